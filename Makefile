@@ -1,0 +1,50 @@
+# Every target works alone on a fresh machine with Python 3.11 or later: it makes .venv itself, and only when needed.
+#   make demo     install the package and show it at work
+#   make test     lint, types and tests: what the continuous integration runs
+#   make bench    measure beside the peers (ARGS="--quick" for a smoke run)
+
+PYTHON ?= python3
+WORKERS ?= auto
+ARGS ?=
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+INSTALLED_DEV := .venv/.installed-dev
+CHECKED := src tests benchmarks
+
+.PHONY: demo test lint format bench clean
+.DEFAULT_GOAL := test
+
+demo: $(INSTALLED)
+	$(BIN)/germane demo
+
+test: lint
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/mypy
+
+format: $(INSTALLED_DEV)
+	$(BIN)/ruff format $(CHECKED)
+	$(BIN)/ruff check --fix $(CHECKED)
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist src/*.egg-info
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Germane needs Python 3.11 or later; '$(PYTHON)' is not (choose another: make PYTHON=python3.12)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(INSTALLED): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $(INSTALLED) $@

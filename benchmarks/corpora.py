@@ -1,0 +1,113 @@
+"""The collections: each becomes docs.jsonl, queries_short.tsv and queries_long.tsv in a folder under work/.
+
+Real text is cut into lower-case [a-z0-9]+ runs here, once, so that every engine indexes the same tokens.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import re
+from collections import Counter
+from math import exp, log
+from pathlib import Path
+
+from synthetic import generate
+
+WORK = Path(__file__).parent / "work"
+REAL = ("msmarco_medical", "20newsgroups")
+WORD = re.compile(r"[a-z0-9]+")
+Query = list[tuple[str, float]]
+
+
+def prepare(name: str, n_docs: int, seed: int = 1) -> Path:
+    """The collection's folder, filled if it was not."""
+    if name == "synthetic":
+        folder = WORK / (name if n_docs == 500_000 else f"{name}-{n_docs}")
+        if not (folder / "collection.json").exists():
+            generate(n_docs, folder, seed)
+        return folder
+    folder = WORK / name
+    if not (folder / "collection.json").exists():
+        prepare_real(Path(os.environ["GERMANE_DATA"]) / name, folder, seed)
+    return folder
+
+
+def prepare_real(source: Path, folder: Path, seed: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    documents: list[list[str]] = []
+    df: Counter[str] = Counter()
+    with gzip.open(source / "docs.jsonl.gz", "rt", encoding="utf-8") as lines, (folder / "docs.jsonl").open("w") as out:
+        for i, line in enumerate(lines, 1):
+            record = json.loads(line)
+            words = WORD.findall(f"{record.get('title', '')} {record['text']}".lower())
+            documents.append(words)
+            df.update(set(words))
+            out.write(json.dumps({"id": f"d{i:07d}", "text": " ".join(words)}) + "\n")
+    rng = random.Random(seed)
+    queries = source / "queries.tsv"
+    if queries.exists():
+        found = [WORD.findall(line.split("\t")[1].lower()) for line in queries.read_text().splitlines()]
+        short = [[(word, 1.0) for word in dict.fromkeys(words)] for words in found if words]
+    else:
+        short = [draw_short(rng, documents, df) for _ in range(1_000)]
+    long = [draw_long(rng, documents, df) for _ in range(200)]
+    write_queries(folder / "queries_short.tsv", short)
+    write_queries(folder / "queries_long.tsv", long)
+    facts = {"documents": len(documents), "tokens": sum(map(len, documents)), "types": len(df),
+             "postings": sum(df.values())}
+    (folder / "collection.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+
+def specificity(df: int, n_docs: int, centre: float = 0.009, width: float = 1.2) -> float:
+    """As in synthetic.py: how likely a searcher is to use a word found in df documents."""
+    return exp(-(((log(df) - log(centre * n_docs)) / width) ** 2) / 2) if df > 1 else 0.0
+
+
+def draw(rng: random.Random, weights: dict[str, float], size: int) -> list[str]:
+    """`size` different words, without replacement, in proportion to their weights."""
+    keys = {word: rng.random() ** (1 / weight) for word, weight in weights.items() if weight > 1e-12}
+    return sorted(keys, key=keys.__getitem__, reverse=True)[:size]
+
+
+def draw_short(rng: random.Random, documents: list[list[str]], df: Counter[str]) -> Query:
+    size = rng.choices([2, 3, 4], weights=[35, 40, 25])[0]
+    while True:
+        counts = Counter(rng.choice(documents))
+        words = draw(rng, {w: c * specificity(df[w], len(documents)) for w, c in counts.items()}, size)
+        if len(words) == size:
+            return [(word, 1.0) for word in words]
+
+
+def draw_long(rng: random.Random, documents: list[list[str]], df: Counter[str], size: int = 50) -> Query:
+    """A relevance model of a document and of others that share its most telling words."""
+    n = len(documents)
+    while True:
+        seed = rng.choice(documents)
+        telling = set(draw(rng, {w: c * specificity(df[w], n, 0.005) for w, c in Counter(seed).items()}, 5))
+        sample = rng.sample(documents, min(n, 2_000))
+        related = sorted(sample, key=lambda words: -len(telling.intersection(words)))[:9]
+        model: Counter[str] = Counter()
+        for rank, words in enumerate([seed, *related]):
+            for word, count in Counter(words).items():
+                model[word] += count / len(words) / (1 + rank)
+        chosen = draw(rng, {w: p * specificity(df[w], n, 0.015, 1.5) for w, p in model.items()}, size)
+        if len(chosen) == size:
+            total = sum(model[word] for word in chosen)
+            return sorted(((word, model[word] / total) for word in chosen), key=lambda pair: -pair[1])
+
+
+def write_queries(path: Path, queries: list[Query]) -> None:
+    with path.open("w") as out:
+        for i, query in enumerate(queries, 1):
+            out.write(f"q{i:04d}\t{' '.join(w if x == 1 else f'{w}^{x:.6f}' for w, x in query)}\n")
+
+
+def read_queries(path: Path) -> list[Query]:
+    found = []
+    for line in path.read_text().splitlines():
+        pairs = [part.partition("^") for part in line.split("\t")[1].split()]
+        found.append([(word, float(weight or 1)) for word, _, weight in pairs])
+    return found

@@ -1,0 +1,5 @@
+"""The command line, a thin door to `germane.engine`: `app` lists the commands, `commands/` holds one module each."""
+
+from germane.cli.app import app, main
+
+__all__ = ["app", "main"]

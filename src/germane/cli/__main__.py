@@ -1,0 +1,5 @@
+"""`python -m germane.cli`."""
+
+from germane.cli.app import main
+
+main()

@@ -1,0 +1,39 @@
+"""germane add: more documents for an index."""
+
+from germane.cli import options
+from germane.cli.intake import Source, documents, tell_added, tell_skipped
+from germane.cli.opening import open_engine
+
+
+def add(
+    folder: options.Folder,
+    source: options.Src,
+    format: options.Format = None,
+    mapping: options.Map = None,
+    encoding: options.Encoding = "utf-8",
+    id_from_number: options.IdFromNumber = False,
+    on_error: options.SkipBad = options.OnError.STOP,
+    on_duplicate: options.Duplicates = options.OnDuplicate.ERROR,
+    memory: options.Memory = 512,
+    threads: options.Threads = None,
+    progress: options.Progress = False,
+) -> None:
+    """Add documents to an index, in one atomic commit.
+
+    Scores afterwards are those of an index built anew from all documents.
+
+    Example: germane add my-index more.jsonl --on-duplicate replace
+    """
+    from germane.data import SkipReport
+
+    collection = Source(source, format, mapping or (), encoding, on_error.value, id_from_number)
+    skipped = SkipReport()
+    with open_engine(folder) as engine:
+        report = engine.add(
+            documents(collection, skipped, engine.text_fields, all_fields=False, progress=progress),
+            on_duplicate=on_duplicate.value,
+            threads=threads,
+            memory_mb=memory,
+        )
+    tell_skipped(skipped)
+    tell_added(report, len(engine))

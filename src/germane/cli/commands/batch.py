@@ -1,0 +1,86 @@
+"""germane batch: many queries, one run."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.opening import open_engine
+from germane.cli.progress import watched
+from germane.cli.ranking import Ranking
+from germane.cli.streams import tell
+from germane.errors import InputError
+
+if TYPE_CHECKING:
+    from germane.engine import SearchResult
+    from germane.types import RunEntry, Topic
+
+SHOWN = 5
+
+
+def batch(
+    folder: options.Folder,
+    queries: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUERIES",
+            help="A file of topics (TREC, TSV id<TAB>text, JSON Lines), the name of a data set, or irds:NAME.",
+            show_default=False,
+        ),
+    ],
+    k: options.K = 1000,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", metavar="FILE", help="Where the run goes; stdout otherwise.", show_default=False),
+    ] = None,
+    tag: options.Tag = "germane",
+    model: options.Model = "dirichlet",
+    mu: options.Mu = None,
+    lam: options.Lam = None,
+    delta: options.Delta = None,
+    k1: options.K1 = None,
+    b: options.B = None,
+    prior: options.PriorOption = None,
+    syntax: Annotated[
+        bool, typer.Option("--syntax", help="Read the queries in the query language, not as plain text.")
+    ] = False,
+    part: Annotated[str, typer.Option(help="The parts of a TREC topic to use, as in title+desc.")] = "title",
+    threads: options.Threads = None,
+    progress: options.Progress = False,
+) -> None:
+    """Search many queries and write a run in TREC's format.
+
+    All cores work; the file is written whole or not at all.
+
+    Example: germane batch my-index queries.tsv -k 1000 --run run.txt
+    """
+    from germane.data import read_topics, write_run
+
+    topics = list(read_topics(queries, part=part))
+    if not topics:
+        raise InputError("there are no queries in it", source=queries)
+    engine = open_engine(folder)
+    chosen, priors = Ranking(model, mu, lam, delta, k1, b, prior or ()).chosen(engine)
+    answers = engine.batch(topics, k, model=chosen, priors=priors, syntax=syntax, threads=threads)
+    silent: list[str] = []
+    entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent)
+    write_run(run if run is not None else sys.stdout, entries)
+    if silent:
+        some = ", ".join(silent[:SHOWN]) + (" ..." if len(silent) > SHOWN else "")
+        tell(f"{len(silent):,} of {len(topics):,} queries found nothing: {some}")
+    if run is not None:
+        tell(f"{len(topics):,} queries searched; the run is in {run}")
+
+
+def _entries(answers: Iterator[tuple["Topic", "SearchResult"]], tag: str, silent: list[str]) -> Iterator["RunEntry"]:
+    """The lines of the run; ids of queries that found nothing are noted in `silent`."""
+    from germane.types import RunEntry
+
+    for topic, result in answers:
+        if not len(result):
+            silent.append(topic.id)
+        for rank, (doc_id, score) in enumerate(zip(result.ids, result.scores.tolist(), strict=True), start=1):
+            yield RunEntry(topic.id, doc_id, rank, score, tag)

@@ -1,0 +1,31 @@
+"""germane check: is the index whole?"""
+
+import typer
+
+from germane.cli import options
+from germane.cli.failures import DAMAGED
+from germane.cli.opening import must_be_index
+from germane.cli.streams import counted, tell
+
+
+def check(folder: options.Folder) -> None:
+    """Read every file of an index and verify it.
+
+    Problems go to stdout; exit code 1 means that there are some.
+
+    Example: germane check my-index
+    """
+    from germane.cli.compiling import announce_compiling
+    from germane.index.check import check_index
+
+    announce_compiling()
+    must_be_index(folder)
+    report = check_index(folder)
+    for problem in report.problems:
+        typer.echo(problem)
+    for note in report.notes:
+        tell(note)
+    if not report.ok:
+        tell(f"{counted(len(report.problems), 'problem')} found; 'germane repair {folder}' keeps what can be read")
+        raise typer.Exit(DAMAGED)
+    tell(f"the index is whole: {counted(report.documents, 'document')} in {counted(report.segments, 'segment')}")

@@ -1,0 +1,71 @@
+"""germane index: make an index from a collection."""
+
+from typing import Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.analysis import analyzer_named
+from germane.cli.intake import Source, documents, tell_added, tell_skipped
+from germane.cli.opening import new_engine
+from germane.errors import InputError, ParameterError
+
+DEFAULT_FIELDS = "title,text"
+CIFF_ENDINGS = (".ciff", ".ciff.gz")
+
+
+def index(
+    source: options.Src,
+    into: options.Into,
+    fields: Annotated[
+        str | None,
+        typer.Option(
+            help="The fields to search as text, with commas between them; all others can be filtered on. "
+            f"Otherwise {DEFAULT_FIELDS}.",
+            show_default=False,
+        ),
+    ] = None,
+    stemmer: options.Stemmer = "english",
+    stopwords: options.Stopwords = "english",
+    format: options.Format = None,
+    mapping: options.Map = None,
+    encoding: options.Encoding = "utf-8",
+    id_from_number: options.IdFromNumber = False,
+    on_error: options.SkipBad = options.OnError.STOP,
+    on_duplicate: options.Duplicates = options.OnDuplicate.ERROR,
+    memory: options.Memory = 512,
+    threads: options.Threads = None,
+    progress: options.Progress = False,
+) -> None:
+    """Make an index from a collection of documents.
+
+    All or nothing: if it fails, the folder is as it was before.
+
+    Example: germane index docs.jsonl --into my-index
+
+    Example: germane index papers.csv --into papers --map id=doi --map text=abstract --on-error skip
+    """
+    if source.endswith(CIFF_ENDINGS):
+        raise InputError(f"a CIFF file is an index already: germane import-ciff {source} --into {into}")
+    from germane.data import SkipReport
+
+    names = _field_names(fields or DEFAULT_FIELDS)
+    collection = Source(source, format, mapping or (), encoding, on_error.value, id_from_number)
+    skipped = SkipReport()
+    with new_engine(into, analyzer_named(stemmer, stopwords), names) as engine:
+        report = engine.add(
+            documents(collection, skipped, names, all_fields=fields is not None, progress=progress),
+            on_duplicate=on_duplicate.value,
+            threads=threads,
+            memory_mb=memory,
+        )
+        total = len(engine)
+    tell_skipped(skipped)
+    tell_added(report, total)
+
+
+def _field_names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names) or len(set(names)) < len(names):
+        raise ParameterError(f"--fields wants different names with commas between them, not '{text}'")
+    return names

@@ -1,0 +1,19 @@
+"""germane merge: one segment, without deleted documents."""
+
+from germane.cli import options
+from germane.cli.opening import open_engine
+from germane.cli.streams import tell
+
+
+def merge(folder: options.Folder) -> None:
+    """Merge all segments into one and drop deleted documents for good.
+
+    The ranking does not change.
+
+    Example: germane merge my-index
+    """
+    with open_engine(folder) as engine:
+        before = engine.stats()
+        engine.merge()
+        after = engine.stats()
+    tell(f"{before['segments']:,} segments, {before['bytes']:,} bytes -> {after['segments']:,}, {after['bytes']:,}")

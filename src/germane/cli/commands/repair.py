@@ -1,0 +1,29 @@
+"""germane repair: keep what can still be read."""
+
+import typer
+
+from germane.cli import options
+from germane.cli.opening import must_be_index
+from germane.cli.streams import counted, tell
+
+
+def repair(folder: options.Folder) -> None:
+    """Make a damaged index usable again.
+
+    What can be read is kept; what was lost is listed on stdout.
+
+    Example: germane repair my-index
+    """
+    from germane.cli.compiling import announce_compiling
+    from germane.index.check import repair_index
+
+    announce_compiling()
+    must_be_index(folder)
+    report = repair_index(folder)
+    for action in report.actions:
+        tell(action)
+    for lost in report.lost:
+        typer.echo(lost)
+    outcome = "nothing was lost" if not report.lost else "what was lost is listed above"
+    outcome = outcome if report.actions else "nothing was wrong"
+    tell(f"{outcome}; the index holds {counted(report.kept_documents, 'document')}")

@@ -1,0 +1,36 @@
+"""germane stats: numbers about an index."""
+
+from typing import Any
+
+from germane.cli import options
+from germane.cli.opening import open_engine
+from germane.cli.streams import put, terminal
+
+
+def stats(folder: options.Folder, json: options.Json = False) -> None:
+    """Show numbers about an index, and its settings.
+
+    Example: germane stats my-index --json
+    """
+    numbers = open_engine(folder).stats()
+    if json:
+        import orjson
+
+        put(orjson.dumps(numbers))
+        return
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column()
+    for name, value in numbers.items():
+        table.add_row(name.replace("_", " "), _written(value))
+    terminal().print(table)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_written(part)}" for name, part in value.items())
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)

@@ -1,0 +1,102 @@
+"""Documents on their way into an index: read, counted, looked at for the fields that are to be searched."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from germane.cli.progress import watched
+from germane.cli.streams import counted, tell
+from germane.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from germane.data import SkipReport
+    from germane.index.writer import AddReport
+    from germane.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where documents come from, as the command line says it."""
+
+    name: str
+    format: str | None
+    mapping: Sequence[str]
+    encoding: str
+    on_error: Literal["stop", "skip"]
+    number: bool
+
+    def read(self, report: "SkipReport") -> Iterator["Document"]:
+        """The documents, one at a time."""
+        from germane.data import read_documents
+
+        return read_documents(
+            self.name,
+            format=self.format,
+            mapping=_mapping(self.mapping),
+            on_error=self.on_error,
+            report=report,
+            encoding=self.encoding,
+            number=self.number,
+        )
+
+
+def documents(
+    source: Source, report: "SkipReport", text_fields: Sequence[str], *, all_fields: bool, progress: bool
+) -> Iterator["Document"]:
+    """The source's documents, watched. None at all, or none with a text field to search, is an error.
+
+    With `all_fields` each of the text fields must occur in some document: a name that was typed may be misspelt.
+    """
+    missing = set(text_fields)
+    example: list[str] | None = None
+    for document in watched(source.read(report), "indexing", always=progress):
+        if example is None:
+            example = list(document.fields)
+        if missing:
+            missing.difference_update(document.fields)
+        yield document
+    if example is None:
+        skipped = f" ({counted(report.count, 'record')} skipped)" if report.count else ""
+        raise InputError(f"there are no documents in it{skipped}", source=source.name)
+    if missing and (all_fields or len(missing) == len(set(text_fields))):
+        names = ", ".join(sorted(missing))
+        found = ", ".join(example) or "none"
+        raise InputError(
+            f"no document has the field {names} to search; fields found: {found} (choose with --fields, or rename "
+            "with --map)",
+            source=source.name,
+        )
+
+
+def tell_skipped(report: "SkipReport") -> None:
+    """Say which records were passed over, the first of them in detail."""
+    if not report.count:
+        return
+    for skipped in report.first:
+        tell(f"skipped: {InputError(skipped.reason, source=skipped.source, line=skipped.line, field=skipped.field)}")
+    if report.count > len(report.first):
+        tell(f"... and {report.count - len(report.first):,} more")
+    tell(f"{counted(report.count, 'record')} skipped")
+
+
+def tell_added(report: "AddReport", total: int) -> None:
+    """Say what an add did."""
+    parts = [f"{counted(report.added, 'document')} indexed"]
+    if report.replaced:
+        parts.append(f"{report.replaced:,} of them replaced older ones")
+    if report.skipped:
+        parts.append(f"{report.skipped:,} skipped, their ids being there already")
+    tell(f"{', '.join(parts)}; the index holds {total:,}")
+
+
+def _mapping(pairs: Sequence[str]) -> dict[str, str]:
+    """`our=their` pairs as a dictionary."""
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        ours, sign, theirs = pair.partition("=")
+        if not sign or not ours or not theirs:
+            raise ParameterError(f"--map wants our=their, as in --map text=abstract, not '{pair}'")
+        if ours in mapping:
+            raise ParameterError(f"--map names the field '{ours}' twice")
+        mapping[ours] = theirs
+    return mapping

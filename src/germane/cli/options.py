@@ -1,0 +1,159 @@
+"""Options that several commands share, each defined once."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
+"""The names of `germane.rank.registry`, which is too heavy to import for a help text; a test compares the two."""
+
+_RANKING = "Ranking"
+_READING = "Reading"
+_OUTPUT = "Output"
+
+
+class OnError(StrEnum):
+    """What happens to a record that cannot be used."""
+
+    STOP = "stop"
+    SKIP = "skip"
+
+
+class OnDuplicate(StrEnum):
+    """What happens to a document whose id is there already."""
+
+    ERROR = "error"
+    REPLACE = "replace"
+    SKIP = "skip"
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the index.", show_default=False)]
+Into = Annotated[
+    Path, typer.Option("--into", metavar="DIR", help="The folder to make the index in.", show_default=False)
+]
+Src = Annotated[
+    str,
+    typer.Argument(
+        metavar="SRC",
+        help="A file (JSON Lines, CSV, TSV, TREC, MEDLINE, PubMed XML, RIS, BibTeX; .gz, .bz2, .xz, .zst), a folder "
+        "of texts, the name of a data set, or irds:NAME.",
+        show_default=False,
+    ),
+]
+Query = Annotated[str, typer.Argument(metavar="WORDS", help="The query; - reads it from stdin.", show_default=False)]
+
+# -- reading documents -------------------------------------------------------------------------------------------------
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="jsonl, csv, tsv, folder, trec, medline, pubmed, ris or bibtex; else the file tells.",
+        show_default=False,
+        rich_help_panel=_READING,
+    ),
+]
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="OUR=THEIR",
+        help="Take our field from their column, as in text=abstract; repeatable.",
+        show_default=False,
+        rich_help_panel=_READING,
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="The encoding of the text.", rich_help_panel=_READING)]
+IdFromNumber = Annotated[
+    bool,
+    typer.Option("--id-from-number", help="Number the records that have no id.", rich_help_panel=_READING),
+]
+SkipBad = Annotated[
+    OnError,
+    typer.Option(
+        "--on-error",
+        help="Stop at a bad record, or skip and report it.",
+        rich_help_panel=_READING,
+        case_sensitive=False,
+    ),
+]
+Duplicates = Annotated[
+    OnDuplicate,
+    typer.Option(
+        "--on-duplicate",
+        help="What to do with a document whose id is there already.",
+        rich_help_panel=_READING,
+        case_sensitive=False,
+    ),
+]
+Memory = Annotated[int, typer.Option(metavar="MB", help="Memory that building may take, at least 32.")]
+Threads = Annotated[
+    int | None, typer.Option(metavar="N", help="Threads to use; all cores otherwise.", show_default=False)
+]
+Progress = Annotated[bool, typer.Option("--progress", help="Show a progress bar even where stderr is no terminal.")]
+
+Stemmer = Annotated[str, typer.Option(help="The stemmer: none, or a Snowball algorithm.")]
+Stopwords = Annotated[
+    str, typer.Option(help="none, english, lucene, another list's name, or a file with one word a line.")
+]
+
+# -- ranking -----------------------------------------------------------------------------------------------------------
+
+K = Annotated[int, typer.Option("-k", metavar="K", help="How many documents to find.")]
+Model = Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.", rich_help_panel=_RANKING)]
+Mu = Annotated[
+    str | None,
+    typer.Option(
+        help="Dirichlet pseudo-counts: a number, or auto to learn it from the collection.",
+        metavar="NUMBER|auto",
+        show_default=False,
+        rich_help_panel=_RANKING,
+    ),
+]
+Lam = Annotated[
+    str | None,
+    typer.Option(
+        help="Weight of the document in linear smoothing: between 0 and 1, or auto.",
+        metavar="NUMBER|auto",
+        show_default=False,
+        rich_help_panel=_RANKING,
+    ),
+]
+Delta = Annotated[
+    float | None,
+    typer.Option(
+        help="Absolute discount, between 0 and 1.", metavar="NUMBER", show_default=False, rich_help_panel=_RANKING
+    ),
+]
+K1 = Annotated[
+    float | None,
+    typer.Option(help="BM25's saturation.", metavar="NUMBER", show_default=False, rich_help_panel=_RANKING),
+]
+B = Annotated[
+    float | None,
+    typer.Option(
+        "--b", help="BM25's length normalisation.", metavar="NUMBER", show_default=False, rich_help_panel=_RANKING
+    ),
+]
+PriorOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prior",
+        metavar="PRIOR",
+        help="length, field:NAME or fresh:FIELD:DAYS (half-life), each with an exponent if wanted (length^0.3); "
+        "repeatable.",
+        show_default=False,
+        rich_help_panel=_RANKING,
+    ),
+]
+Plain = Annotated[bool, typer.Option("--plain", help="Read the query as plain text, without query language.")]
+
+# -- output ------------------------------------------------------------------------------------------------------------
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_OUTPUT)]
+Tsv = Annotated[bool, typer.Option("--tsv", help="Print rank, id, score, title.", rich_help_panel=_OUTPUT)]
+Trec = Annotated[bool, typer.Option("--trec", help="Print the lines of a TREC run.", rich_help_panel=_OUTPUT)]
+Tag = Annotated[str, typer.Option(help="The run's name, its last column.", rich_help_panel=_OUTPUT)]

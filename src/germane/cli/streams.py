@@ -1,0 +1,30 @@
+"""Results go to stdout; everything said about them goes to stderr."""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def tell(message: str) -> None:
+    """One line on stderr."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def counted(n: int, noun: str) -> str:
+    """`1 document`, `1,234 documents`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def put(line: bytes) -> None:
+    """One line of results, as bytes: whatever the terminal's encoding, JSON is UTF-8."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(line + b"\n")
+
+
+def terminal() -> "Console":
+    """Where tables for people are printed: stdout, without markup, so that no document can change its look."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)

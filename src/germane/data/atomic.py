@@ -1,0 +1,43 @@
+"""Write a text file so that it is there whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from germane.errors import StorageError
+
+
+@contextmanager
+def open_for_writing(target: str | Path | TextIO) -> Iterator[TextIO]:
+    """The open file itself, or a new one that takes the path's place once everything is on disk.
+
+    A link is followed, the permissions of a file that is replaced are kept, and what is no file (a pipe, a terminal) is
+    written to directly.
+    """
+    if not isinstance(target, str | Path):
+        yield target
+        return
+    path = Path(os.path.realpath(target))
+    try:
+        if path.exists() and not path.is_file():
+            with open(path, "w", encoding="utf-8", newline="\n") as file:
+                yield file
+            return
+        temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+        try:
+            with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileNotFoundError):
+                os.chmod(temporary, path.stat().st_mode & 0o777)
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise StorageError(f"{target} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,224 @@
+"""BibTeX: entries in braces or parentheses, `@string` abbreviations, values joined by `#`."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from germane.data.bad_records import OnBad, stop
+from germane.data.bibliographic import clean_doi, ordered, reference_id, unique, year_field
+from germane.data.fields import squeeze
+from germane.data.latex import latex_to_text
+from germane.data.lines import Block, read_lines
+from germane.errors import InputError
+from germane.types import Document, FieldValue
+
+MONTHS = {name[:3].lower(): name for name in (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)}  # fmt: skip
+
+_ENTRY = re.compile(rb"(?<![^\s})])@\s*([A-Za-z]+)\s*([{(])")
+_ENTRY_ALONE = re.compile(rb"(?<![^\s})])@\s*[A-Za-z]+\s*$")
+_LINE_START = re.compile(rb"@\s*[A-Za-z]+\s*\{\s*[^\s{}=]+\s*,")
+_MARK = re.compile(rb'[{}()"]')
+_HEAD = re.compile(r"@\s*([A-Za-z]+)\s*[{(]")
+_NAME = re.compile(r"[\s,]*+([^\s={},\"#%()]++)\s*+")
+_BARE = re.compile(r"[^\s={},\"#%()]+")
+_SPACE = re.compile(r"\s*")
+_BRACE = re.compile(r"[{}]")
+_QUOTE = re.compile(r'[{}"]')
+_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_VERBATIM = ("doi", "url", "pmid", "pmcid", "eprint", "file", "isbn", "issn", "key")
+
+
+def read_bibtex(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
+    """Documents of a BibTeX file: the common fields, and all others under their own names.
+
+    The id is the PMID, else the DOI, else the citation key; `type` is the entry's type and `key` its key.
+    """
+    macros = dict(MONTHS)
+    number = 0
+    for block in _blocks(path, encoding, on_bad):
+        try:
+            kind, key, values = _parse(block, macros)
+        except InputError as error:
+            number += 1
+            on_bad(error)
+            continue
+        if kind == "string":
+            macros.update({name: _joined(value) for name, value in values.items()})
+        elif kind not in ("comment", "preamble"):
+            number += 1
+            fields = _fields(kind, key, values)
+            yield Document(reference_id(fields, path, number), fields)
+
+
+def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
+    """Each entry from its @ to the brace that closes it. What stands between entries is comment."""
+    source = str(path)
+    block: Block | None = None
+    opener, depth, quoted = b"{", 0, False
+    held = b""
+    for number, line in read_lines(path, encoding):
+        if block is not None and _LINE_START.match(line):
+            on_bad(_unclosed(source, block.line))
+            block = None
+        line, held = held + line, b""
+        position = 0
+        while True:
+            if block is None:
+                entry = _ENTRY.search(line, position)
+                if entry is None:
+                    alone = _ENTRY_ALONE.search(line, position)
+                    held = alone[0] if alone and len(alone[0]) < 1000 else b""
+                    break
+                block = Block(source, number - entry[0].count(b"\n"))
+                opener, depth, quoted = entry[2], 0, False
+                block.add(entry[0])
+                position = entry.end()
+            start = position
+            closed = False
+            for mark in _MARK.finditer(line, position):
+                sign = mark[0]
+                if sign == b"{":
+                    depth += 1
+                elif sign == b"}" and (depth or opener == b"{"):
+                    closed = depth == 0
+                    depth -= 1
+                elif sign == b'"' and depth == 0 and opener == b"(":
+                    quoted = not quoted
+                elif sign == b")" and depth == 0 and opener == b"(":
+                    closed = not quoted
+                if closed:
+                    position = mark.end()
+                    break
+            block.add(line[start:position] if closed else line[start:])
+            if not closed:
+                break
+            yield block
+            block = None
+    if block is not None:
+        on_bad(_unclosed(source, block.line))
+
+
+def _unclosed(source: str, line: int) -> InputError:
+    return InputError("the entry is not closed: a brace is missing", source=source, line=line)
+
+
+def _parse(block: Block, macros: dict[str, str]) -> tuple[str, str, dict[str, list[str]]]:
+    """The entry's type, its key, and each field's parts (an abbreviation is replaced by what it stands for)."""
+    text = block.text()
+    head = _HEAD.match(text)
+    if head is None:
+        raise InputError("not a BibTeX entry", source=block.source, line=block.line)
+    kind = head[1].lower()
+    if kind in ("comment", "preamble"):
+        return kind, "", {}
+    position, end = head.end(), len(text) - 1  # the last character closes the entry
+    key = ""
+    if kind != "string":
+        comma = text.find(",", position, end)
+        key = text[position : end if comma < 0 else comma].strip()
+        if "=" in key:  # no key at all
+            key = ""
+        else:
+            position = end if comma < 0 else comma
+    values: dict[str, list[str]] = {}
+    while (name := _NAME.match(text, position, end)) is not None:
+        field = name[1].lower()
+        position = name.end()
+        if text[position : position + 1] != "=":
+            raise _bad(block, text, position, field, "'=' is missing after the field's name")
+        parts, position = _value(block, text, position + 1, end, field, macros)
+        values.setdefault(field, parts)
+    if text[position:end].strip(" \t\n\r,"):
+        raise _bad(block, text, position, None, f"'{squeeze(text[position:end])[:20]}' is not a field")
+    return kind, key, values
+
+
+def _value(
+    block: Block, text: str, position: int, end: int, field: str, macros: dict[str, str]
+) -> tuple[list[str], int]:
+    parts: list[str] = []
+    while True:
+        position = _SPACE.match(text, position, end).end()  # type: ignore[union-attr]
+        if text[position : position + 1] in ("{", '"') and position < end:
+            close = _closing(text, position, end)
+            if close < 0:
+                raise _bad(block, text, position, field, f"the value's {text[position]} is not closed")
+            parts.append(text[position + 1 : close])
+            position = close + 1
+        elif bare := _BARE.match(text, position, end):
+            parts.append(macros.get(bare[0].lower(), bare[0]))
+            position = bare.end()
+        else:
+            raise _bad(block, text, position, field, "a value is missing")
+        position = _SPACE.match(text, position, end).end()  # type: ignore[union-attr]
+        if text[position : position + 1] != "#" or position >= end:
+            return parts, position
+        position += 1
+
+
+def _closing(text: str, position: int, end: int) -> int:
+    """Where the value that opens at `position` closes, or -1."""
+    braces = text[position] == "{"
+    depth = 0
+    for mark in (_BRACE if braces else _QUOTE).finditer(text, position + 1, end):
+        if mark[0] == "{":
+            depth += 1
+        elif mark[0] == '"':
+            if depth == 0:
+                return mark.start()
+        elif depth == 0:
+            return mark.start() if braces else -1
+        else:
+            depth -= 1
+    return -1
+
+
+def _bad(block: Block, text: str, position: int, field: str | None, message: str) -> InputError:
+    line = block.line + text.count("\n", 0, position)
+    return InputError(message, source=block.source, line=line, field=field)
+
+
+def _joined(parts: list[str]) -> str:
+    return "".join(parts)
+
+
+def _fields(kind: str, key: str, values: dict[str, list[str]]) -> dict[str, FieldValue]:
+    raw = {name: _joined(parts) for name, parts in values.items()}
+    fields: dict[str, FieldValue] = {}
+    for name, value in raw.items():
+        if name in ("author", "editor"):
+            fields[name] = unique(latex_to_text(person) for person in _people(value))
+        elif name in _VERBATIM:
+            fields[name] = squeeze(re.sub(r"\\([_%&#~$])|[{}]", r"\1", value))
+        else:
+            fields[name] = latex_to_text(value)
+    abstract, text = fields.pop("abstract", ""), fields.pop("text", "")
+    date = str(fields.get("year") or fields.get("date") or "")
+    journal = [str(fields.pop(name, "")) for name in ("journal", "journaltitle", "booktitle")]
+    words = re.split(r"[;,]", str(fields.pop("keywords", "") or fields.pop("keyword", "")))
+    fields |= {
+        "text": abstract or text,
+        "year": year_field(date) if date else "",
+        "journal": next(filter(None, journal), ""),
+        "doi": clean_doi(str(fields.get("doi", ""))),
+        "keywords": unique(word.strip() for word in words),
+        "type": kind,
+        "key": key,
+    }
+    return ordered(fields)
+
+
+def _people(value: str) -> list[str]:
+    """Cut at each `and` that stands outside braces."""
+    people: list[str] = []
+    depth = start = position = 0
+    for joint in _AND.finditer(value):
+        depth += value.count("{", position, joint.start()) - value.count("}", position, joint.start())
+        position = joint.start()
+        if depth == 0:
+            people.append(value[start : joint.start()])
+            start = joint.end()
+    return [*people, value[start:]]

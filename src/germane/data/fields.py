@@ -1,0 +1,100 @@
+"""From a record's values to a document's id and fields: field values, ids, and the mapping of names."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
+
+import orjson
+
+from germane.errors import InputError, ParameterError
+from germane.types import FieldValue, JSONScalar
+
+ID_NAMES = ("id", "_id", "docno", "doc_id", "docid")
+"""Where an id is looked for, in this order, when the mapping does not say."""
+
+SCALARS = frozenset({str, int, float, bool, type(None)})
+
+_YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d)(?!\d)")
+
+Value = TypeVar("Value")
+
+
+def field_value(value: object) -> FieldValue:
+    """Scalars and lists of scalars as they are; whatever is nested deeper as compact JSON text.
+
+    >>> field_value([1, {"name": "Salton"}])
+    [1, '{"name":"Salton"}']
+    """
+    if isinstance(value, list):
+        return [_scalar(item) for item in value]
+    return _scalar(value)
+
+
+def _scalar(value: object) -> JSONScalar:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return orjson.dumps(value).decode()
+
+
+def document_id(value: object) -> str | None:
+    """The value as a document id, or None where it cannot be one: ids are non-empty strings, or whole numbers."""
+    if isinstance(value, str):
+        return value if value.strip() else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return None
+
+
+def year_of(text: str) -> int | None:
+    """The first four-digit year in a date.
+
+    >>> year_of("1998 Mar-Apr")
+    1998
+    """
+    found = _YEAR.search(text)
+    return int(found[0]) if found else None
+
+
+def squeeze(text: str) -> str:
+    """The text on one line, with single spaces."""
+    return " ".join(text.split())
+
+
+class FieldMap(Generic[Value]):
+    """Renames a record's columns: `mapping` is from our field to their column.
+
+    Columns that are not mapped keep their names. One whose name is also the name of a mapped field gives way to it. A
+    column that turns up in no record at all is an error, since it is almost certainly a misspelling.
+    """
+
+    def __init__(self, mapping: Mapping[str, str]) -> None:
+        for ours, theirs in mapping.items():
+            if not ours or not theirs:
+                raise ParameterError(f"the field mapping has an empty name: '{ours}' = '{theirs}'")
+        self._mapping = dict(mapping)
+        self._columns = frozenset(mapping.values())
+        self._unseen = dict(mapping)
+        self._example: list[str] | None = None
+
+    def apply(self, record: Mapping[str, Value]) -> dict[str, Value]:
+        """The record under our names, mapped fields first."""
+        if self._unseen:
+            self._example = self._example or list(record)
+            self._unseen = {ours: theirs for ours, theirs in self._unseen.items() if theirs not in record}
+        renamed = {ours: record[theirs] for ours, theirs in self._mapping.items() if theirs in record}
+        for name, value in record.items():
+            if name not in self._columns and name not in self._mapping:
+                renamed[name] = value
+        return renamed
+
+    def check(self, source: str) -> None:
+        """At the end of the input: raise where a mapped column was in none of the records."""
+        if self._unseen and self._example is not None:
+            ours, theirs = next(iter(self._unseen.items()))
+            raise missing_column(ours, theirs, self._example, source, None)
+
+
+def missing_column(ours: str, theirs: str, found: Iterable[str], source: str, line: int | None) -> InputError:
+    """The error for a mapped column that is not there."""
+    listed = ", ".join(f"'{name}'" for name in found) or "none"
+    return InputError(f"no column '{theirs}' for the field '{ours}'; found: {listed}", source=source, line=line)

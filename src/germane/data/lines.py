@@ -1,0 +1,80 @@
+"""Numbered lines of a file, and the records gathered from them, as UTF-8 bytes of bounded size."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from germane.data.compression import open_binary
+from germane.errors import InputError
+
+MAX_RECORD_BYTES = 256 << 20
+"""The longest line, and the longest record of several lines, that is read into memory."""
+
+BOM = b"\xef\xbb\xbf"
+
+
+def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, bytes]]:
+    """The file's lines, numbered from 1, with their line ends and without a byte order mark."""
+    number = 0
+    limit = MAX_RECORD_BYTES
+    with open_binary(path, encoding) as stream:
+        try:
+            for number, line in enumerate(iter(partial(stream.readline, limit + 1), b""), 1):
+                if len(line) > limit:
+                    raise too_long(str(path), number)
+                if number == 1 and line.startswith(BOM):
+                    line = line[len(BOM) :]
+                    if not line:
+                        return
+                yield number, line
+        except InputError as error:
+            if error.line is not None:
+                raise
+            raise InputError(error.message, source=error.source, line=number + 1) from error.__cause__
+
+
+def too_long(source: str, line: int) -> InputError:
+    """The error for a line or record beyond `MAX_RECORD_BYTES`."""
+    return InputError(
+        f"longer than {MAX_RECORD_BYTES:,} bytes: is this the right format, and does every record end?",
+        source=source,
+        line=line,
+    )
+
+
+def decode(data: bytes, source: str, line: int) -> str:
+    """Decode UTF-8; an invalid byte raises with its own line, `line` being that of the first byte."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line += data.count(b"\n", 0, error.start)
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise InputError(
+            f"byte {column} of the line (0x{data[error.start]:02x}) is not valid UTF-8; "
+            "give the file's encoding, such as latin-1",
+            source=source,
+            line=line,
+        ) from None
+
+
+class Block:
+    """The lines of one record while they are being gathered."""
+
+    __slots__ = ("_parts", "_size", "line", "source")
+
+    def __init__(self, source: str, line: int) -> None:
+        self.source = source
+        self.line = line
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add(self, part: bytes) -> None:
+        """Append bytes; a record that grows beyond all measure raises."""
+        self._size += len(part)
+        if self._size > MAX_RECORD_BYTES:
+            raise too_long(self.source, self.line)
+        self._parts.append(part)
+
+    def text(self) -> str:
+        """The whole record, with plain line ends."""
+        return decode(b"".join(self._parts), self.source, self.line).replace("\r\n", "\n")

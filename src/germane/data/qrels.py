@@ -1,0 +1,59 @@
+"""Relevance judgements: TREC's four columns `query iteration document grade`, or three, `query document grade`."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from germane.data import catalog, irds
+from germane.data.atomic import open_for_writing
+from germane.data.columns import Pairs, read_columns, whole_number
+from germane.data.names import writable_name
+from germane.errors import InputError
+from germane.types import Judgement
+
+_HEADINGS = ("query-id", "query_id", "queryid", "qid", "query", "topic", "topic_id")
+
+
+def read_qrels(source: str | Path, *, encoding: str = "utf-8") -> Iterator[Judgement]:
+    """Judgements of a file, of a data set by name, or of `irds:NAME`.
+
+    The first line settles whether there are three columns or four, and may be a header, as in BEIR. A pair judged twice
+    is an error that names both lines.
+    """
+    if isinstance(source, str) and source.startswith(irds.PREFIX):
+        return irds.read_irds_qrels(source)
+    return _read(catalog.resolve(source, catalog.QRELS), encoding)
+
+
+def _read(path: Path, encoding: str) -> Iterator[Judgement]:
+    source = str(path)
+    pairs = Pairs(source)
+    width = 0
+    for number, columns in read_columns(path, encoding):
+        if not width:
+            width = len(columns)
+            if width not in (3, 4):
+                message = (
+                    f"{width} columns, where 4 (query iteration document grade) or 3 (query document grade) are needed"
+                )
+                raise InputError(message, source=source, line=number)
+            if columns[0].lower() in _HEADINGS and whole_number(columns[-1]) is None:
+                continue
+        if len(columns) != width:
+            raise InputError(f"{len(columns)} columns, where {width} are needed", source=source, line=number)
+        query_id, doc_id = columns[0], columns[-2]
+        grade = whole_number(columns[-1])
+        if grade is None:
+            message = f"a grade must be a whole number, not '{columns[-1]}'"
+            raise InputError(message, source=source, line=number, field="grade")
+        pairs.add(query_id, doc_id, number)
+        yield Judgement(query_id, doc_id, grade)
+
+
+def write_qrels(target: str | Path | TextIO, judgements: Iterable[Judgement]) -> None:
+    """Write judgements in TREC's four columns, to a path (whole or not at all) or an open text file."""
+    with open_for_writing(target) as file:
+        for query_id, doc_id, grade in judgements:
+            writable_name(query_id, "query_id")
+            writable_name(doc_id, "doc_id")
+            file.write(f"{query_id} 0 {doc_id} {int(grade)}\n")

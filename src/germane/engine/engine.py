@@ -1,0 +1,315 @@
+"""The engine: one object that opens, fills and searches an index. The doors (CLI, HTTP) translate to these calls."""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+
+from germane.engine.results import SearchResult
+from germane.errors import ParameterError, QueryError
+from germane.index.ingest import DEFAULT_MEMORY
+from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
+from germane.index.snapshot import Snapshot
+from germane.index.writer import AddReport, IndexWriter, OnDuplicate
+from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
+from germane.rank.conditions import word_conditions
+from germane.rank.explain import Explanation, explain
+from germane.rank.models import RankingModel
+from germane.rank.priors import Prior
+from germane.rank.query import ParsedQuery, parse, plain
+from germane.rank.registry import model_named
+from germane.rank.searcher import Floats, Searcher
+from germane.rank.suggest import suggest
+from germane.text import Analyzer
+from germane.types import Document, Topic
+
+DEFAULT_FIELDS = ("title", "text")
+MAX_QUERY_TERMS = 1024
+"""A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
+
+Query = str | Mapping[str, float]
+
+
+class Engine:
+    """An index opened for searching and, from the first change on, for writing.
+
+    >>> engine = Engine.create("my-index")                     # doctest: +SKIP
+    >>> engine.add([Document("1", {"text": "heart attack"})])  # doctest: +SKIP
+    >>> engine.search("heart").ids                             # doctest: +SKIP
+    ['1']
+
+    Searching is safe from many threads. A snapshot stays as it was opened; `refresh` looks for commits of others.
+    """
+
+    def __init__(self, folder: Path, snapshot: Snapshot, writer: IndexWriter | None = None) -> None:
+        self.folder = folder
+        self._searcher = Searcher(snapshot)
+        self._writer = writer
+        self._changing = threading.Lock()
+        self._priors: dict[tuple[int, tuple[Prior, ...]], list[Floats]] = {}
+
+    # -- opening ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], *, analyzer: Analyzer | None = None, fields: Sequence[str] = DEFAULT_FIELDS
+    ) -> "Engine":
+        """Make an empty index. `fields` are searched as text; all others are stored and can be filtered on."""
+        writer = IndexWriter.create(Path(path), analyzer or Analyzer(), fields)
+        return cls(Path(path), writer.snapshot, writer)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> "Engine":
+        """Open an index. The writer's lock is taken by the first call that changes something."""
+        return cls(Path(path), Snapshot.open(Path(path)))
+
+    def refresh(self) -> None:
+        """See what other processes have committed since."""
+        self._show(Snapshot.open(self.folder, self._searcher.snapshot))
+
+    def close(self) -> None:
+        """Finish background merging and let other writers in."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+            self._show(writer.snapshot)
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- changing --------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        documents: Iterable[Document],
+        *,
+        on_duplicate: OnDuplicate = "error",
+        threads: int | None = None,
+        memory_mb: int = DEFAULT_MEMORY >> 20,
+    ) -> AddReport:
+        """Add documents in one atomic commit: durable and searchable on return, or nothing happened."""
+        with self._changing:
+            report = self._writing().add(documents, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
+            self._show(self._writing().snapshot)
+            return report
+
+    def update(self, documents: Iterable[Document]) -> AddReport:
+        """Add documents, replacing those of the same id."""
+        return self.add(documents, on_duplicate="replace")
+
+    def delete(self, ids: Sequence[str], *, missing: Literal["error", "ignore"] = "error") -> int:
+        """Delete documents by id; returns how many."""
+        with self._changing:
+            deleted = self._writing().delete(ids, missing=missing)
+            self._show(self._writing().snapshot)
+            return deleted
+
+    def merge(self) -> None:
+        """Merge all segments into one and drop deleted documents for good."""
+        with self._changing:
+            self._writing().merge()
+            self._show(self._writing().snapshot)
+
+    def _writing(self) -> IndexWriter:
+        if self._writer is None:
+            self._writer = IndexWriter(self.folder)
+        return self._writer
+
+    def _show(self, snapshot: Snapshot) -> None:
+        if snapshot is not self._searcher.snapshot:
+            self._searcher = Searcher(snapshot, self._searcher)
+            self._priors.clear()
+
+    # -- searching -------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: Query,
+        k: int = 10,
+        *,
+        model: str | RankingModel = "dirichlet",
+        priors: Sequence[Prior] = (),
+        syntax: bool = True,
+        **parameters: float | None,
+    ) -> SearchResult:
+        """The best k documents for a query.
+
+        `query`: words in the query language (`rank.query`), plain text with `syntax=False`, or a topic model as a
+        mapping from index terms to weights, ranked by T-cross-entropy. `model`: a name with its parameters
+        (`mu=400`), or a RankingModel. `priors`: log-priors added to the score.
+        """
+        searcher = self._searcher
+        parsed = self._parse(searcher, query, syntax)
+        chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
+        if isinstance(model, RankingModel) and parameters:
+            raise ParameterError("a RankingModel carries its own parameters")
+        conditions = word_conditions(parsed.required, parsed.excluded)
+        conditions += [condition.mask for condition in parsed.filters]
+        hits = searcher.search(parsed.weights, chosen, k, filters=conditions, priors=self._log_priors(searcher, priors))
+        return SearchResult(parsed, hits, searcher)
+
+    def batch(
+        self,
+        topics: Iterable[Topic],
+        k: int = 1000,
+        *,
+        model: str | RankingModel = "dirichlet",
+        priors: Sequence[Prior] = (),
+        syntax: bool = False,
+        threads: int | None = None,
+        **parameters: float | None,
+    ) -> Iterator[tuple[Topic, SearchResult]]:
+        """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
+        workers = threads if threads is not None else os.cpu_count() or 1
+        chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
+
+        def one(topic: Topic) -> tuple[Topic, SearchResult]:
+            return topic, self.search(topic.text, k, model=chosen, priors=priors, syntax=syntax)
+
+        if workers == 1:
+            yield from map(one, topics)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(one, topics)
+
+    def explain(
+        self,
+        query: Query,
+        doc_id: str,
+        *,
+        model: str | RankingModel = "dirichlet",
+        priors: Sequence[Prior] = (),
+        syntax: bool = True,
+        **parameters: float | None,
+    ) -> Explanation:
+        """Why the document gets its score, in parts that add up to it."""
+        searcher = self._searcher
+        parsed = self._parse(searcher, query, syntax)
+        chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
+        place = searcher.snapshot.place_of(doc_id)
+        found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))
+        if found is None:
+            raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
+        return found
+
+    def suggest(self, query: str) -> str | None:
+        """'Did you mean': the query with unknown words corrected by the collection's language model, or None."""
+        return suggest(self._searcher.snapshot, self.analyzer, query)
+
+    def _parse(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
+        if not isinstance(query, str):
+            return ParsedQuery(dict(query))
+        parsed = parse(query, self.analyzer, self.filterable()) if syntax else plain(query, self.analyzer)
+        if len(parsed.weights) <= MAX_QUERY_TERMS:
+            return parsed
+        strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
+        return ParsedQuery(strongest, parsed.required, parsed.excluded, parsed.filters, parsed.words)
+
+    def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
+        if not priors:
+            return None
+        key = searcher.snapshot.manifest.generation, tuple(priors)
+        if key not in self._priors:
+            self._priors[key] = [
+                np.sum(parts, axis=0) for parts in zip(*(p.of(searcher.snapshot) for p in priors), strict=True)
+            ]
+        return self._priors[key]
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """How texts become terms; stored with the index."""
+        return self._searcher.snapshot.manifest.analyzer
+
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        """The fields searched as text."""
+        return self._searcher.snapshot.manifest.text_fields
+
+    def filterable(self) -> set[str]:
+        """The fields a query may filter on."""
+        return {name for live in self._searcher.snapshot.segments for name in live.segment.column_kinds}
+
+    def __len__(self) -> int:
+        return self._searcher.snapshot.n_docs
+
+    def __contains__(self, doc_id: object) -> bool:
+        return isinstance(doc_id, str) and self._searcher.snapshot.locate(doc_id) is not None
+
+    def document(self, doc_id: str) -> Document:
+        """The document as it was added."""
+        place = self._searcher.snapshot.place_of(doc_id)
+        segment = self._searcher.snapshot.segments[place.segment].segment
+        return Document(doc_id, segment.stored.fields(place.doc))
+
+    def documents(self) -> Iterator[Document]:
+        """All live documents, segment by segment."""
+        for live in self._searcher.snapshot.segments:
+            ids = live.segment.doc_ids(np.arange(live.segment.n_docs))
+            for doc_id, deleted, fields in zip(
+                ids, live.deletions.deleted.tolist(), live.segment.stored.all_fields(), strict=True
+            ):
+                if not deleted:
+                    yield Document(doc_id, fields)
+
+    def stats(self) -> dict[str, Any]:
+        """Numbers about the index: documents, tokens, segments, bytes."""
+        snapshot = self._searcher.snapshot
+        containers = [live.segment.container for live in snapshot.segments]
+        return {
+            "documents": snapshot.n_docs,
+            "deleted": sum(live.deletions.n_docs for live in snapshot.segments),
+            "tokens": snapshot.n_tokens,
+            "terms": snapshot.n_terms(),
+            "postings": sum(int(container.meta["n_postings"]) for container in containers),
+            "segments": len(snapshot.segments),
+            "generation": snapshot.manifest.generation,
+            "bytes": sum(container.size for container in containers),
+            "bytes_dictionary": sum(container.bytes_of(*DICTIONARY_SECTIONS) for container in containers),
+            "bytes_postings": sum(container.bytes_of(*POSTINGS_SECTIONS) for container in containers),
+            "text_fields": list(self.text_fields),
+            "filterable": sorted(self.filterable()),
+            "analyzer": self.analyzer.to_dict(),
+            "fingerprint": self.analyzer.fingerprint,
+        }
+
+    # -- learning --------------------------------------------------------------------------------------------------
+
+    def learn_mu(self, *, sample: int = 20_000, random_state: int = 0) -> LeaveOneOut:
+        """The μ of Dirichlet smoothing under which each word is best predicted by the rest of its document."""
+        return optimal_mu(self._leave_one_out_postings(sample, random_state))
+
+    def learn_lam(self, *, sample: int = 20_000, random_state: int = 0) -> LeaveOneOut:
+        """The λ of Jelinek-Mercer smoothing, learnt likewise; no judgement is needed."""
+        return optimal_lam(self._leave_one_out_postings(sample, random_state))
+
+    def _leave_one_out_postings(self, sample: int, random_state: int) -> Postings:
+        """The postings of at most `sample` live documents, chosen at random."""
+        snapshot = self._searcher.snapshot
+        if snapshot.n_docs == 0:
+            raise ParameterError("the index is empty: there is nothing to learn from")
+        places = [(i, doc) for i in range(len(snapshot.segments)) for doc in snapshot.live_docs(i).tolist()]
+        if len(places) > sample:
+            chosen = np.random.default_rng(random_state).choice(len(places), sample, replace=False)
+            places = [places[i] for i in np.sort(chosen).tolist()]
+        counts: list[np.ndarray[Any, Any]] = []
+        p_C: list[np.ndarray[Any, Any]] = []
+        lengths: list[np.ndarray[Any, Any]] = []
+        models = [snapshot.live_frequencies(i)[1] / snapshot.n_tokens for i in range(len(snapshot.segments))]
+        for i, doc in places:
+            terms, c_wd = snapshot.segments[i].segment.forward(doc)
+            counts.append(c_wd)
+            p_C.append(models[i][terms])
+            lengths.append(np.full(len(c_wd), snapshot.segments[i].segment.doc_len[doc]))
+        return Postings(np.concatenate(counts), np.concatenate(p_C), np.concatenate(lengths))

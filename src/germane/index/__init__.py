@@ -1,0 +1,1 @@
+"""The index: immutable segments behind a manifest, one writer, many readers."""

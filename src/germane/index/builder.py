@@ -1,0 +1,215 @@
+"""From documents to one segment, within a memory budget.
+
+Documents are analysed in batches; their token stream is kept as numbers (4 bytes a token) and inverted by counting
+sorts when the budget is reached (`full`) and the segment is written.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import InputError
+from germane.index import kernels
+from germane.index.columns import ColumnsWriter
+from germane.index.container import ContainerWriter
+from germane.index.lists import ForwardWriter, PostingsWriter
+from germane.index.manifest import recovery_meta
+from germane.index.stored import StoredWriter
+from germane.index.strings import narrow, pack_strings
+from germane.text import Analyzer
+from germane.text.bulk import BulkAnalyzer
+from germane.types import Document, FieldValue
+
+BATCH_CHARACTERS = 1 << 20
+BYTES_PER_TOKEN = 14
+"""What inverting takes at its peak: token, document and count (4 each), and part of the forward lists."""
+BYTES_PER_TERM = 400
+"""What a distinct word costs while building: its strings, table entries and list objects."""
+BYTES_PER_DOCUMENT = 160
+MAX_ID_BYTES = 512
+
+
+def check_id(doc_id: str) -> str:
+    """An id must be a non-empty string of at most MAX_ID_BYTES bytes without control characters."""
+    if not isinstance(doc_id, str) or not doc_id:
+        raise InputError("a document needs a non-empty id", field="id")
+    if not (doc_id.isprintable() or not any(ord(c) < 32 or ord(c) == 127 for c in doc_id)):
+        raise InputError(f"id {doc_id!r} contains control characters", field="id")
+    try:
+        size = len(doc_id.encode())
+    except UnicodeEncodeError:
+        raise InputError(f"id {doc_id!r} is not valid Unicode", field="id") from None
+    if size > MAX_ID_BYTES:
+        raise InputError(f"id {doc_id[:40]!r}... is longer than {MAX_ID_BYTES} bytes", field="id")
+    return doc_id
+
+
+def check_fields(doc_id: str, fields: Mapping[str, FieldValue]) -> None:
+    """A field holds text, a finite number, true, false, None (no value), or a list of these."""
+    for name, value in fields.items():
+        if type(value) is str:
+            continue
+        for item in value if isinstance(value, list) else (value,):
+            if item is None or isinstance(item, (str, int)) or (isinstance(item, float) and math.isfinite(item)):
+                continue
+            raise InputError(
+                f"document '{doc_id}': {str(item)[:40]} ({type(item).__name__}) is not a value that a field can hold: "
+                "text, a finite number, true, false, None for no value, or a list of these",
+                field=str(name),
+            )
+
+
+def text_of(fields: Iterable[tuple[str, FieldValue]], text_fields: frozenset[str]) -> str:
+    """The words to index: the text fields in the order they stand in the document, one a line."""
+    parts: list[str] = []
+    for name, value in fields:
+        if name in text_fields and value is not None:
+            parts += [str(item) for item in (value if isinstance(value, list) else (value,)) if item is not None]
+    return parts[0] if len(parts) == 1 else "\n".join(parts)
+
+
+class SegmentBuilder:
+    """Collects documents; `write` makes the segment file.
+
+    `bulk` may have served earlier builders: then words they met are known already.
+    """
+
+    def __init__(self, analyzer: Analyzer, text_fields: Sequence[str], bulk: BulkAnalyzer | None = None) -> None:
+        self._analyzer = analyzer
+        self._order_of_fields = tuple(text_fields)
+        self._text_fields = frozenset(text_fields)
+        self._bulk = bulk if bulk is not None else BulkAnalyzer(analyzer)
+        self._stored = StoredWriter()
+        self._columns = ColumnsWriter(self._text_fields)
+        self._ids: list[bytes] = []
+        self._texts: list[str] = []
+        self._characters = 0
+        self._tokens: list[npt.NDArray[np.uint32]] = []
+        self._lengths: list[npt.NDArray[np.int64]] = []
+        self._n_tokens = 0
+        self.sequence: list[int] = []
+        """For each document its place in the input, which decides between two of the same id."""
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, document: Document, sequence: int) -> None:
+        """Take one document in."""
+        fields = document.fields
+        encoded = check_id(document.id).encode()
+        check_fields(document.id, fields)
+        try:
+            self._stored.add(fields)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"document '{document.id}' cannot be stored: {error}") from None
+        self._ids.append(encoded)
+        self._columns.add(fields)
+        text = text_of(fields.items(), self._text_fields)
+        self._texts.append(text)
+        self._characters += len(text)
+        self.sequence.append(sequence)
+        if self._characters >= BATCH_CHARACTERS:
+            self._analyze()
+
+    def _analyze(self) -> None:
+        if not self._texts:
+            return
+        tokens, ends = self._bulk.analyze(self._texts)
+        self._tokens.append(tokens)
+        self._lengths.append(np.diff(ends, prepend=0))
+        self._n_tokens += len(tokens)
+        self._texts.clear()
+        self._characters = 0
+
+    @property
+    def memory(self) -> int:
+        """Bytes that building takes by now, writing included."""
+        return (
+            self._n_tokens * BYTES_PER_TOKEN
+            + self._characters * 6
+            + len(self._bulk.terms) * BYTES_PER_TERM
+            + len(self._ids) * BYTES_PER_DOCUMENT
+            + self._stored.memory
+        )
+
+    def write(self, path: Path, generation: int = 0) -> None:
+        """Invert, encode and write the segment; the builder is empty afterwards."""
+        self._analyze()
+        lengths = np.concatenate([np.empty(0, np.int64), *self._lengths])
+        with ContainerWriter(path) as container:
+            n_terms, n_postings = self._write_lists(container, lengths)
+            self._write_documents(container, lengths)
+            meta: dict[str, Any] = {
+                "n_docs": len(lengths),
+                "n_terms": n_terms,
+                "n_tokens": int(lengths.sum()),
+                "n_postings": n_postings,
+                "columns": self._columns.write(container),
+                **recovery_meta(self._analyzer, self._order_of_fields, generation),
+            }
+            self._stored.write(container)
+            container.finish(meta)
+
+    def _write_lists(self, container: ContainerWriter, lengths: npt.NDArray[np.int64]) -> tuple[int, int]:
+        tokens = np.concatenate([np.empty(0, np.uint32), *self._tokens])
+        self._tokens.clear()
+        used = np.flatnonzero(np.bincount(tokens, minlength=len(self._bulk.terms)))
+        vocabulary = self._bulk.terms
+        numbered = sorted((vocabulary[i].encode(), i) for i in used.tolist())
+        terms = [term for term, _ in numbered]
+        order = np.fromiter((i for _, i in numbered), np.int64, len(numbered))
+        rank = np.full(len(vocabulary), -1, np.int64)
+        rank[order] = np.arange(len(order))
+        cf, starts = np.zeros(len(terms), np.int64), np.zeros(len(terms) + 1, np.int64)
+        docs, counts = np.empty(len(tokens), np.uint32), np.empty(len(tokens), np.uint32)
+        n = int(kernels.invert(tokens, np.cumsum(lengths), rank, cf, docs, counts, starts))
+        del tokens
+        doc_len = lengths.astype(np.uint32)
+        postings = PostingsWriter(container, doc_len)
+        postings.write(starts, docs, counts)
+        postings.finish()
+        forms, form_counts = self._bulk.surfaces()
+        write_dictionary(container, terms, _surfaces(terms, [forms[i] for i in order]), form_counts[order])
+        doc_starts = np.zeros(len(lengths) + 1, np.int64)
+        fwd_terms, fwd_counts = np.empty(n, np.uint32), np.empty(n, np.uint32)
+        kernels.transpose(starts, docs, counts, len(lengths), doc_starts, fwd_terms, fwd_counts)
+        del docs, counts
+        forward = ForwardWriter(container)
+        forward.write(doc_starts, fwd_terms, fwd_counts)
+        forward.finish()
+        return len(terms), n
+
+    def _write_documents(self, container: ContainerWriter, lengths: npt.NDArray[np.int64]) -> None:
+        container.section("doc_len", lengths.astype(np.uint32))
+        write_ids(container, self._ids)
+
+
+def _surfaces(terms: list[bytes], forms: list[str]) -> list[bytes]:
+    """Written forms, empty where the form is the term itself."""
+    encoded = (form.encode() for form in forms)
+    return [b"" if form == term else form for term, form in zip(terms, encoded, strict=True)]
+
+
+def write_dictionary(
+    container: ContainerWriter, terms: list[bytes], surfaces: list[bytes], surface_counts: npt.NDArray[np.int64]
+) -> None:
+    """Write the sorted terms and the commonest written form of each."""
+    data, offsets = pack_strings(terms)
+    container.section("term_bytes", data)
+    container.section("term_offsets", narrow(offsets))
+    data, offsets = pack_strings(surfaces)
+    container.section("surface_bytes", data)
+    container.section("surface_offsets", narrow(offsets))
+    container.section("surface_count", surface_counts.astype(np.uint32))
+
+
+def write_ids(container: ContainerWriter, ids: list[bytes]) -> None:
+    """Write the ids by document number, and the order that sorts them."""
+    data, offsets = pack_strings(ids)
+    container.section("id_bytes", data)
+    container.section("id_offsets", narrow(offsets))
+    container.section("id_order", np.array(sorted(range(len(ids)), key=ids.__getitem__), np.uint32))

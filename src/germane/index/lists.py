@@ -1,0 +1,111 @@
+"""Writing of posting lists and forward lists, in pieces, so that neither has to fit in memory."""
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import StorageError
+from germane.index import kernels
+from germane.index.container import ContainerWriter
+
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint32]
+
+PIECE = 1 << 22
+"""Postings encoded at a time (about 50 MB of buffers)."""
+
+_BLOCK_SECTIONS = {
+    "blk_last": np.uint32,
+    "blk_at": np.uint32,
+    "blk_doc_bits": np.uint8,
+    "blk_tf_bits": np.uint8,
+    "blk_max_tf": np.uint16,
+    "blk_min_len": np.uint16,
+}
+
+
+def pieces_of(starts: Integers, limit: int = PIECE) -> list[tuple[int, int]]:
+    """Cut lists into runs [i, j) of at most `limit` postings (one list at least)."""
+    cuts, i = [], 0
+    while i < len(starts) - 1:
+        j = int(np.searchsorted(starts, starts[i] + limit, side="right")) - 1
+        j = max(j, i + 1)
+        cuts.append((i, j))
+        i = j
+    return cuts
+
+
+class PostingsWriter:
+    """Streams encoded posting lists into section `words`; `finish` writes the block table and `df`, `cf`."""
+
+    def __init__(self, container: ContainerWriter, doc_len: npt.NDArray[np.uint32]) -> None:
+        self._container = container
+        self._doc_len = doc_len
+        self._blocks: dict[str, list[npt.NDArray[np.integer]]] = {name: [] for name in _BLOCK_SECTIONS}
+        self._df: list[Integers] = []
+        self._cf: list[Integers] = []
+        self._words = 0
+        container.append("words", np.empty(0, np.uint32))
+
+    def write(self, starts: Integers, docs: Words, counts: Words) -> None:
+        """Append the lists `docs[starts[i]:starts[i + 1]]`; every list holds at least one posting."""
+        for i, j in pieces_of(starts):
+            self._write_piece(starts[i : j + 1], docs, counts)
+
+    def _write_piece(self, starts: Integers, docs: Words, counts: Words) -> None:
+        df = np.diff(starts)
+        n_blocks = int(((df + kernels.BLOCK - 1) // kernels.BLOCK).sum())
+        words = np.empty(2 * (int(df.sum()) + n_blocks), np.uint32)
+        table = {name: np.empty(n_blocks, dtype) for name, dtype in _BLOCK_SECTIONS.items()}
+        size, _ = kernels.encode_lists(starts, docs, counts, self._doc_len, words, *table.values())
+        if self._words + size >= 2**32:
+            raise StorageError("a segment's postings would exceed 16 GiB: build with less --memory, merge less")
+        table["blk_at"] += np.uint32(self._words)
+        for name, array in table.items():
+            self._blocks[name].append(array)
+        self._container.append("words", words[:size])
+        self._words += int(size)
+        self._df.append(df)
+        begin, end = int(starts[0]), int(starts[-1])
+        self._cf.append(np.add.reduceat(counts[begin:end].astype(np.int64), starts[:-1] - begin))
+
+    def finish(self) -> tuple[Integers, Integers]:
+        """Write the block table, df and cf; return the latter two."""
+        self._container.append("words", np.zeros(kernels.LANES, np.uint32))  # short reads may look one word ahead
+        for name, dtype in _BLOCK_SECTIONS.items():
+            self._container.section(name, np.concatenate([np.empty(0, dtype), *self._blocks[name]]))
+        df = np.concatenate([np.empty(0, np.int64), *self._df])
+        cf = np.concatenate([np.empty(0, np.int64), *self._cf])
+        self._container.section("df", df.astype(np.uint32))
+        self._container.section("cf", cf.astype(np.uint32) if cf.max(initial=0) < 2**32 else cf)
+        return df, cf
+
+
+class ForwardWriter:
+    """Streams the documents' own lists (term, count) into section `fwd_words`."""
+
+    def __init__(self, container: ContainerWriter) -> None:
+        self._container = container
+        self._term_bits: list[npt.NDArray[np.uint8]] = []
+        self._tf_bits: list[npt.NDArray[np.uint8]] = []
+        self._n_unique: list[npt.NDArray[np.uint32]] = []
+        container.append("fwd_words", np.empty(0, np.uint32))
+
+    def write(self, starts: Integers, terms: Words, counts: Words) -> None:
+        """Append documents whose lists are `terms[starts[d]:starts[d + 1]]`, terms ascending."""
+        for i, j in pieces_of(starts):
+            piece = starts[i : j + 1]
+            n = int(piece[-1] - piece[0])
+            words = np.empty(2 * (n + (j - i)), np.uint32)
+            term_bits, tf_bits = np.empty(j - i, np.uint8), np.empty(j - i, np.uint8)
+            size = kernels.encode_forward(piece, terms, counts, words, term_bits, tf_bits)
+            self._container.append("fwd_words", words[:size])
+            self._term_bits.append(term_bits)
+            self._tf_bits.append(tf_bits)
+            self._n_unique.append(np.diff(piece).astype(np.uint32))
+
+    def finish(self) -> None:
+        """Write the widths and the numbers of distinct terms."""
+        self._container.append("fwd_words", np.zeros(kernels.LANES, np.uint32))
+        self._container.section("fwd_term_bits", np.concatenate([np.empty(0, np.uint8), *self._term_bits]))
+        self._container.section("fwd_tf_bits", np.concatenate([np.empty(0, np.uint8), *self._tf_bits]))
+        self._container.section("n_unique", np.concatenate([np.empty(0, np.uint32), *self._n_unique]))

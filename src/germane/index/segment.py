@@ -1,0 +1,241 @@
+"""An immutable segment: the questions a ranking asks of it, answered from memory-mapped arrays.
+
+| question | answer |
+|---|---|
+| which number has this term? | `find_terms` |
+| which documents hold it, how often? | `postings`, or the raw block arrays for a kernel |
+| which terms does this document hold? | `forward` |
+| what is this document called, what did it say? | `doc_id`, `stored` |
+| where is the document with this id? | `find_ids` |
+| what value has it in this field? | `column` |
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import IndexFormatError
+from germane.index import kernels
+from germane.index.columns import Column, read_column
+from germane.index.container import Container
+from germane.index.stored import StoredReader
+from germane.index.strings import pack_strings, string_at
+
+Integers = npt.NDArray[np.int64]
+_IDENTITY = np.empty(0, np.uint32)
+
+DICTIONARY_SECTIONS = ("term_bytes", "term_offsets", "df", "cf")
+POSTINGS_SECTIONS = ("words", "blk_last", "blk_at", "blk_doc_bits", "blk_tf_bits", "blk_max_tf", "blk_min_len")
+
+
+class Blocks(NamedTuple):
+    """The arrays a kernel walks: packed words and the block table (see `index.kernels`)."""
+
+    words: npt.NDArray[np.uint32]
+    last: npt.NDArray[np.uint32]
+    at: npt.NDArray[np.uint32]
+    doc_bits: npt.NDArray[np.uint8]
+    tf_bits: npt.NDArray[np.uint8]
+    max_tf: npt.NDArray[np.uint16]
+    min_len: npt.NDArray[np.uint16]
+
+
+class Segment:
+    """One file of the index, opened read-only; costs little until it is asked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.container = Container(path)
+        meta = self.container.meta
+        try:
+            self.n_docs, self.n_terms, self.n_tokens = (int(meta[key]) for key in ("n_docs", "n_terms", "n_tokens"))
+            self.column_kinds: dict[str, str] = dict(meta["columns"])
+            """Field -> 'numeric' or 'keyword'."""
+        except (KeyError, TypeError, ValueError):
+            raise IndexFormatError(f"{path} is not a segment of an index") from None
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.name
+
+    # -- terms ---------------------------------------------------------------------------------------------------
+
+    def find_terms(self, terms: Sequence[str]) -> Integers:
+        """Number of each term, -1 where the segment does not hold it."""
+        return self._find(self.container["term_bytes"], self.container["term_offsets"], _IDENTITY, terms)
+
+    def find_terms_of(self, other: "Segment") -> Integers:
+        """Number of each term of another segment, -1 where this one does not hold it."""
+        if other is self:
+            return np.arange(self.n_terms)
+        found = np.empty(other.n_terms, np.int64)
+        kernels.find_strings(
+            self.container["term_bytes"],
+            self.container["term_offsets"],
+            _IDENTITY,
+            other.container["term_bytes"],
+            other.container["term_offsets"].astype(np.int64),
+            found,
+        )
+        return found
+
+    @staticmethod
+    def _find(
+        data: npt.NDArray[np.uint8],
+        offsets: npt.NDArray[np.integer],
+        order: npt.NDArray[np.uint32],
+        strings: Sequence[str],
+    ) -> Integers:
+        query_data, query_offsets = pack_strings(string.encode("utf-8", "surrogatepass") for string in strings)
+        found = np.empty(len(strings), np.int64)
+        kernels.find_strings(data, offsets, order, query_data, query_offsets, found)
+        return found
+
+    def term(self, number: int) -> str:
+        """The term with this number."""
+        return string_at(self.container["term_bytes"], self.container["term_offsets"], number).decode()
+
+    def surface(self, number: int) -> str:
+        """The commonest form in which the term was written."""
+        form = string_at(self.container["surface_bytes"], self.container["surface_offsets"], number).decode()
+        return form or self.term(number)
+
+    @cached_property
+    def df(self) -> npt.NDArray[np.uint32]:
+        """Documents that hold each term, deleted ones included."""
+        return self.container["df"]
+
+    @cached_property
+    def cf(self) -> npt.NDArray[np.integer]:
+        """Occurrences of each term, deleted documents included."""
+        return self.container["cf"]
+
+    @cached_property
+    def first_block(self) -> Integers:
+        """Position of each term's first block in the block table; one more entry than terms."""
+        first = np.zeros(self.n_terms + 1, np.int64)
+        np.cumsum((self.df.astype(np.int64) + kernels.BLOCK - 1) // kernels.BLOCK, out=first[1:])
+        return first
+
+    # -- postings ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The block arrays."""
+        return Blocks(*(self.container[name] for name in POSTINGS_SECTIONS))
+
+    def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Documents (ascending, deleted ones included) and counts of one term."""
+        df = int(self.df[term])
+        room = -(-df // kernels.BLOCK) * kernels.BLOCK
+        docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        b = self.blocks
+        kernels.decode_list(
+            b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, int(self.first_block[term]), df, docs, counts
+        )
+        return docs[:df], counts[:df]
+
+    # -- documents -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def doc_len(self) -> npt.NDArray[np.uint32]:
+        """Tokens of each document."""
+        return self.container["doc_len"]
+
+    @cached_property
+    def n_unique(self) -> npt.NDArray[np.uint32]:
+        """Distinct terms of each document."""
+        return self.container["n_unique"]
+
+    @cached_property
+    def _forward_at(self) -> Integers:
+        n = self.n_unique.astype(np.int64)
+        size = ((n * self.container["fwd_term_bits"] + 31) >> 5) + ((n * self.container["fwd_tf_bits"] + 31) >> 5)
+        at = np.zeros(self.n_docs + 1, np.int64)
+        np.cumsum(size, out=at[1:])
+        return at
+
+    def forward(self, doc: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Terms (ascending numbers) and counts of one document."""
+        n = int(self.n_unique[doc])
+        terms, counts = np.empty(n, np.uint32), np.empty(n, np.uint32)
+        kernels.decode_forward(
+            self.container["fwd_words"],
+            int(self._forward_at[doc]),
+            n,
+            int(self.container["fwd_term_bits"][doc]),
+            int(self.container["fwd_tf_bits"][doc]),
+            terms,
+            counts,
+            0,
+        )
+        return terms, counts
+
+    def forward_many(self, first: int, last: int) -> tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """The forward lists of documents [first, last): starts, terms, counts."""
+        starts = np.zeros(last - first + 1, np.int64)
+        np.cumsum(self.n_unique[first:last], out=starts[1:])
+        terms, counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
+        kernels.decode_forward_many(
+            self.container["fwd_words"],
+            self._forward_at[first:last],
+            self.container["fwd_term_bits"][first:last],
+            self.container["fwd_tf_bits"][first:last],
+            starts,
+            terms,
+            counts,
+        )
+        return starts, terms, counts
+
+    def doc_id(self, doc: int) -> str:
+        """The id under which document `doc` was added."""
+        return string_at(self.container["id_bytes"], self.container["id_offsets"], doc).decode()
+
+    def doc_ids(self, docs: npt.NDArray[np.int64]) -> list[str]:
+        """The ids of many documents, in one pass."""
+        if len(docs) == 0:
+            return []
+        data, offsets = self.container["id_bytes"], self.container["id_offsets"]
+        sizes = offsets[docs + 1].astype(np.int64) - offsets[docs]
+        buffer = np.empty(int(sizes.sum()) + len(docs), np.uint8)
+        kernels.gather_strings(data, offsets, docs, buffer)
+        return buffer.tobytes()[:-1].decode().split("\0")
+
+    def find_ids(self, ids: Sequence[str]) -> Integers:
+        """Document number of each id, -1 where absent; a deleted document is still found."""
+        order = self.container["id_order"]
+        found = self._find(self.container["id_bytes"], self.container["id_offsets"], order, ids)
+        known = found >= 0
+        found[known] = order[found[known]]
+        return found
+
+    @cached_property
+    def id_rank(self) -> npt.NDArray[np.uint32]:
+        """Rank of each document's id among the segment's, for breaking ties."""
+        rank = np.empty(self.n_docs, np.uint32)
+        rank[self.container["id_order"]] = np.arange(self.n_docs, dtype=np.uint32)
+        return rank
+
+    @cached_property
+    def stored(self) -> StoredReader:
+        """The stored fields."""
+        return StoredReader(self.container)
+
+    # -- fields --------------------------------------------------------------------------------------------------
+
+    def column(self, name: str) -> Column | None:
+        """The column of a field; None where no document of the segment has it."""
+        if name not in self.column_kinds:
+            return None
+        if name not in self._columns:
+            self._columns[name] = read_column(self.container, name, self.column_kinds[name])
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {}

@@ -1,0 +1,184 @@
+"""What a reader sees: the segments of one commit, unchanged for as long as it looks at them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import IndexFormatError, UnknownDocumentError
+from germane.index.deletions import Deletions, no_deletions, read_deletions
+from germane.index.manifest import Manifest, SegmentEntry, read_manifest
+from germane.index.segment import Segment
+
+Integers = npt.NDArray[np.int64]
+TERM_CACHE = 1 << 17
+
+
+class LiveSegment(NamedTuple):
+    """A segment and what is deleted in it."""
+
+    segment: Segment
+    deletions: Deletions
+    entry: SegmentEntry
+
+    @property
+    def n_docs(self) -> int:
+        """Live documents."""
+        return self.segment.n_docs - self.deletions.n_docs
+
+    def frequencies(self) -> tuple[Integers, Integers]:
+        """df and cf of each term among the segment's live documents."""
+        df, cf = self.segment.df.astype(np.int64), self.segment.cf.astype(np.int64)
+        df[self.deletions.terms] -= self.deletions.df
+        cf[self.deletions.terms] -= self.deletions.cf
+        return df, cf
+
+
+class TermStats(NamedTuple):
+    """A term's frequencies over live documents, and its number in each segment (-1: absent)."""
+
+    df: int
+    cf: int
+    numbers: tuple[int, ...]
+
+
+class DocumentPlace(NamedTuple):
+    """Where a document lies."""
+
+    segment: int
+    doc: int
+
+
+class Snapshot:
+    """One committed state of an index; opening another reuses the segments they share."""
+
+    def __init__(self, folder: Path, manifest: Manifest, segments: list[LiveSegment]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.segments = segments
+        self.n_docs = sum(live.n_docs for live in segments)
+        self.n_tokens = sum(live.segment.n_tokens - live.deletions.n_tokens for live in segments)
+        self._terms: dict[str, TermStats] = {}
+        self._entropy: float | None = None
+
+    @classmethod
+    def open(cls, folder: Path, previous: "Snapshot | None" = None) -> "Snapshot":
+        """Open the last commit. A writer may replace files meanwhile: then look at the manifest again."""
+        known = {live.entry.name: live for live in previous.segments} if previous else {}
+        for attempt in range(100):
+            manifest = read_manifest(folder)
+            try:
+                return cls(folder, manifest, [_open_segment(folder, entry, known) for entry in manifest.segments])
+            except IndexFormatError:
+                if attempt == 99 or read_manifest(folder).generation == manifest.generation:
+                    raise
+        raise AssertionError("unreachable")
+
+    def term_stats(self, terms: Sequence[str]) -> list[TermStats]:
+        """Statistics of terms, remembered. Threads may ask at once: none relies on what another may forget."""
+        remembered = self._terms
+        found = {term: remembered.get(term) for term in terms}
+        unknown = [term for term, stats in found.items() if stats is None]
+        if unknown:
+            numbers = [live.segment.find_terms(unknown).tolist() for live in self.segments]
+            fresh = {term: self._stats_of(tuple(column[i] for column in numbers)) for i, term in enumerate(unknown)}
+            if len(remembered) > TERM_CACHE:
+                self._terms = remembered = {}
+            remembered.update(fresh)
+            found.update(fresh)
+        return [stats for term in terms if (stats := found[term]) is not None]
+
+    def _stats_of(self, numbers: tuple[int, ...]) -> TermStats:
+        df = cf = 0
+        for number, live in zip(numbers, self.segments, strict=True):
+            if number >= 0:
+                fallen_df, fallen_cf = live.deletions.frequencies_of(number)
+                df += int(live.segment.df[number]) - fallen_df
+                cf += int(live.segment.cf[number]) - fallen_cf
+        return TermStats(df, cf, numbers)
+
+    def surface(self, term: str) -> str:
+        """The commonest written form of a term, the term itself where it is unknown."""
+        for number, live in zip(self.term_stats([term])[0].numbers, self.segments, strict=True):
+            if number >= 0:
+                return live.segment.surface(number)
+        return term
+
+    def live_frequencies(self, segment: int) -> tuple[Integers, Integers]:
+        """For each term of one segment: df and cf among the live documents of the whole index."""
+        own = self.segments[segment].segment
+        total_df, total_cf = np.zeros(own.n_terms, np.int64), np.zeros(own.n_terms, np.int64)
+        for live in self.segments:
+            found = live.segment.find_terms_of(own)
+            df, cf = live.frequencies()
+            total_df[found >= 0] += df[found[found >= 0]]
+            total_cf[found >= 0] += cf[found[found >= 0]]
+        return total_df, total_cf
+
+    def n_terms(self) -> int:
+        """Distinct terms of the live collection."""
+        n = 0
+        for i, live in enumerate(self.segments):
+            df, _ = live.frequencies()
+            fresh = df > 0
+            for earlier in self.segments[:i]:
+                found = earlier.segment.find_terms_of(live.segment)
+                fresh[found >= 0] &= earlier.frequencies()[0][found[found >= 0]] == 0
+            n += int(fresh.sum())
+        return n
+
+    def entropy(self) -> float:
+        """H(p_C) = -Σ_w p_C(w) log p_C(w) of the live collection, in nats.
+
+        Summed by ascending frequency, so that the last digit does not depend on how the documents lie in segments.
+        """
+        if self._entropy is None:
+            frequencies = [np.empty(0, np.int64)]
+            for i, live in enumerate(self.segments):
+                _, cf = self.live_frequencies(i)
+                for earlier in self.segments[:i]:  # a term is counted where it comes first
+                    cf[earlier.segment.find_terms_of(live.segment) >= 0] = 0
+                frequencies.append(cf[cf > 0])
+            distinct, terms = np.unique(np.concatenate(frequencies), return_counts=True)
+            p_C = distinct / self.n_tokens if len(distinct) else np.empty(0)
+            self._entropy = -float((terms * p_C * np.log(p_C)).sum())
+        return self._entropy
+
+    def locate(self, doc_id: str) -> DocumentPlace | None:
+        """Where the live document with this id lies."""
+        for i, live in enumerate(self.segments):
+            doc = int(live.segment.find_ids([doc_id])[0])
+            if doc >= 0 and not live.deletions.deleted[doc]:
+                return DocumentPlace(i, doc)
+        return None
+
+    def place_of(self, doc_id: str) -> DocumentPlace:
+        """Like `locate`, but an unknown id is an error."""
+        place = self.locate(doc_id)
+        if place is None:
+            raise UnknownDocumentError(f"no document with id '{doc_id}' in {self.folder}")
+        return place
+
+    def live_ids(self) -> list[str]:
+        """The ids of all live documents, sorted."""
+        ids: list[str] = []
+        for live in self.segments:
+            ids += live.segment.doc_ids(np.flatnonzero(~live.deletions.deleted))
+        return sorted(ids)
+
+    def live_docs(self, segment: int) -> npt.NDArray[np.int64]:
+        """Numbers of the live documents of a segment."""
+        return np.flatnonzero(~self.segments[segment].deletions.deleted)
+
+
+def _open_segment(folder: Path, entry: SegmentEntry, known: dict[str, LiveSegment]) -> LiveSegment:
+    old = known.get(entry.name)
+    if old is not None and old.entry == entry:
+        return old
+    segment = old.segment if old is not None else Segment(folder / entry.name)
+    if segment.container.size != entry.size:
+        raise IndexFormatError(f"{segment.path} has {segment.container.size} bytes, the manifest says {entry.size}")
+    deletions = read_deletions(folder / entry.deletions, segment) if entry.deletions else no_deletions(segment)
+    return LiveSegment(segment, deletions, entry)

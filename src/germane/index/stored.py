@@ -1,0 +1,155 @@
+"""Stored documents: JSON lines in Zstandard blocks. "Here is a document number, give me its fields."
+
+A block closes once it holds BLOCK_BYTES of JSON; one document costs the decompression of one block. Not meant for
+scanning the collection word by word: that is what the forward index is for. Each block carries its own checksum, so
+that in a damaged file the documents of the other blocks are known to be intact (`index.check`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import zstandard
+
+from germane.errors import IndexFormatError
+from germane.index.container import Container, ContainerWriter
+from germane.types import FieldValue
+
+BLOCK_BYTES = 32 * 1024
+LEVEL = 1
+
+
+class StoredWriter:
+    """Collects documents; `memory` is what it holds by now.
+
+    Given a container, finished blocks go there at once, and no other section may be written before `write`.
+    """
+
+    def __init__(self, container: ContainerWriter | None = None) -> None:
+        self._container = container
+        self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+        self._lines: list[bytes] = []
+        self._pending = 0
+        self._blocks: list[bytes] = []
+        self._sizes: list[int] = []
+        self._last: list[int] = []
+        self._count = 0
+        self.memory = 0
+
+    def add(self, fields: Mapping[str, FieldValue]) -> None:
+        """Store one document's fields; its number is the count of documents before it."""
+        self.add_json(orjson.dumps(fields))
+
+    def add_json(self, line: bytes) -> None:
+        """Store a document that is JSON already."""
+        self._lines.append(line)
+        self._pending += len(line)
+        self._count += 1
+        if self._pending >= BLOCK_BYTES:
+            self._close_block()
+
+    def _close_block(self) -> None:
+        block = self._compressor.compress(b"\n".join(self._lines))
+        self._lines.clear()
+        self._pending = 0
+        self._keep(block)
+
+    def add_block(self, block: bytes, n_docs: int) -> None:
+        """Store a finished block of another segment."""
+        if self._lines:
+            self._close_block()
+        self._count += n_docs
+        self._keep(block)
+
+    def _keep(self, block: bytes) -> None:
+        self._last.append(self._count)
+        self._sizes.append(len(block))
+        if self._container is not None:
+            self._container.append("stored", np.frombuffer(block, np.uint8))
+        else:
+            self._blocks.append(block)
+            self.memory += len(block)
+
+    def write(self, container: ContainerWriter) -> None:
+        """Write sections `stored` (bytes), `stored_at` (block offsets), `stored_last` (documents up to each block)."""
+        if self._lines:
+            self._close_block()
+        offsets = np.zeros(len(self._sizes) + 1, np.int64)
+        np.cumsum(self._sizes, out=offsets[1:])
+        container.append("stored", np.empty(0, np.uint8))
+        for block in self._blocks:
+            container.append("stored", np.frombuffer(block, np.uint8))
+        container.section("stored_at", offsets)
+        container.section("stored_last", np.array(self._last, np.int64))
+
+
+class StoredReader:
+    """Reads documents back by number."""
+
+    def __init__(self, container: Container) -> None:
+        self._path = container.path
+        self._bytes: npt.NDArray[np.uint8] = container["stored"]
+        self._at: npt.NDArray[np.int64] = container["stored_at"]
+        self._last: npt.NDArray[np.int64] = container["stored_last"]
+
+    def _lines_of(self, block: int) -> list[bytes]:
+        data = self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes()
+        first = int(self._last[block - 1]) if block else 0
+        try:
+            lines = zstandard.ZstdDecompressor().decompress(data).split(b"\n")
+        except (zstandard.ZstdError, MemoryError):
+            lines = []
+        if len(lines) != int(self._last[block]) - first:
+            raise IndexFormatError(f"{self._path}: stored documents {first} to {self._last[block] - 1} are damaged")
+        return lines
+
+    def blocks(self) -> Iterator[tuple[bytes, int]]:
+        """Each block as it lies on the disk, and how many documents it holds."""
+        for block, n_docs in enumerate(np.diff(self._last, prepend=0).tolist()):
+            yield self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes(), n_docs
+
+    def json(self, doc: int) -> bytes:
+        """The stored JSON of document `doc`."""
+        block = int(np.searchsorted(self._last, doc, side="right"))
+        first = int(self._last[block - 1]) if block else 0
+        return self._lines_of(block)[doc - first]
+
+    def fields(self, doc: int) -> dict[str, Any]:
+        """The stored fields of document `doc`."""
+        return self._parsed(doc, self.json(doc))
+
+    def all_json(self) -> Iterator[bytes]:
+        """Every document's JSON in order of number."""
+        for block in range(len(self._last)):
+            yield from self._lines_of(block)
+
+    def all_fields(self) -> Iterator[dict[str, Any]]:
+        """Every document's fields in order of number."""
+        for doc, line in enumerate(self.all_json()):
+            yield self._parsed(doc, line)
+
+    def _parsed(self, doc: int, line: bytes) -> dict[str, Any]:
+        try:
+            fields = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            fields = None
+        if not isinstance(fields, dict):
+            raise IndexFormatError(f"{self._path}: stored document {doc} is damaged")
+        return fields
+
+    def intact_blocks(self, *, trusted: bool) -> Iterator[tuple[int, list[bytes]]]:
+        """The first document and the JSON lines of each block that is intact by its own checksum.
+
+        `trusted`: the whole section is known to be intact, so that a block without a checksum will do.
+        """
+        for block in range(len(self._last)):
+            data = self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes()
+            try:
+                if not trusted and not zstandard.get_frame_parameters(data).has_checksum:
+                    continue
+                lines = self._lines_of(block)
+            except (zstandard.ZstdError, IndexFormatError):
+                continue
+            yield (int(self._last[block - 1]) if block else 0), lines

@@ -1,0 +1,374 @@
+"""The one writer of an index: adds, replaces and deletes documents; each call is one atomic commit.
+
+Readers are never disturbed: files are immutable, a commit replaces the manifest, and what the manifest no longer names
+is removed afterwards (a reader that has it mapped keeps it).
+"""
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import (
+    DocumentExistsError,
+    IndexFormatError,
+    ParameterError,
+    StorageError,
+    UnknownDocumentError,
+)
+from germane.index.deletions import delete, no_deletions, write_deletions
+from germane.index.ingest import DEFAULT_MEMORY, NewPath, NewSegment, build_segment
+from germane.index.manifest import NAME, Manifest, SegmentEntry, read_manifest
+from germane.index.merge import merge_segments
+from germane.index.policy import choose_merge
+from germane.index.segment import Segment
+from germane.index.snapshot import LiveSegment, Snapshot
+from germane.index.storage import LOCK_NAME, WriterLock, remove_quietly, storage_errors
+from germane.text import Analyzer
+from germane.types import Document
+
+OnDuplicate = Literal["error", "replace", "skip"]
+Integers = npt.NDArray[np.int64]
+
+BACKGROUND_DOCS = 20_000
+"""A merge of more documents than this runs beside the writer's work instead of within a commit."""
+
+
+class AddReport(NamedTuple):
+    """What an add did."""
+
+    added: int
+    replaced: int
+    skipped: int
+
+
+class IndexWriter:
+    """Holds the writer's lock until `close`; a second writer gets IndexLockedError."""
+
+    def __init__(self, folder: Path, lock: WriterLock | None = None) -> None:
+        self.folder = folder
+        if not (folder / NAME).exists():
+            Snapshot.open(folder)  # says why this is not an index
+        self._lock = lock or WriterLock(folder)
+        self._mutex = threading.RLock()
+        self._pending: set[str] = set()
+        """Files being made, which no manifest names yet."""
+        self._merging: threading.Thread | None = None
+        self._merge_error: BaseException | None = None
+        try:
+            self.snapshot = Snapshot.open(folder)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._remove_strays()
+
+    @classmethod
+    def create(cls, folder: Path, analyzer: Analyzer, text_fields: Sequence[str]) -> "IndexWriter":
+        """Make an empty index in `folder`, which must not hold one."""
+        if not text_fields or isinstance(text_fields, str):
+            raise ParameterError("an index needs a list of at least one text field")
+        with storage_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        _check_free(folder)
+        lock = WriterLock(folder)
+        try:
+            _check_free(folder)  # again: another process may have been faster
+            Manifest(analyzer, tuple(text_fields)).write(folder)
+            return cls(folder, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    # -- changes -------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        documents: Iterable[Document],
+        *,
+        on_duplicate: OnDuplicate = "error",
+        threads: int | None = None,
+        memory: int = DEFAULT_MEMORY,
+    ) -> AddReport:
+        """Add documents; durable and visible on return, or nothing happened.
+
+        An id that is in the index already, or twice in the input: an error, or the newer one replaces the older, or
+        the newer one is skipped. `memory`: bytes that building may take.
+        """
+        if on_duplicate not in ("error", "replace", "skip"):
+            raise ParameterError(f"on_duplicate must be 'error', 'replace' or 'skip', not {on_duplicate!r}")
+        manifest = self.snapshot.manifest
+        with self._new_files() as new_path:
+            new = build_segment(
+                documents,
+                manifest.analyzer,
+                manifest.text_fields,
+                new_path,
+                threads=threads,
+                memory=memory,
+                generation=manifest.generation + 1,
+            )
+            if new is None:
+                return AddReport(0, 0, 0)
+            with self._mutex:
+                report = self._add_segment(new, on_duplicate, new_path)
+        with self._mutex:
+            self._maintain()
+        return report
+
+    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, new_path: NewPath) -> AddReport:
+        old = self.snapshot.segments
+        ids = new.segment.doc_ids(np.arange(new.segment.n_docs))
+        clashes = [(i, *pair) for i, live in enumerate(old) for pair in _clashes(live, ids)]
+        repeats = new.repeats
+        if (clashes or repeats) and on_duplicate == "error":
+            raise _exists([ids[doc] for *_, doc in (*clashes, *repeats)])
+        replaced, skipped = 0, 0
+        doomed_old: list[list[int]] = [[] for _ in old]
+        doomed_new: list[int] = []
+        if on_duplicate == "replace":
+            for i, older, _ in clashes:
+                doomed_old[i].append(older)
+            doomed_new = [older for older, _ in repeats]
+            replaced = len({(i, older) for i, older, _ in clashes}) + len(doomed_new)
+        else:
+            doomed_new = [newer for *_, newer in (*clashes, *repeats)]
+            skipped = len(set(doomed_new))
+        fresh = _without(_whole(new.segment), doomed_new)
+        if repeats and fresh.n_docs:  # a segment holds an id once, or looking it up might find the deleted one
+            fresh = _whole(self._write_merged([fresh], new_path())[0])
+        changed = [_without(live, doomed) for live, doomed in zip(old, doomed_old, strict=True)]
+        self._commit([*changed, fresh])
+        return AddReport(new.segment.n_docs - skipped, replaced, skipped)
+
+    def delete(self, ids: Sequence[str], *, missing: Literal["error", "ignore"] = "error") -> int:
+        """Delete documents by id; returns how many. An unknown id is an error, and then nothing is deleted."""
+        if isinstance(ids, str):
+            raise ParameterError("delete takes a list of ids, not one string")
+        with self._mutex:
+            wanted = list(dict.fromkeys(ids))
+            seen = np.zeros(len(wanted), np.bool_)
+            changed = []
+            for live in self.snapshot.segments:
+                found = live.segment.find_ids(wanted)
+                hit = (found >= 0) & ~live.deletions.deleted[np.maximum(found, 0)] if live.segment.n_docs else found > 0
+                seen |= hit
+                changed.append(live._replace(deletions=delete(live.segment, live.deletions, found[hit])))
+            if missing == "error" and not seen.all():
+                absent = [doc_id for doc_id, known in zip(wanted, seen.tolist(), strict=True) if not known]
+                raise UnknownDocumentError(f"no document with id {_some(absent)} in {self.folder}: nothing was deleted")
+            if seen.any():
+                self._commit(changed)
+                self._maintain()
+            return int(seen.sum())
+
+    def merge(self) -> None:
+        """Merge all segments into one, dropping deleted documents for good."""
+        self._join()
+        with self._mutex:
+            self._merge_error = None  # what failed before is done now, or fails again
+            segments = self.snapshot.segments
+            if len(segments) > 1 or any(live.deletions.n_docs for live in segments):
+                self._merge(segments)
+            self._remove_strays()
+
+    # -- commits -------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _new_files(self) -> Iterator[NewPath]:
+        """Gives out names of new files; what no manifest names in the end is removed."""
+        names: set[str] = set()
+
+        def new_path() -> Path:
+            path = self._path("segment")
+            names.add(path.name)
+            self._pending.add(path.name)
+            return path
+
+        try:
+            yield new_path
+        finally:
+            with self._mutex:
+                self._pending -= names
+                self._remove_strays()
+
+    def _path(self, kind: str) -> Path:
+        return self.folder / f"{kind}-{uuid.uuid4().hex}.germane"
+
+    def _commit(self, segments: list[LiveSegment]) -> None:
+        """Write what is new of the deletions, then the manifest. Segments without live documents are dropped."""
+        kept = [live for live in segments if live.n_docs]
+        try:
+            kept = [live._replace(entry=self._entry_of(live)) for live in kept]
+            manifest = self.snapshot.manifest.next(tuple(live.entry for live in kept))
+            manifest.write(self.folder)
+        except BaseException:
+            self._take_back()
+            raise
+        self.snapshot = Snapshot(self.folder, manifest, kept)
+        self._remove_strays()
+
+    def _take_back(self) -> None:
+        """After a commit that failed: where the manifest was replaced already (its folder could not be flushed), put
+        the old state back; where that fails too, the new one stands. Either way memory and disk agree afterwards."""
+        before = self.snapshot.manifest
+        with contextlib.suppress(StorageError, IndexFormatError):
+            if read_manifest(self.folder).generation != before.generation:
+                replace(before, generation=before.generation + 2).write(self.folder)
+        with contextlib.suppress(IndexFormatError):
+            self.snapshot = Snapshot.open(self.folder, self.snapshot)
+        self._remove_strays()
+
+    def _entry_of(self, live: LiveSegment) -> SegmentEntry:
+        current = {known.entry.name: known for known in self.snapshot.segments}.get(live.entry.name)
+        if current is not None and current.deletions is live.deletions:
+            return live.entry
+        if live.deletions.n_docs == 0:
+            return live.entry
+        path = self._path("deletions")
+        generation = self.snapshot.manifest.generation + 1
+        write_deletions(path, live.deletions, segment=live.entry.name, generation=generation)
+        return SegmentEntry(live.entry.name, live.entry.size, path.name)
+
+    def _remove_strays(self) -> None:
+        """Remove files that the manifest on disk does not name: of killed writers, of merged segments."""
+        with self._mutex, contextlib.suppress(IndexFormatError, OSError):
+            needed = read_manifest(self.folder).files() | self._pending
+            for path in stray_files(self.folder, needed):
+                remove_quietly(path)
+
+    # -- merging -------------------------------------------------------------------------------------------------
+
+    def _maintain(self) -> None:
+        """Keep the number of segments small: small merges at once, large ones in the background.
+
+        What was committed stands, whether or not a merge succeeds: one that fails is tried again after the next
+        change, and `wait` and `close` report the last that failed.
+        """
+        while not (self._merging is not None and self._merging.is_alive()):
+            chosen = choose_merge([(live.n_docs, live.segment.n_docs) for live in self.snapshot.segments])
+            if not chosen:
+                return
+            segments = [self.snapshot.segments[i] for i in chosen]
+            if sum(live.n_docs for live in segments) > BACKGROUND_DOCS:
+                self._merging = threading.Thread(target=self._merge_quietly, args=(segments,), daemon=True)
+                self._merging.start()
+                return
+            self._merge_quietly(segments)
+            if self._merge_error is not None:
+                return
+
+    def _merge_quietly(self, segments: list[LiveSegment]) -> None:
+        try:
+            self._merge(segments)
+            self._merge_error = None
+        except Exception as error:
+            self._merge_error = error
+
+    def _raise_merge_error(self) -> None:
+        error, self._merge_error = self._merge_error, None
+        if error is not None:
+            raise error
+
+    def _merge(self, segments: list[LiveSegment]) -> None:
+        """Replace `segments` by one; documents deleted while the merge ran are deleted in its result."""
+        with self._new_files() as new_path:
+            merged, remap = self._write_merged(segments, new_path())
+            with self._mutex:
+                current = {live.entry.name: live for live in self.snapshot.segments}
+                late: list[Integers] = []
+                for live, m in zip(segments, remap, strict=True):
+                    now = current.get(live.entry.name)  # gone if all its documents were deleted meanwhile
+                    late.append(m[m >= 0] if now is None else m[now.deletions.deleted & (m >= 0)])
+                whole = _whole(merged)
+                result = whole._replace(deletions=delete(merged, whole.deletions, np.concatenate(late)))
+                names = {live.entry.name for live in segments}
+                places = [i for i, live in enumerate(self.snapshot.segments) if live.entry.name in names]
+                before = places[0] if places else 0
+                others = [live for live in self.snapshot.segments if live.entry.name not in names]
+                self._commit([*others[:before], result, *others[before:]])
+
+    def _write_merged(self, segments: list[LiveSegment], path: Path) -> tuple[Segment, list[Integers]]:
+        manifest = self.snapshot.manifest
+        remap = merge_segments(
+            segments, manifest.text_fields, path, analyzer=manifest.analyzer, merged_at=manifest.generation
+        )
+        return Segment(path), remap
+
+    def _join(self) -> None:
+        merging = self._merging
+        if merging is not None:
+            merging.join()
+
+    def wait(self) -> None:
+        """Wait for a background merge."""
+        self._join()
+        self._raise_merge_error()
+
+    def close(self) -> None:
+        """Finish background work and let the next writer in."""
+        try:
+            self.wait()
+        finally:
+            self._lock.release()
+
+    def __enter__(self) -> "IndexWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def stray_files(folder: Path, needed: set[str]) -> list[Path]:
+    """Files by names that an index gives, but not in `needed`; a file being made counts by its final name."""
+    found = []
+    for path in folder.iterdir():
+        name = path.name.removesuffix(".tmp")
+        left_behind = path.name == NAME + ".tmp" or (name.endswith(".germane") and name not in needed)
+        if left_behind and path.is_file():
+            found.append(path)
+    return sorted(found)
+
+
+def _check_free(folder: Path) -> None:
+    """An index can be made in an empty folder; what an interrupted attempt leaves behind does not count."""
+    if (folder / NAME).exists():
+        raise IndexFormatError(f"{folder} already holds an index: use 'germane add', or another folder")
+    if {path.name for path in folder.iterdir()} - {LOCK_NAME, NAME + ".tmp"}:
+        raise IndexFormatError(f"{folder} is not empty and not an index: choose another folder")
+
+
+def _whole(segment: Segment) -> LiveSegment:
+    """A new segment of which nothing is deleted."""
+    return LiveSegment(segment, no_deletions(segment), SegmentEntry(segment.name, segment.container.size))
+
+
+def _clashes(live: LiveSegment, ids: Sequence[str]) -> list[tuple[int, int]]:
+    """(live document, position in `ids`) for every id that the segment holds already."""
+    found = live.segment.find_ids(ids)
+    positions = np.flatnonzero(found >= 0)
+    positions = positions[~live.deletions.deleted[found[positions]]]
+    return list(zip(found[positions].tolist(), positions.tolist(), strict=True))
+
+
+def _without(live: LiveSegment, docs: list[int]) -> LiveSegment:
+    return live._replace(deletions=delete(live.segment, live.deletions, np.array(docs, np.int64)))
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(f"'{doc_id}'" for doc_id in ids[:3]) + (" ..." if len(ids) > 3 else "")
+
+
+def _exists(ids: list[str]) -> DocumentExistsError:
+    return DocumentExistsError(
+        f"{len(ids)} documents have an id that the index or the input holds already ({_some(ids)}): nothing was added; "
+        "choose to replace or to skip them (--on-duplicate)"
+    )

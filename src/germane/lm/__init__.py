@@ -1,0 +1,41 @@
+"""Language models over words: the type, its estimation by smoothing, and its comparison. Needs only NumPy."""
+
+from germane.lm.collection import CollectionStats
+from germane.lm.divergences import (
+    cross_entropy,
+    d_cross_entropy,
+    entropy,
+    jensen_shannon,
+    kl,
+    perplexity,
+    symmetric_kl,
+    t_cross_entropy,
+)
+from germane.lm.leave_one_out import LeaveOneOut, Postings, optimal_lam, optimal_mu
+from germane.lm.model import LanguageModel, Truncation
+from germane.lm.smoothing import MLE, AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, Smoothing, TwoStage
+
+__all__ = [
+    "MLE",
+    "AbsoluteDiscounting",
+    "CollectionStats",
+    "Dirichlet",
+    "JelinekMercer",
+    "LanguageModel",
+    "Laplace",
+    "LeaveOneOut",
+    "Postings",
+    "Smoothing",
+    "Truncation",
+    "TwoStage",
+    "cross_entropy",
+    "d_cross_entropy",
+    "entropy",
+    "jensen_shannon",
+    "kl",
+    "optimal_lam",
+    "optimal_mu",
+    "perplexity",
+    "symmetric_kl",
+    "t_cross_entropy",
+]

@@ -1,0 +1,184 @@
+"""The one representation of a distribution over words.
+
+    θ(w) = e(w) + a · p_C(w)        Σ_w e(w) + a = 1,  e ≥ 0,  a ≥ 0
+
+a sparse *excess* e over a share a of the collection model p_C, the *background*. Documents, queries, classes and
+tracked topics are all of this type. Wherever p_C is an argument it is an array indexed by word id.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import ParameterError
+from germane.lm.parameters import SUM_TOLERANCE, FloatArray, IntArray, fraction, number, reals, whole, wholes
+
+
+class Truncation(NamedTuple):
+    """A model cut to its strongest words, and the share of the probability 1 that the words cut away had as excess."""
+
+    model: "LanguageModel"
+    dropped: float
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageModel:
+    """θ(w) = e(w) + a·p_C(w): `ids` (sorted, unique), their `excess` e, and the `background` share a.
+
+    Source: SD (2.1) with e = λ·θ̂ and a = 1-λ. Departure: any e and a that sum to 1 are allowed, which closes the
+    family under `mixture` and `geometric_mean` and takes in every smoothing of `germane.lm.smoothing` but Laplace.
+
+    >>> LanguageModel([3, 7], [0.5, 0.25], 0.25).probability([7, 8], p_C=[0.1] * 10).tolist()
+    [0.275, 0.025]
+    """
+
+    ids: IntArray
+    excess: FloatArray
+    background: float
+
+    def __init__(self, ids: npt.ArrayLike, excess: npt.ArrayLike, background: float) -> None:
+        object.__setattr__(self, "ids", wholes("ids", ids))
+        object.__setattr__(self, "excess", reals("excess", excess))
+        object.__setattr__(self, "background", number("background", background))
+        if self.ids.shape != self.excess.shape:
+            raise ParameterError(f"{self.ids.size} ids but {self.excess.size} values of excess")
+        if (np.diff(self.ids) <= 0).any():
+            raise ParameterError("ids must be sorted and unique")
+        if self.background < 0:
+            raise ParameterError(f"background must not be negative, found {self.background}")
+        total = float(self.excess.sum()) + self.background
+        if abs(total - 1) > SUM_TOLERANCE:
+            raise ParameterError(f"excess and background must sum to 1, not {total!r}")
+        self.ids.setflags(write=False)
+        self.excess.setflags(write=False)
+
+    @classmethod
+    def from_counts(cls, ids: npt.ArrayLike, counts: npt.ArrayLike) -> "LanguageModel":
+        """The maximum likelihood estimate of a text: e(w) = c(w) / Σc, a = 0. Source: Lecture (MLE); SD (1.7).
+
+        Ids may come in any order and more than once (their counts add up); counts may be fractional query weights.
+        Limit case: a text without words is all background (a = 1).
+        """
+        ids, counts = add_up(ids, counts)
+        total = counts.sum()
+        return cls(ids, counts / total, 0.0) if total > 0 else cls([], [], 1.0)
+
+    def excess_at(self, ids: npt.ArrayLike) -> FloatArray:
+        """e(w) for each of `ids`, which may come in any order; 0 for words outside the support."""
+        wanted = wholes("ids", ids)
+        if not self.ids.size:
+            return np.zeros(wanted.size)
+        place = np.minimum(np.searchsorted(self.ids, wanted), self.ids.size - 1)
+        return np.where(self.ids[place] == wanted, self.excess[place], 0.0)
+
+    def probability(self, ids: npt.ArrayLike, p_C: npt.ArrayLike | None = None) -> FloatArray:
+        """θ(w) = e(w) + a·p_C(w) for each of `ids`. Without background, p_C is not needed."""
+        excess = self.excess_at(ids)
+        return excess if self.background == 0 else excess + self.background * background_at(ids, p_C)
+
+    def interpolate(self, other: "LanguageModel", *, own_weight: float) -> "LanguageModel":
+        """θ = own_weight·θ_self + (1 - own_weight)·θ_other, with 0 ≤ own_weight ≤ 1."""
+        weight = fraction("own_weight", own_weight)
+        return self.mixture([(weight, self), (1 - weight, other)])
+
+    @classmethod
+    def mixture(cls, parts: Iterable[tuple[float, "LanguageModel"]]) -> "LanguageModel":
+        """The weighted arithmetic mean: θ(w) = Σ_i π_i θ_i(w), the weights π_i being divided by their sum.
+
+        Source: SD (5.2), the Relevance Model. The support is the union: e = Σ π_i e_i, a = Σ π_i a_i.
+        """
+        models, pi = _weighted(parts)
+        ids, excess = add_up(
+            np.concatenate([m.ids for m in models]),
+            np.concatenate([w * m.excess for w, m in zip(pi, models, strict=True)]),
+        )
+        return cls(ids, excess, float(sum(w * m.background for w, m in zip(pi, models, strict=True))))
+
+    @classmethod
+    def geometric_mean(
+        cls, models: Sequence["LanguageModel"], weights: npt.ArrayLike, p_C: npt.ArrayLike
+    ) -> "LanguageModel":
+        """The normalised weighted geometric mean: θ(w) = (1/Z) Π_i θ_i(w)^π_i, the weights being divided by their sum.
+
+        Source: SD (3.28), (3.33), and (5.13) with weights. Because Σπ_i = 1, each factor
+        θ_i = a_i·p_C·(1 + e_i/(a_i·p_C)) gives Π θ_i^π_i = A·p_C·R with A = Π a_i^π_i and
+        R(w) = exp Σ_i π_i log(1 + e_i(w)/(a_i·p_C(w))), which is 1 for words in no support. Writing R = 1 + (R-1) and
+        normalising, A cancels: e(w) = p_C(w)·(R(w)-1)/Z and a = 1/Z with Z = 1 + Σ_w p_C(w)·(R(w)-1).
+        So the mean is in the family, on the union of the supports. Every part needs a background a_i > 0, and
+        p_C > 0 on the supports, for otherwise the logarithm of an unseen word is infinite.
+        """
+        given = reals("weights", weights)
+        if given.size != len(models):
+            raise ParameterError(f"{len(models)} models but {given.size} weights")
+        parts, pi = _weighted(zip(given.tolist(), models, strict=True))
+        if any(m.background == 0 for m in parts):
+            raise ParameterError("a geometric mean needs models with background > 0: smooth them first")
+        logs = []
+        for weight, m in zip(pi, parts, strict=True):
+            share = background_at(m.ids, p_C)
+            if (share == 0).any():
+                raise ParameterError("p_C must be greater than 0 on every word of the models")
+            logs.append(weight * np.log1p(m.excess / (m.background * share)))
+        ids, log_R = add_up(np.concatenate([m.ids for m in parts]), np.concatenate(logs))
+        raised = background_at(ids, p_C) * np.expm1(log_R)
+        Z = 1.0 + float(raised.sum())
+        return cls(ids, raised / Z, 1.0 / Z)
+
+    def top(self, n: int) -> tuple[IntArray, FloatArray]:
+        """The n words of largest excess and those excesses, strongest first, ties by the smaller id.
+
+        By excess, not by θ: these are the words the model says more often than the collection does.
+        """
+        order = np.lexsort((self.ids, -self.excess))[: whole("n", n, least=0)]
+        return self.ids[order], self.excess[order]
+
+    def truncate(self, n_terms: int) -> Truncation:
+        """Keep the n_terms ≥ 1 words that `top` names: e'(w) = e(w)·Σe/Σ_kept e; the background share stays.
+
+        The dropped excess goes to the kept words in proportion, and is reported. For the usual clipped feedback query,
+        which is proportional to the kept words alone, follow with `without_background`.
+        """
+        ids, _ = self.top(whole("n_terms", n_terms, least=1))
+        keep = np.isin(self.ids, ids, assume_unique=True)
+        total, kept = float(self.excess.sum()), float(self.excess[keep].sum())
+        scale = total / kept if kept > 0 else 1.0
+        model = LanguageModel(self.ids[keep], self.excess[keep] * scale, self.background)
+        return Truncation(model, float(self.excess[~keep].sum()))
+
+    def without_background(self) -> "LanguageModel":
+        """e'(w) = e(w)/Σe, a = 0: the excess alone, as a distribution. A pure background has none and is refused."""
+        total = float(self.excess.sum())
+        if total == 0:
+            raise ParameterError("a model that is all background has no excess to keep")
+        return LanguageModel(self.ids, self.excess / total, 0.0)
+
+
+def add_up(ids: npt.ArrayLike, values: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
+    """Sorted unique ids, and for each the sum of its values."""
+    ids, values = wholes("ids", ids), reals("values", values)
+    if ids.shape != values.shape:
+        raise ParameterError(f"{ids.size} ids but {values.size} values")
+    unique, place = np.unique(ids, return_inverse=True)
+    return unique, np.bincount(place, weights=values, minlength=unique.size).astype(np.float64)
+
+
+def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> FloatArray:
+    """p_C(w) for each of `ids`, refusing ids that p_C does not cover."""
+    if p_C is None:
+        raise ParameterError("a model with background needs the collection model p_C")
+    ids, shares = wholes("ids", ids), np.asarray(p_C, dtype=np.float64)
+    if ids.size and ids.max() >= shares.size:
+        raise ParameterError(f"p_C covers {shares.size} words, but id {ids.max()} was asked for")
+    return shares[ids]
+
+
+def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[LanguageModel], FloatArray]:
+    """The parts of non-zero weight, and their weights divided by the sum."""
+    pairs = list(parts)
+    weights = reals("weights", [weight for weight, _ in pairs])
+    if not weights.sum() > 0:
+        raise ParameterError("a mean needs at least one model with a weight greater than 0")
+    return [m for (_, m), w in zip(pairs, weights, strict=True) if w > 0], weights[weights > 0] / weights.sum()

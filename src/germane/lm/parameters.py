@@ -1,0 +1,78 @@
+"""Checks of numbers that come from outside: each raises `ParameterError` naming what was found and what would do."""
+
+from numbers import Real
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import ParameterError
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+SUM_TOLERANCE = 1e-9
+"""How far from 1 the sum of a probability distribution may be before it is refused."""
+
+
+def number(name: str, value: float) -> float:
+    """`value` as a float, if it is a finite real number (a bool is not one)."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not np.isfinite(value):
+        raise ParameterError(f"{name} must be a finite number, not {value!r}")
+    return float(value)
+
+
+def positive(name: str, value: float) -> float:
+    """`value` if 0 < value < ∞."""
+    if number(name, value) <= 0:
+        raise ParameterError(f"{name} must be greater than 0, not {value!r}")
+    return float(value)
+
+
+def fraction(name: str, value: float) -> float:
+    """`value` if 0 ≤ value ≤ 1."""
+    if not 0 <= number(name, value) <= 1:
+        raise ParameterError(f"{name} must lie between 0 and 1, not {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: int, *, least: int) -> int:
+    """`value` if it is an integer ≥ `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def reals(name: str, values: npt.ArrayLike) -> FloatArray:
+    """A one-dimensional float64 copy of `values`, if all are finite and ≥ 0."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name} must be a list of numbers: {error}") from None
+    if array.ndim != 1:
+        raise ParameterError(f"{name} must have one dimension, not {array.ndim}")
+    wrong = ~((array >= 0) & np.isfinite(array))
+    if wrong.any():
+        raise ParameterError(f"{name} must be finite and not negative, found {array[wrong][0]}")
+    return array
+
+
+def wholes(name: str, values: npt.ArrayLike) -> IntArray:
+    """A one-dimensional int64 copy of `values`, if all are whole numbers ≥ 0."""
+    array = np.asarray(values)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ParameterError(f"{name} must be whole numbers, not {array.dtype}")
+    if array.ndim != 1:
+        raise ParameterError(f"{name} must have one dimension, not {array.ndim}")
+    if array.size and array.min() < 0:
+        raise ParameterError(f"{name} must not be negative, found {array.min()}")
+    return array.astype(np.int64)
+
+
+def distribution(name: str, values: npt.ArrayLike) -> FloatArray:
+    """`values` as `reals`, if they sum to 1 within `SUM_TOLERANCE`."""
+    array = reals(name, values)
+    total = float(array.sum())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ParameterError(f"{name} must sum to 1, not {total!r}")
+    return array

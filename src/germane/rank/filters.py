@@ -1,0 +1,93 @@
+"""Conditions on the fields of a document, evaluated over a whole segment at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import QueryError
+from germane.index.columns import KeywordColumn, NumericColumn
+from germane.index.segment import Segment
+
+_OPERATORS = (">=", "<=", ">", "<", "=")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFilter:
+    """Documents with a value v of `field` such that low <= v <= high (or < where strict); `negated` turns it round.
+
+    Values are compared as numbers where the column and the bound are numbers, as text otherwise; text bounds work for
+    ISO dates. A document with several values passes if one of them does. A document without the field never passes,
+    but always passes the negated filter.
+    """
+
+    field: str
+    low: str | None
+    high: str | None
+    low_strict: bool = False
+    high_strict: bool = False
+    negated: bool = False
+
+    def mask(self, segment: Segment) -> npt.NDArray[np.bool_]:
+        """True for each document of the segment that passes."""
+        column = segment.column(self.field)
+        if column is None:
+            passed = np.zeros(segment.n_docs, np.bool_)
+        elif isinstance(column, NumericColumn):
+            passed = self._numbers(column)
+        else:
+            passed = self._keywords(column)
+        return ~passed if self.negated else passed
+
+    def _numbers(self, column: NumericColumn) -> npt.NDArray[np.bool_]:
+        low, high = self._number(self.low), self._number(self.high)
+        passed = ~np.isnan(column.values)
+        if low is not None:
+            passed &= column.values > low if self.low_strict else column.values >= low
+        if high is not None:
+            passed &= column.values < high if self.high_strict else column.values <= high
+        return passed
+
+    def _number(self, bound: str | None) -> float | None:
+        if bound is None:
+            return None
+        if bound in ("true", "false"):
+            return float(bound == "true")
+        try:
+            return float(bound)
+        except ValueError:
+            raise QueryError(f"the field holds numbers, '{bound}' is none", field=self.field) from None
+
+    def _keywords(self, column: KeywordColumn) -> npt.NDArray[np.bool_]:
+        good = np.array([self._accepts(value) for value in column.values], np.bool_)
+        docs = np.repeat(np.arange(len(column.starts) - 1), np.diff(column.starts))
+        passed = np.zeros(len(column.starts) - 1, np.bool_)
+        passed[docs[good[column.codes]]] = True
+        return passed
+
+    def _accepts(self, value: str) -> bool:
+        if self.low is not None and self.low == self.high:
+            return value.casefold() == self.low.casefold()
+        above = self.low is None or value > self.low or (value == self.low and not self.low_strict)
+        below = self.high is None or value < self.high or (value == self.high and not self.high_strict)
+        return above and below
+
+
+def parse_filter(field: str, test: str, *, negated: bool = False) -> FieldFilter:
+    """Read what stands behind `field:` - a value, `low..high`, or an operator and a value."""
+    for operator in _OPERATORS:
+        if test.startswith(operator):
+            bound = test[len(operator) :]
+            if not bound:
+                raise QueryError(f"'{field}:{test}' lacks a value", field=field)
+            if operator == "=":
+                return FieldFilter(field, bound, bound, negated=negated)
+            if operator.startswith(">"):
+                return FieldFilter(field, bound, None, low_strict=operator == ">", negated=negated)
+            return FieldFilter(field, None, bound, high_strict=operator == "<", negated=negated)
+    if ".." in test:
+        low, _, high = test.partition("..")
+        if not low and not high:
+            raise QueryError(f"'{field}:{test}' needs at least one end of the range", field=field)
+        return FieldFilter(field, low or None, high or None, negated=negated)
+    return FieldFilter(field, test, test, negated=negated)

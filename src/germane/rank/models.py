@@ -1,0 +1,288 @@
+"""Ranking models: how a weighted query and the collection's statistics become the numbers of the scoring kernel.
+
+Each model is a frozen value with its parameters; `plan` does the work of a query, and `document_term`, `document_norm`
+what depends on the documents alone and is computed once for each segment. See `rank.kernels` for the score's shape.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import ParameterError
+from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
+from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
+
+Floats = npt.NDArray[np.float64]
+DEFAULT_MU = 400.0
+NOTHING = np.empty(0, np.float64)
+
+
+class QueryTerm(NamedTuple):
+    """A known term of a query: its weight α_w and its frequencies among live documents."""
+
+    term: str
+    weight: float
+    df: int
+    cf: int
+
+
+class Collection(NamedTuple):
+    """The collection as a ranking sees it: live documents, their tokens, and H(p_C) = -Σ_w p_C log p_C (on demand)."""
+
+    n_docs: int
+    n_tokens: int
+    entropy: Callable[[], float]
+
+
+class Documents(NamedTuple):
+    """The documents of a segment: tokens, distinct terms, and the sums a model asked for (see `word_sums`)."""
+
+    length: npt.NDArray[np.uint32]
+    unique: npt.NDArray[np.uint32]
+    sums: Floats
+
+
+class WordSums(NamedTuple):
+    """For each document Σ_w f(c) · weight(w), where f(c) = c, or (1 + log c)² if `squared_log`."""
+
+    weight: Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], Collection], Floats]
+    squared_log: bool
+
+
+class Plan(NamedTuple):
+    """The kernel's numbers for one query, terms in the order in which impacts are added."""
+
+    kind: int
+    terms: tuple[QueryTerm, ...]
+    weight: Floats
+    scale: Floats
+    constant: float
+    mass: float
+    delta: float = 0.0
+    x0: float = 0.0
+    x1: float = 0.0
+    sized_by_unique: bool = False
+
+
+class RankingModel(ABC):
+    """A formula for the score of a document."""
+
+    @abstractmethod
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        """The work of one query. `terms` hold each term once; all are known to the collection, weights > 0."""
+
+    def document_term(self, documents: Documents) -> Floats:
+        """One number for each document, multiplied by the plan's mass and added to its score; empty: none."""
+        return NOTHING
+
+    def document_norm(self, documents: Documents) -> Floats:
+        """One number for each document by which its impacts are multiplied; empty: none."""
+        return NOTHING
+
+    def document_base(self, documents: Documents) -> Floats:
+        """One number for each document that is added to its score whatever the query; empty: none."""
+        return NOTHING
+
+    def word_sums(self) -> WordSums | None:
+        """The sum over all its words that a document's term or norm needs; `weight` maps (df, cf, collection)."""
+        return None
+
+
+def _in_order(terms: Sequence[QueryTerm], strength: Sequence[float]) -> list[int]:
+    """The canonical order: strongest first, then by the term itself. It depends on nothing but global statistics."""
+    return sorted(range(len(terms)), key=lambda i: (-strength[i], terms[i].term))
+
+
+def _plan(
+    kind: int,
+    terms: Sequence[QueryTerm],
+    weight: list[float],
+    scale: list[float],
+    strength: list[float],
+    *,
+    constant: float = 0.0,
+    mass: float = 0.0,
+    delta: float = 0.0,
+    x0: float = 0.0,
+    x1: float = 0.0,
+    sized_by_unique: bool = False,
+) -> Plan:
+    order = _in_order(terms, strength)
+    return Plan(
+        kind,
+        tuple(terms[i] for i in order),
+        np.array([weight[i] for i in order]),
+        np.array([scale[i] for i in order]),
+        constant,
+        mass,
+        delta,
+        x0,
+        x1,
+        sized_by_unique,
+    )
+
+
+@dataclass(frozen=True)
+class QueryLikelihood(RankingModel):
+    """Query likelihood, and T-cross-entropy for any weights α: log P(α|D) = Σ_w α_w log(e_D(w) + a_D p_C(w)).
+
+    Lecture ("Putting this all together"), SD (2.3), (5.9). Written as Σ_{w∈D} α_w log(1 + e_D/(a_D p_C)) + Σα · log a_D
+    + Σ_w α_w log p_C(w): a sum over the document's query words, one number a document, one constant.
+    Words that the collection does not hold have p_C = 0; they are left out of the query.
+    """
+
+    smoothing: Dirichlet | JelinekMercer | TwoStage | AbsoluteDiscounting = field(
+        default_factory=lambda: Dirichlet(DEFAULT_MU)
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.smoothing, (Dirichlet, JelinekMercer, TwoStage, AbsoluteDiscounting)):
+            raise ParameterError(f"{type(self.smoothing).__name__} cannot smooth a document for ranking")
+        lam = getattr(self.smoothing, "lam", 0.5)
+        delta = getattr(self.smoothing, "delta", 0.5)
+        if not 0.0 < lam < 1.0 or not 0.0 < delta < 1.0:
+            raise ParameterError("ranking needs 0 < lam < 1 and 0 < delta < 1: at the ends the logarithm is of zero")
+
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        p_C = [term.cf / collection.n_tokens for term in terms]
+        weight = [term.weight for term in terms]
+        constant = math.fsum(w * math.log(p) for w, p in zip(weight, p_C, strict=True))
+        mass = math.fsum(weight)
+        smoothing = self.smoothing
+        if isinstance(smoothing, Dirichlet):
+            scale = [1.0 / (smoothing.mu * p) for p in p_C]
+            strength = [w * math.log1p(s) for w, s in zip(weight, scale, strict=True)]
+            return _plan(LOG_COUNT_RATIO, terms, weight, scale, strength, constant=constant, mass=mass)
+        # e/(a p_C) = s·(c - δ)/(x0 + x1·size)
+        delta, x0, x1 = 0.0, 0.0, 1.0
+        if isinstance(smoothing, JelinekMercer):
+            factor = smoothing.lam / (1.0 - smoothing.lam)
+            constant += mass * math.log(1.0 - smoothing.lam)
+        elif isinstance(smoothing, TwoStage):
+            factor, x0, x1 = smoothing.lam, smoothing.mu, 1.0 - smoothing.lam
+        else:
+            delta, x1, factor = smoothing.delta, smoothing.delta, 1.0
+        scale = [factor / p for p in p_C]
+        mean = collection.n_tokens / max(collection.n_docs, 1)
+        strength = [w * math.log1p(s / (x0 + x1 * mean)) for w, s in zip(weight, scale, strict=True)]
+        return _plan(
+            LOG_SIZE_RATIO,
+            terms,
+            weight,
+            scale,
+            strength,
+            constant=constant,
+            mass=mass,
+            delta=delta,
+            x0=x0,
+            x1=x1,
+            sized_by_unique=isinstance(smoothing, AbsoluteDiscounting),
+        )
+
+    def document_term(self, documents: Documents) -> Floats:
+        """log a_D; Jelinek-Mercer's is the same for all documents and part of the constant."""
+        if isinstance(self.smoothing, JelinekMercer):
+            return NOTHING
+        _, background = self.smoothing.split(0.0, documents.length, documents.unique)
+        return np.log(np.broadcast_to(background, documents.length.shape))
+
+
+@dataclass(frozen=True)
+class BM25(RankingModel):
+    """Σ_w α_w · idf(w) · c (k1 + 1) / (c + k1 (1 - b + b |D|/avgdl)), idf(w) = log(1 + (N - df + ½)/(df + ½)).
+
+    Robertson & Zaragoza (2009), with the always positive idf of Lucene.
+    """
+
+    k1: float = 2.0
+    b: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not (self.k1 > 0.0 and math.isfinite(self.k1)):
+            raise ParameterError(f"k1 must be a positive number, not {self.k1}")
+        if not 0.0 <= self.b <= 1.0:
+            raise ParameterError(f"b must lie between 0 and 1, not {self.b}")
+
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
+        weight = [
+            term.weight * math.log1p((collection.n_docs - term.df + 0.5) / (term.df + 0.5)) * (self.k1 + 1.0)
+            for term in terms
+        ]
+        scale = [0.0] * len(terms)
+        return _plan(
+            SATURATION, terms, weight, scale, weight, x0=self.k1 * (1.0 - self.b), x1=self.k1 * self.b / average
+        )
+
+
+@dataclass(frozen=True)
+class TfIdf(RankingModel):
+    """Cosine of (1 + log c)·idf(w) weights, idf(w) = log(1 + N/df); the Lecture's vector space baseline.
+
+    The query's own norm is left out: it does not change the ranking.
+    """
+
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        weight = [term.weight * float(idf(collection.n_docs, term.df)) ** 2 for term in terms]
+        return _plan(LOG_COUNT, terms, weight, [0.0] * len(terms), weight)
+
+    def word_sums(self) -> WordSums:
+        return WordSums(lambda df, cf, collection: idf(collection.n_docs, df) ** 2, squared_log=True)
+
+    def document_norm(self, documents: Documents) -> Floats:
+        """1/√Σ_w ((1 + log c)·idf)²; without words next to nothing, but above 0, as the kernel expects."""
+        nothing = np.full(len(documents.sums), np.finfo(np.float64).tiny)
+        return np.divide(1.0, np.sqrt(documents.sums), out=nothing, where=documents.sums > 0)
+
+
+def idf(n_docs: int, df: npt.ArrayLike) -> Floats:
+    """log(1 + N/df), the inverse document frequency of TF-IDF here."""
+    return np.log1p(n_docs / np.asarray(df, np.float64))
+
+
+@dataclass(frozen=True)
+class DCrossEntropy(RankingModel):
+    """D-cross-entropy, for comparison: -H(θ_D, α) = Σ_w θ_D(w) log α(w), SD (2.11).
+
+    θ_D is Dirichlet-smoothed with `mu`; the query model must be smoothed too: α(w) = λ·α̂(w) + (1-λ)·p_C(w), α̂ being the
+    query's weights divided by their sum. Over the words of D: Σ c·[log p_C + log(1 + λα̂/((1-λ)p_C))]/(|D|+μ) + log(1-λ)
+    + a_D·(Σ_w p_C log p_C + Σ_Q p_C log(1 + λα̂/((1-λ)p_C))).
+    """
+
+    mu: float = DEFAULT_MU
+    lam: float = 0.5
+
+    def __post_init__(self) -> None:
+        Dirichlet(self.mu)
+        if not 0.0 < self.lam < 1.0:
+            raise ParameterError(f"lam must lie strictly between 0 and 1, not {self.lam}")
+
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        p_C = [term.cf / collection.n_tokens for term in terms]
+        total = math.fsum(term.weight for term in terms)
+        odds = self.lam / (1.0 - self.lam)
+        weight = [math.log1p(odds * term.weight / total / p) for term, p in zip(terms, p_C, strict=True)]
+        background = math.fsum(p * w for p, w in zip(p_C, weight, strict=True)) - collection.entropy()
+        return _plan(
+            COUNT, terms, weight, [0.0] * len(terms), weight, constant=math.log(1.0 - self.lam), mass=background
+        )
+
+    def word_sums(self) -> WordSums:
+        return WordSums(lambda df, cf, collection: np.log(cf / collection.n_tokens), squared_log=False)
+
+    def document_norm(self, documents: Documents) -> Floats:
+        """1/(|D| + μ), by which the counts are divided."""
+        return 1.0 / (documents.length.astype(np.float64) + self.mu)
+
+    def document_term(self, documents: Documents) -> Floats:
+        """a_D = μ/(|D| + μ), which multiplies the query's background."""
+        return self.mu / (documents.length.astype(np.float64) + self.mu)
+
+    def document_base(self, documents: Documents) -> Floats:
+        """Σ_{w∈D} c log p_C(w)/(|D| + μ), which is the document's own whatever the query."""
+        return documents.sums / (documents.length.astype(np.float64) + self.mu)

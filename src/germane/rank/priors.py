@@ -1,0 +1,118 @@
+"""Document priors log P(d), added to the score (Lecture: "Useful priors ... could easily be incorporated").
+
+A prior needs no normalisation: a constant factor of P(d) does not change a ranking. A document without the field gets
+the smallest prior any document has. `weight` is an exponent: P(d)^weight.
+"""
+
+import datetime
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import ParameterError
+from germane.index.columns import KeywordColumn, NumericColumn
+from germane.index.segment import Segment
+from germane.index.snapshot import Snapshot
+
+Floats = npt.NDArray[np.float64]
+_SECONDS_A_DAY = 86400.0
+
+
+class Prior(ABC):
+    """A log-prior for every document."""
+
+    weight: float
+
+    @abstractmethod
+    def values(self, segment: Segment) -> Floats:
+        """log P(d) up to a constant, NaN where unknown; one entry a document."""
+
+    def of(self, snapshot: Snapshot) -> list[Floats]:
+        """Weighted log-priors, one array a segment, the unknown filled with the smallest known."""
+        arrays = [self.values(live.segment) for live in snapshot.segments]
+        known = [
+            values[~live.deletions.deleted & ~np.isnan(values)]
+            for values, live in zip(arrays, snapshot.segments, strict=True)
+        ]
+        least = min((float(part.min()) for part in known if len(part)), default=0.0)
+        return [self.weight * np.where(np.isnan(values), least, values) for values in arrays]
+
+
+@dataclass(frozen=True)
+class LengthPrior(Prior):
+    """P(d) ∝ |d|^weight: longer documents are likelier to be relevant (weight > 0), or less (< 0)."""
+
+    weight: float = 1.0
+
+    def values(self, segment: Segment) -> Floats:
+        length = segment.doc_len.astype(np.float64)
+        return np.log(np.maximum(length, 0.5))  # an empty document counts as half a token
+
+
+@dataclass(frozen=True)
+class FieldPrior(Prior):
+    """P(d) ∝ v^weight for a positive numeric field such as popularity; zero and below count as unknown."""
+
+    field: str
+    weight: float = 1.0
+
+    def values(self, segment: Segment) -> Floats:
+        column = segment.column(self.field)
+        if isinstance(column, KeywordColumn):
+            raise ParameterError(f"a prior needs a numeric field, but '{self.field}' holds text")
+        if column is None:
+            return np.full(segment.n_docs, np.nan)
+        return np.log(np.where(column.values > 0, column.values, np.nan))
+
+
+@dataclass(frozen=True)
+class FreshnessPrior(Prior):
+    """P(d) ∝ 2^(-age/half_life), age in days between the field's date and `today`.
+
+    The field holds ISO dates (1987-02-26, with or without a time), or numbers: years up to 3000, else seconds since
+    1970.
+    """
+
+    field: str
+    half_life: float
+    today: datetime.date
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (self.half_life > 0 and math.isfinite(self.half_life)):
+            raise ParameterError(f"half_life must be a positive number of days, not {self.half_life}")
+
+    def values(self, segment: Segment) -> Floats:
+        column = segment.column(self.field)
+        if column is None:
+            return np.full(segment.n_docs, np.nan)
+        days = _days_of_numbers(column) if isinstance(column, NumericColumn) else _days_of_texts(column)
+        age = np.maximum(self.today.toordinal() - days, 0.0)
+        return -math.log(2.0) * age / self.half_life
+
+
+def _days_of_numbers(column: NumericColumn) -> Floats:
+    """Proleptic day numbers of years and of seconds since 1970."""
+    values = column.values
+    years = 365.2425 * (values - 1.0) + 183.0  # the middle of the year
+    epoch = datetime.date(1970, 1, 1).toordinal() + values / _SECONDS_A_DAY
+    return np.where(values <= 3000.0, years, epoch)
+
+
+def _days_of_texts(column: KeywordColumn) -> Floats:
+    days = np.array([_day(value) for value in column.values])
+    out = np.full(len(column.starts) - 1, np.nan)
+    has = np.flatnonzero(np.diff(column.starts) > 0)
+    out[has] = days[column.codes[column.starts[has]]]
+    return out
+
+
+def _day(text: str) -> float:
+    """Day number of an ISO date; NaN if the text is none."""
+    try:
+        return float(datetime.datetime.fromisoformat(text).toordinal())
+    except ValueError:
+        return math.nan

@@ -1,0 +1,98 @@
+"""The query language of a search box, read into words with weights, conditions and filters.
+
+    heart attack              words; documents holding any of them are ranked
+    heart^2.5 attack          a weight
+    +heart -surgery           a word that must, or must not, occur
+    "heart attack"            quotation marks only group: the words in them
+    year:2015                 a field's value          year:2010..2015   a range, either end may be missing
+    year:>=2010  -journal:bmj comparison; exclusion    author:"Smith J"  a value with spaces
+
+A word holding none of these signs is never special; `plain` reads any text as words alone.
+"""
+
+import re
+from collections.abc import Collection as Names
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from germane.errors import QueryError
+from germane.rank.filters import FieldFilter, parse_filter
+from germane.text import Analyzer
+
+MAX_WEIGHT = 1e6
+_ITEM = re.compile(
+    r"""(?P<sign>[+-])?(?:(?P<field>[\w.-]+):(?P<test>"[^"]*"|[^\s"]+)|"(?P<quoted>[^"]*)"|(?P<word>[^\s"^]+))"""
+    r"""(?:\^(?P<weight>[^\s"]*))?""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """What a query asks: a topic model (term -> weight), terms that must and must not occur, filters, typed words."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    filters: tuple[FieldFilter, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def plain(text: str, analyzer: Analyzer) -> ParsedQuery:
+    """A text as a query: every term weighs as often as it occurs (the empirical topic model times |Q|)."""
+    weights: dict[str, float] = {}
+    for term in analyzer.terms(text):
+        weights[term] = weights.get(term, 0.0) + 1.0
+    return ParsedQuery(weights)
+
+
+def parse(text: str, analyzer: Analyzer, fields: Names[str] = ()) -> ParsedQuery:
+    """Read a query. `fields`: the names that may stand before a colon."""
+    weights: dict[str, float] = {}
+    required: list[str] = []
+    excluded: list[str] = []
+    filters: list[FieldFilter] = []
+    words: list[str] = []
+    for item in _ITEM.finditer(text):
+        sign, name, test = item["sign"], item["field"], item["test"]
+        if name is not None and not _looks_like_field(name, test, fields, item[0]):
+            name = None
+            content = item[0].lstrip("+-")
+        elif name is not None:
+            filters.append(parse_filter(name, test.strip('"'), negated=sign == "-"))
+            continue
+        else:
+            content = item["quoted"] if item["quoted"] is not None else item["word"]
+        weight = _weight(item["weight"], item[0])
+        terms = analyzer.terms(content)
+        if sign == "-":
+            excluded += terms
+            continue
+        words.append(content)
+        for term in terms:
+            weights[term] = weights.get(term, 0.0) + weight
+        if sign == "+":
+            required += terms
+    return ParsedQuery(weights, tuple(required), tuple(excluded), tuple(filters), tuple(words))
+
+
+def _looks_like_field(name: str, test: str, fields: Names[str], item: str) -> bool:
+    """Whether `name:test` is a filter; a web address and a clock time are words, a misspelt field is an error."""
+    if name in fields:
+        return True
+    if test.startswith("//") or name.isdigit():
+        return False
+    known = ", ".join(sorted(fields)) or "none"
+    raise QueryError(f"'{item}': there is no field '{name}' to filter on (fields: {known})", field=name)
+
+
+def _weight(text: str | None, item: str) -> float:
+    if text is None:
+        return 1.0
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0.0 <= weight <= MAX_WEIGHT:
+        raise QueryError(f"'{item}': a weight is a number from 0 to {MAX_WEIGHT:g}, as in 'word^2.5'")
+    return weight

@@ -1,0 +1,40 @@
+"""Ranking models by name, as the command line and configuration write them."""
+
+from collections.abc import Callable, Mapping
+
+from germane.errors import ParameterError
+from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
+from germane.rank.models import BM25, DEFAULT_MU, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
+
+DEFAULT_LAM = 0.3
+"""Weight of the document in Jelinek-Mercer smoothing; long queries like less, titles more."""
+
+_MODELS: dict[str, tuple[Callable[..., RankingModel], dict[str, float]]] = {
+    "dirichlet": (lambda mu: QueryLikelihood(Dirichlet(mu)), {"mu": DEFAULT_MU}),
+    "jm": (lambda lam: QueryLikelihood(JelinekMercer(lam)), {"lam": DEFAULT_LAM}),
+    "twostage": (lambda lam, mu: QueryLikelihood(TwoStage(lam, mu)), {"lam": 0.9, "mu": DEFAULT_MU}),
+    "absolute": (lambda delta: QueryLikelihood(AbsoluteDiscounting(delta)), {"delta": 0.7}),
+    "bm25": (BM25, {"k1": 2.0, "b": 0.75}),
+    "tfidf": (TfIdf, {}),
+    "dce": (DCrossEntropy, {"mu": DEFAULT_MU, "lam": 0.5}),
+}
+
+MODEL_NAMES = tuple(_MODELS)
+
+
+def model_defaults(name: str) -> Mapping[str, float]:
+    """The parameters of a model and their defaults."""
+    if name not in _MODELS:
+        raise ParameterError(f"there is no ranking model '{name}'; choose one of {', '.join(MODEL_NAMES)}")
+    return _MODELS[name][1]
+
+
+def model_named(name: str, **parameters: float | None) -> RankingModel:
+    """The model of that name; a parameter left None keeps its default, one the model does not have is an error."""
+    defaults = model_defaults(name)
+    given = {key: value for key, value in parameters.items() if value is not None}
+    foreign = sorted(given.keys() - defaults.keys())
+    if foreign:
+        takes = ", ".join(defaults) or "no parameter"
+        raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}")
+    return _MODELS[name][0](**{**defaults, **given})

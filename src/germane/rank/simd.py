@@ -1,0 +1,125 @@
+"""Loops in LLVM's own words, where Numba's arrays (which might overlap, and index from the end) make slow code.
+
+`reach_mask` asks which of 64 accumulators reach a limit; `add_table` is the inner loop of all scoring by counts.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+LANES = 64
+
+_DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
+
+
+@intrinsic
+def reach_mask(typingctx: Any, values: Any, begin: Any, limit: Any) -> Any:
+    """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`."""
+    signature = types.uint64(values, types.int64, types.float64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        array, start, bound = args
+        data = context.make_array(sig.args[0])(context, builder, value=array).data
+        vector_type = ir.VectorType(_DOUBLE, LANES)
+        pointer = builder.bitcast(builder.gep(data, [start]), vector_type.as_pointer())
+        vector = builder.load(pointer, align=8)
+        undefined = ir.Constant(vector_type, ir.Undefined)
+        first = builder.insert_element(undefined, bound, ir.Constant(_I32, 0))
+        zeros = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, 0)] * LANES)
+        bounds = builder.shuffle_vector(first, undefined, zeros)
+        return builder.bitcast(builder.fcmp_ordered(">=", vector, bounds), _I64)
+
+    return signature, codegen
+
+
+@intrinsic
+def lowest_bit(typingctx: Any, mask: Any) -> Any:
+    """Position of the lowest set bit of a non-zero uint64: `(m & -m).bit_length() - 1`."""
+    signature = types.int64(types.uint64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return signature, codegen
+
+
+@intrinsic
+def count_bits(typingctx: Any, mask: Any) -> Any:
+    """Number of set bits of a uint64: `m.bit_count()`."""
+    signature = types.int64(types.uint64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return signature, codegen
+
+
+def _add_table_function(module: ir.Module) -> ir.Function:
+    """void f(double* acc, i32* docs, i32* extras, i64 n, double* table), made once a module; no two arrays overlap."""
+    name = "germane_add_table"
+    if name in module.globals:
+        return module.globals[name]
+    doubles, integers = _DOUBLE.as_pointer(), _I32.as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [doubles, integers, integers, _I64, doubles])
+    function = ir.Function(module, kind, name)
+    function.linkage = "internal"
+    acc, docs, extras, n, table = function.args
+    for argument in (acc, docs, extras, table):
+        argument.add_attribute("noalias")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    loop, done = function.append_basic_block("loop"), function.append_basic_block("done")
+    zero, one = ir.Constant(_I64, 0), ir.Constant(_I64, 1)
+    builder.cbranch(builder.icmp_signed(">", n, zero), loop, done)
+    entry = builder.block
+    builder.position_at_end(loop)
+    i = builder.phi(_I64)
+    i.add_incoming(zero, entry)
+    doc = builder.zext(builder.load(builder.gep(docs, [i])), _I64)
+    extra = builder.zext(builder.load(builder.gep(extras, [i])), _I64)
+    place = builder.gep(acc, [doc])
+    builder.store(builder.fadd(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
+    following = builder.add(i, one)
+    i.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, n), loop, done)
+    builder.position_at_end(done)
+    builder.ret_void()
+    return function
+
+
+@intrinsic
+def add_table(
+    typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin: Any, end: Any, table: Any, at: Any
+) -> Any:
+    """acc[docs[i] - base] += table[at + extras[i]] for begin <= i < end (docs, extras: uint32)."""
+    signature = types.void(acc, types.int64, docs, extras, types.int64, types.int64, table, types.int64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        def element(i: int, index: ir.Value) -> ir.Value:
+            return builder.gep(context.make_array(sig.args[i])(context, builder, value=args[i]).data, [index])
+
+        _, base_v, _, _, begin_v, end_v, _, at_v = args
+        count = builder.sub(end_v, begin_v)
+        pointers = element(0, builder.neg(base_v)), element(2, begin_v), element(3, begin_v)
+        builder.call(_add_table_function(builder.module), [*pointers, count, element(6, at_v)])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of array[index], which may lie outside the array."""
+    signature = types.void(array, types.int64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        data = context.make_array(sig.args[0])(context, builder, value=args[0]).data
+        bytes_pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [bytes_pointer, _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = builder.bitcast(builder.gep(data, [args[1]]), bytes_pointer)
+        builder.call(function, [place, ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)])
+        return context.get_dummy_value()
+
+    return signature, codegen

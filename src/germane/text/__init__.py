@@ -1,0 +1,22 @@
+"""What is a word? Text to tokens (`tokenize`), to index terms (`Analyzer`), many texts to term ids (`BulkAnalyzer`).
+
+`BulkAnalyzer` is imported when first asked for, since it needs Numba.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from germane.text.analyzer import Analyzer
+from germane.text.tokenizer import tokenize
+
+if TYPE_CHECKING:
+    from germane.text.bulk import BulkAnalyzer
+
+__all__ = ["Analyzer", "BulkAnalyzer", "tokenize"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "BulkAnalyzer":
+        from germane.text.bulk import BulkAnalyzer
+
+        return BulkAnalyzer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

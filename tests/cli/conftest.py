@@ -1,0 +1,61 @@
+"""The sample collection as an index, and a way to run the program inside the test's own process."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from germane.cli import app
+from germane.cli.samples import sample_path
+
+Run = Callable[..., Any]
+
+
+def invoke(*words: object, stdin: str | bytes | None = None) -> Any:
+    """Run the program; exceptions that are not its own way to end fail the test."""
+    result = CliRunner().invoke(app, [str(word) for word in words], input=stdin, env={"COLUMNS": "100"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def run() -> Run:
+    return invoke
+
+
+@pytest.fixture(scope="session")
+def sample() -> Path:
+    return sample_path()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
+    """An index of the sample that no test may change."""
+    folder = tmp_path_factory.mktemp("sample") / "index"
+    assert invoke("index", sample, "--into", folder).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def copy(tmp_path: Path, built: Path) -> Path:
+    """An index of the sample for one test alone."""
+    return Path(shutil.copytree(built, tmp_path / "copy"))
+
+
+@pytest.fixture
+def fails(run: Run) -> Callable[..., str]:
+    """Run a command that must fail cleanly; returns its one line of error."""
+
+    def failing(*words: object, stdin: str | bytes | None = None, code: int = 2) -> str:
+        result = run(*words, stdin=stdin)
+        assert result.exit_code == code, result.output
+        assert result.stdout == ""
+        last = result.stderr.splitlines()[-1]
+        assert last.startswith("germane: error: ")
+        return last
+
+    return failing

@@ -1,0 +1,45 @@
+"""Help and documentation: an example for every command, and every command in the reference."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from germane import __version__
+from germane.cli.app import COMMANDS
+
+NAMES = [name for name, *_ in COMMANDS]
+REFERENCE = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_with_an_example(run, name):
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert f"Example: germane {name}" in result.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_and_option_is_documented(run, name):
+    text = REFERENCE.read_text(encoding="utf-8")
+    section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", run(name, "--help").stdout)) - {"--help"}
+    assert options <= set(re.findall(r"--[a-z][a-z0-9-]*", text)), options
+    assert f"germane {name}" in section
+
+
+def test_the_reference_holds_no_other_commands():
+    titles = re.findall(r"^## ([a-z][a-z-]*)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(titles) <= set(NAMES)
+
+
+def test_version_and_overview(run):
+    assert run("--version").stdout == f"germane {__version__}\n"
+    overview = run("--help").stdout
+    assert all(name in overview for name in NAMES)
+
+
+def test_wrong_usage(run):
+    assert run("serch").exit_code == 2
+    assert run("search").exit_code == 2
+    assert run("index", "x", "--into", "y", "--on-error", "maybe").exit_code == 2

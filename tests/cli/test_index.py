@@ -1,0 +1,175 @@
+"""index, add, delete, merge: what comes in, what goes out, and that a failure leaves nothing behind."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from germane import Engine
+
+
+def write_lines(path: Path, *records: object) -> Path:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_index_says_what_it_did_on_stderr(run, sample, tmp_path):
+    result = run("index", sample, "--into", tmp_path / "a" / "b")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "80 documents indexed" in result.stderr
+    assert len(Engine.open(tmp_path / "a" / "b")) == 80
+
+
+def test_fields_stemmer_stopwords_map(run, tmp_path):
+    source = tmp_path / "papers.csv"
+    source.write_text("key,abstract,when\nA,the running dogs,1999\nB,cats,2001\n", encoding="utf-8")
+    words = tmp_path / "stop.txt"
+    words.write_text("dogs\n", encoding="utf-8")
+    result = run(
+        "index", source, "--into", tmp_path / "i", "--map", "id=key", "--map", "body=abstract", "--fields", "body",
+        "--stemmer", "none", "--stopwords", words, "--memory", 64, "--threads", 1,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    engine = Engine.open(tmp_path / "i")
+    assert engine.text_fields == ("body",)
+    assert engine.search("running").ids == ["A"]
+    assert engine.search("run").ids == []
+    assert engine.search("dogs").ids == []
+    assert "when" in engine.filterable()
+
+
+def test_bad_records_are_skipped_and_reported(run, tmp_path):
+    source = tmp_path / "docs.jsonl"
+    source.write_text('{"id": "1", "text": "good"}\nnot json\n{"text": "no id"}\n', encoding="utf-8")
+    result = run("index", source, "--into", tmp_path / "i", "--on-error", "skip")
+    assert result.exit_code == 0
+    assert "docs.jsonl, line 2: not valid JSON" in result.stderr
+    assert "2 records skipped" in result.stderr
+    assert len(Engine.open(tmp_path / "i")) == 1
+
+
+def test_ids_from_numbers(run, tmp_path):
+    source = write_lines(tmp_path / "docs.jsonl", {"text": "one"}, {"text": "two"})
+    assert run("index", source, "--into", tmp_path / "i", "--id-from-number").exit_code == 0
+    assert "docs.jsonl:2" in Engine.open(tmp_path / "i")
+
+
+@pytest.mark.parametrize(("choice", "text"), [("replace", "new"), ("skip", "old")])
+def test_duplicates(run, tmp_path, choice, text):
+    source = write_lines(tmp_path / "d.jsonl", {"id": "1", "text": "old"}, {"id": "1", "text": "new"})
+    assert run("index", source, "--into", tmp_path / "i", "--on-duplicate", choice).exit_code == 0
+    assert Engine.open(tmp_path / "i").document("1").fields["text"] == text
+
+
+def test_progress_goes_to_stderr(run, sample, tmp_path):
+    result = run("index", sample, "--into", tmp_path / "i", "--progress")
+    assert result.stdout == ""
+    assert "indexing" in result.stderr
+
+
+BAD_SOURCES = {
+    "empty": (b"", "no documents"),
+    "no-id": (b'{"text": "x"}\n', "no id"),
+    "duplicate": (b'{"id": "1", "text": "x"}\n{"id": "1", "text": "y"}\n', "--on-duplicate"),
+    "late": (b'{"id": "1", "text": "x"}\nbroken\n', "line 2"),
+    "encoding": (b'{"id": "1", "text": "caf\xe9"}\n', "UTF-8"),
+    "no-text": (b'{"id": "1", "body": "x"}\n', "fields found: body"),
+    "control": (b'{"id": "a\\u0000b", "text": "x"}\n', "control"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SOURCES)
+def test_a_failure_leaves_no_folder(fails, tmp_path, name):
+    content, reason = BAD_SOURCES[name]
+    source = tmp_path / "docs.jsonl"
+    source.write_bytes(content)
+    assert reason.lower() in fails("index", source, "--into", tmp_path / "new" / "deep").lower()
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "mine").mkdir()
+    fails("index", source, "--into", tmp_path / "mine")
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
+def test_a_binary_file(fails, tmp_path):
+    source = tmp_path / "docs.jsonl"
+    source.write_bytes(bytes(range(256)) * 50)
+    assert "docs.jsonl" in fails("index", source, "--into", tmp_path / "i")
+    assert not (tmp_path / "i").exists()
+
+
+def test_an_interrupt_leaves_no_folder(run, sample, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Engine, "add", interrupt)
+    result = run("index", sample, "--into", tmp_path / "i")
+    assert result.exit_code == 130
+    assert not (tmp_path / "i").exists()
+
+
+def test_a_folder_that_holds_something_is_not_touched(fails, sample, tmp_path, copy):
+    before = sorted(copy.iterdir())
+    assert "already holds an index" in fails("index", sample, "--into", copy)
+    assert sorted(copy.iterdir()) == before
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("dear", encoding="utf-8")
+    assert "not empty" in fails("index", sample, "--into", tmp_path / "full")
+    assert (tmp_path / "full" / "letter.txt").read_text(encoding="utf-8") == "dear"
+    assert "this is a file" in fails("index", sample, "--into", tmp_path / "full" / "letter.txt")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--fields", "titel,text"), "titel"),
+        (("--fields", "text,,"), "--fields"),
+        (("--stemmer", "klingon"), "klingon"),
+        (("--stopwords", "klingon"), "klingon"),
+        (("--format", "docx"), "docx"),
+        (("--map", "text"), "our=their"),
+        (("--map", "text=a", "--map", "text=b"), "twice"),
+        (("--map", "text=abstract"), "abstract"),
+        (("--memory", "1"), "memory"),
+        (("--threads", "0"), "threads"),
+        (("--encoding", "klingon"), "klingon"),
+    ],
+)
+def test_bad_options(fails, sample, tmp_path, options, reason):
+    assert reason in fails("index", sample, "--into", tmp_path / "i", *options)
+    assert not (tmp_path / "i").exists()
+
+
+def test_a_source_that_is_not_there(fails, tmp_path):
+    assert "no such file" in fails("index", tmp_path / "none.jsonl", "--into", tmp_path / "i")
+    assert "import-ciff" in fails("index", "x.ciff", "--into", tmp_path / "i")
+
+
+def test_add_delete_merge(run, fails, copy, tmp_path):
+    more = write_lines(tmp_path / "more.jsonl", {"id": "n1", "text": "zeppelin"}, {"id": "n2", "text": "zeppelin"})
+    assert "the index holds 82" in run("add", copy, more).stderr
+    assert "nothing was added" in fails("add", copy, more)
+    assert "replaced" in run("add", copy, more, "--on-duplicate", "replace").stderr
+    assert "skipped" in run("add", copy, more, "--on-duplicate", "skip").stderr
+    assert "the index holds 81" in run("delete", copy, "n1").stderr
+    assert "'n1'" in fails("delete", copy, "n2", "n1")
+    assert "n2" in Engine.open(copy)
+    assert "1 document deleted" in run("delete", copy, "n2", "n1", "--ignore-missing").stderr
+    merged = run("merge", copy)
+    assert merged.exit_code == 0
+    assert merged.stdout == ""
+    assert Engine.open(copy).stats()["segments"] == 1
+
+
+def test_adding_nothing_is_an_error(fails, copy, tmp_path):
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("", encoding="utf-8")
+    assert "no documents" in fails("add", copy, empty)
+    assert "fields found: body" in fails("add", copy, write_lines(tmp_path / "d.jsonl", {"id": "1", "body": "x"}))
+    assert len(Engine.open(copy)) == 80
+
+
+def test_a_second_writer_is_refused(fails, copy):
+    with Engine.open(copy) as engine:
+        engine.delete(["penicillin"])
+        assert "another process is writing" in fails("delete", copy, "insulin")

@@ -1,0 +1,79 @@
+"""The program as the shell sees it: start-up, pipes, signals, messages. Each start costs a second, so they are few."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = [sys.executable, "-m", "germane.cli"]
+
+
+def start(*words, **settings):
+    return subprocess.run([*PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=300, **settings)
+
+
+def test_help_is_instant_and_loads_nothing_heavy():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert start("--help").returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Processor time, which a busy machine does not change much.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
+    code = "import sys, germane.cli; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not [name for name in ("numpy", "numba", "scipy", "rich", "orjson") if f"'{name}'" in loaded]
+
+
+def test_results_and_remarks_are_apart(built):
+    done = start("search", built, "antibiotc resistance", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["suggestion"] == "antibiotic resistance"
+    assert "did you mean" in done.stderr
+
+
+def test_errors_are_one_line_unless_debugging(tmp_path):
+    done = start("search", tmp_path, "heart")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("germane: error: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" in start("search", tmp_path, "heart", env={**os.environ, "GERMANE_DEBUG": "1"}).stderr
+
+
+def test_a_reader_that_leaves_early(built):
+    command = f"{sys.executable} -m germane.cli export {built} | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=300
+    )
+    assert json.loads(done.stdout)["id"]
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_behind_stdout(built):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, "export", str(built)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300
+        )
+    assert done.returncode == 2
+    assert done.stderr == "germane: error: No space left on device\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_must_not_be_written(sample, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    done = start("index", sample, "--into", locked / "index")
+    assert done.returncode == 2
+    assert "permission denied" in done.stderr
+
+
+def test_the_first_kernel_that_is_compiled_is_announced(capsys):
+    code = (
+        "from germane.cli.compiling import announce_compiling; announce_compiling(); announce_compiling()\n"
+        "import numba\n"
+        "numba.njit(lambda x: x + 1)(1); numba.njit(lambda x: x + 2)(1)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    assert done.stderr.count("compiling search kernels, once") == 1

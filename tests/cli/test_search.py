@@ -1,0 +1,233 @@
+"""search, explain, batch: results on stdout, everything else on stderr."""
+
+import io
+import json
+import zlib
+
+import pytest
+
+from germane import Engine
+from germane.cli import options
+from germane.data import read_run
+from germane.rank.registry import MODEL_NAMES
+
+
+def hits(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)["hits"]
+
+
+def test_the_table(run, built):
+    result = run("search", built, "vaccines for children", "-k", "2")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "A vaccine against malaria for children" in result.stdout
+    assert "malaria-vaccine · year 2021 · topic medicine" in result.stdout
+    assert "recommended for children in" in result.stdout
+
+
+def test_json(run, built):
+    result = run("search", built, "heart", "disease", "-k", "2", "--json")
+    answer = json.loads(result.stdout)
+    assert list(answer) == ["query", "model", "k", "hits", "suggestion"]
+    assert (answer["query"], answer["model"], answer["k"], answer["suggestion"]) == (
+        "heart disease",
+        "dirichlet",
+        2,
+        None,
+    )
+    first = answer["hits"][0]
+    assert list(first) == ["rank", "id", "score", "title", "fields"]
+    assert (first["rank"], first["id"], first["fields"]["year"]) == (1, "statins", 1994)
+    assert first["score"] == Engine.open(built).search("heart disease").scores[0]
+
+
+def test_tsv_and_trec(run, built, tmp_path):
+    rows = [line.split("\t") for line in run("search", built, "planet", "--tsv").stdout.splitlines()]
+    assert rows[0][:2] == ["1", "exoplanet-51-pegasi"]
+    assert rows[0][3] == "A planet that should not be there"
+    path = tmp_path / "run.txt"
+    path.write_text(run("search", built, "planet", "--trec", "--tag", "me").stdout, encoding="utf-8")
+    entries = list(read_run(path))
+    assert [entry.doc_id for entry in entries] == [row[1] for row in rows]
+    assert {entry.tag for entry in entries} == {"me"}
+
+
+@pytest.mark.parametrize("model", options.MODELS)
+def test_every_model(run, built, model):
+    assert hits(run("search", built, "planet telescope", "--model", model, "--json"))
+
+
+def test_the_models_of_the_help_are_those_of_the_registry():
+    assert options.MODELS == MODEL_NAMES
+
+
+def test_parameters_change_scores(run, built):
+    def score(*more):
+        return hits(run("search", built, "planet", "--json", *more))[0]["score"]
+
+    assert score("--mu", "10") != score()
+    assert score("--model", "bm25", "--k1", "1", "--b", "0") != score("--model", "bm25")
+    assert score("--model", "absolute", "--delta", "0.2") != score("--model", "absolute")
+    assert score("--prior", "length^0.3", "--prior", "fresh:year:3650") != score()
+    assert score("--prior", "field:year") != score()
+
+
+def test_learnt_parameters(run, built):
+    result = run("search", built, "planet", "--json", "--mu", "auto")
+    assert (
+        hits(result)[0]["score"]
+        == Engine.open(built).search("planet", mu=Engine.open(built).learn_mu().value).scores[0]
+    )
+    assert "mu = " in result.stderr
+    assert "lam = " in run("search", built, "planet", "--model", "jm", "--lam", "auto").stderr
+
+
+def test_the_query_language(run, built):
+    found = hits(run("search", built, "planet -mars year:..1900", "--json"))
+    assert {hit["id"] for hit in found} == {"neptune-found", "telescope-galileo"}
+    # Plain, the same text is words alone.
+    assert "mars-rovers" in {hit["id"] for hit in hits(run("search", built, "planet -mars", "--plain", "--json"))}
+
+
+def test_did_you_mean_keeps_signs_and_filters(run, built):
+    result = run("search", built, "+Antibiotc resistance year:1900..", "--json")
+    assert json.loads(result.stdout)["suggestion"] == "+antibiotic resistance year:1900.."
+    assert "did you mean: +antibiotic resistance" in result.stderr
+
+
+def test_nothing_found(run, built):
+    result = run("search", built, "xyzzy")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "no document holds 'xyzzy'" in result.stderr
+    result = run("search", built, "telescpoe", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["hits"] == []
+    assert json.loads(result.stdout)["suggestion"] == "telescope"
+    assert "conditions" in run("search", built, "planet year:1..2").stderr
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("", "empty"),
+        (" \t", "empty"),
+        ("the of and", "only stop words ('the', 'of', 'and')"),
+        ("?!", "no word"),
+        ("year:2000", "needs a word"),
+        ("+-", "no word"),
+        ("yaer:2000 heart", "yaer"),
+        ("heart^x", "weight"),
+        ("heart year:abc", "number"),
+    ],
+)
+def test_bad_queries(fails, built, query, reason):
+    assert reason in fails("search", built, "--", query)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--model", "magic"), "dirichlet, jm"),
+        (("--k1", "2"), "no parameter k1"),
+        (("--mu", "many"), "--mu"),
+        (("--mu", "-1"), "mu"),
+        (("--lam", "auto", "--model", "twostage"), "jm"),
+        (("--mu", "auto", "--model", "bm25"), "--mu auto"),
+        (("-k", "0"), "k must"),
+        (("--prior", "magic"), "--prior"),
+        (("--prior", "length^x"), "weight"),
+        (("--prior", "field:topic"), "numeric"),
+        (("--prior", "field:nope"), "nope"),
+        (("--prior", "fresh:year:soon"), "days"),
+        (("--json", "--tsv"), "one of"),
+    ],
+)
+def test_bad_options(fails, built, words, reason):
+    assert reason in fails("search", built, "heart", *words)
+
+
+def test_a_query_of_100_000_words(run, built):
+    found = hits(run("search", built, "-", "--json", "-k", "3", stdin="heart planet " * 50_000))
+    assert len(found) == 3
+    result = run("search", built, "-", stdin=" ".join(f"w{i}q" for i in range(100_000)))
+    assert result.exit_code == 1
+    assert "no document holds" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["search", "explain", "batch", "stats", "merge", "export", "check", "repair", "delete", "add"]
+)
+def test_what_is_no_index(fails, tmp_path, sample, command):
+    queries = tmp_path / "q.tsv"
+    queries.write_text("1\theart\n", encoding="utf-8")
+    rest = {"search": ("x",), "explain": ("x", "y"), "batch": (queries,), "delete": ("x",), "add": (sample,)}
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "none", tmp_path / "folder", queries):
+        before = sorted(tmp_path.rglob("*"))
+        assert str(place) in fails(command, place, *rest.get(command, ()))
+        assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_damaged_and_newer_indexes(fails, copy):
+    manifest = copy / "MANIFEST"
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole[:-9])
+    assert "damaged" in fails("search", copy, "heart")
+    body = whole.partition(b"\n")[2].replace(b'"format": 1', b'"format": 99')
+    manifest.write_bytes(b"%08x\n" % zlib.crc32(body) + body)
+    assert "upgrade" in fails("search", copy, "heart")
+    manifest.write_bytes(whole)
+    segment = next(copy.glob("segment-*"))
+    segment.write_bytes(segment.read_bytes()[:-50])
+    assert segment.name in fails("search", copy, "heart")
+
+
+def test_explain_adds_up(run, fails, built):
+    result = run("explain", built, "heart disease", "statins", "--json")
+    found = json.loads(result.stdout)
+    assert found["score"] == hits(run("search", built, "heart disease", "--json"))[0]["score"]
+    total = sum(part["impact"] for part in found["parts"]) * found["norm"]
+    assert total + found["constant"] + found["document"] + found["prior"] == pytest.approx(found["score"], rel=1e-12)
+    assert "part of score" in run("explain", built, "heart", "statins", "--model", "tfidf", "--prior", "length").stdout
+    assert "'nobody'" in fails("explain", built, "heart", "nobody")
+    assert "no word" in fails("explain", built, "xyzzy", "statins")
+
+
+def test_batch(run, built, tmp_path):
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("q1\tplanet telescope\nq2\tthe\nq3\theart: disease?\n", encoding="utf-8")
+    result = run(
+        "batch", built, queries, "-k", "5", "--run", tmp_path / "run.txt", "--tag", "t", "--threads", "2", "--progress"
+    )
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "1 of 3 queries found nothing: q2" in result.stderr
+    entries = list(read_run(tmp_path / "run.txt"))
+    expected = Engine.open(built).search("planet telescope", 5)
+    assert [(entry.doc_id, entry.score) for entry in entries if entry.query_id == "q1"] == list(
+        zip(expected.ids, expected.scores.tolist(), strict=True)
+    )
+    assert [entry.rank for entry in entries if entry.query_id == "q3"] == [1, 2, 3, 4]
+    assert {entry.tag for entry in entries} == {"t"}
+    to_stdout = run("batch", built, queries, "-k", "5", "--tag", "t")
+    assert to_stdout.stdout == (tmp_path / "run.txt").read_text(encoding="utf-8")
+
+
+def test_batch_errors_leave_no_run(fails, built, tmp_path):
+    queries, target = tmp_path / "queries.tsv", tmp_path / "run.txt"
+    for content, reason in ((b"", "no queries"), (b"only\n", "columns"), (b"1\ta\n1\tb\n", "already")):
+        queries.write_bytes(content)
+        assert reason in fails("batch", built, queries, "--run", target)
+    queries.write_bytes(b"1\tx^y heart\n")
+    assert "weight" in fails("batch", built, queries, "--run", target, "--syntax")
+    queries.write_bytes(b"1\theart\n")
+    assert "tag" in fails("batch", built, queries, "--run", target, "--tag", "two words")
+    assert "cannot be written" in fails("batch", built, queries, "--run", tmp_path / "no" / "run.txt")
+    assert not target.exists()
+
+
+def test_a_stdin_that_is_not_utf8(run, built):
+    result = run("search", built, "-", "--json", stdin=io.BytesIO(b"heart \xff\xfe").getvalue())
+    assert hits(result)

@@ -1,0 +1,90 @@
+"""Incremental = rebuild: after any sequence of changes, every score equals that of a fresh index, digit by digit."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from germane.engine import Engine
+from germane.index import policy, writer
+from germane.index.check import check_index
+from germane.types import Document
+
+
+class Sequence:
+    """Random changes to an index, and to a dictionary that says what it should hold."""
+
+    def __init__(self, folder: Path, rng: random.Random, one_document: Callable[..., Document]) -> None:
+        self.folder, self.rng, self.one_document = folder, rng, one_document
+        self.expected: dict[str, Document] = {}
+        self.engine = Engine.create(folder)
+
+    def step(self) -> None:
+        rng = self.rng
+        kind = rng.choices(("add", "update", "skip", "delete", "merge", "reopen"), (6, 4, 2, 5, 1, 1))[0]
+        getattr(self, kind)(rng)
+        assert len(self.engine) == len(self.expected)
+
+    def add(self, rng: random.Random) -> None:
+        fresh = [self.one_document(rng, f"d{rng.randrange(10_000)}") for _ in range(rng.choice((1, 2, 5, 30)))]
+        new = {doc.id: doc for doc in fresh if doc.id not in self.expected}
+        self.engine.add(new.values())
+        self.expected |= new
+
+    def update(self, rng: random.Random) -> None:
+        known = sorted(self.expected)
+        ids = rng.choices([*known, "d1", "d2"], k=rng.choice((1, 3, 8)))  # an id may come twice: the last one counts
+        changed = [self.one_document(rng, doc_id) for doc_id in ids]
+        self.engine.update(changed)
+        self.expected |= {doc.id: doc for doc in changed}
+
+    def skip(self, rng: random.Random) -> None:
+        ids = rng.choices([*sorted(self.expected), "d3", "d4"], k=4)
+        offered = [self.one_document(rng, doc_id) for doc_id in ids]
+        self.engine.add(offered, on_duplicate="skip")
+        for doc in offered:
+            self.expected.setdefault(doc.id, doc)
+
+    def delete(self, rng: random.Random) -> None:
+        known = sorted(self.expected)
+        doomed = rng.sample(known, min(len(known), rng.choice((1, 2, 10))))
+        self.engine.delete([*doomed, "nowhere"], missing="ignore")
+        for doc_id in doomed:
+            del self.expected[doc_id]
+
+    def merge(self, rng: random.Random) -> None:
+        self.engine.merge()
+
+    def reopen(self, rng: random.Random) -> None:
+        self.engine.close()
+        self.engine = Engine.open(self.folder)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_incremental_equals_rebuild(
+    seed: int,
+    tmp_path: Path,
+    one_document: Callable[..., Document],
+    seen: Callable[[Engine], dict[str, Any]],
+    rebuilt: Callable[..., Engine],
+    content: Callable[..., dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(policy, "FANOUT", 4)  # merge often
+    if seed % 3 == 0:
+        monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
+    rng = random.Random(seed)
+    sequence = Sequence(tmp_path / "index", rng, one_document)
+    for step in range(40):
+        sequence.step()
+        if step in (14, 39):
+            fresh = rebuilt(rng.sample(list(sequence.expected.values()), len(sequence.expected)))
+            assert seen(sequence.engine) == seen(fresh)
+    sequence.engine.close()
+    assert content(sequence.folder) == {doc.id: doc.fields for doc in sequence.expected.values()}
+    report = check_index(sequence.folder)
+    assert report.ok, report.problems
+    assert report.documents == len(sequence.expected)
+    assert not report.notes

@@ -1,0 +1,232 @@
+"""Each kernel against NumPy or plain Python."""
+
+import bisect
+import random
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from numba import njit
+
+from germane.index import kernels
+from germane.index.simd import unpack_documents, unpack_values
+from germane.index.strings import narrow, pack_strings, string_at
+
+Words = npt.NDArray[np.uint32]
+
+
+@njit
+def vertical(words, at, bits, out):  # type: ignore[no-untyped-def]
+    unpack_values(words, at, bits, out, 0, 0)
+
+
+@njit
+def vertical_documents(words, at, bits, out, previous):  # type: ignore[no-untyped-def]
+    unpack_documents(words, at, bits, out, 0, previous)
+
+
+def plain_unpack(words: Words, at: int, bits: int, n: int, lanes: int) -> list[int]:
+    """Bit by bit: value i lies in lane i % lanes, `bits` bits a row."""
+    values = []
+    for i in range(n):
+        row, lane = divmod(i, lanes)
+        value = 0
+        for bit in range(bits):
+            word, shift = divmod(row * bits + bit, 32)
+            value |= ((int(words[at + word * lanes + lane]) >> shift) & 1) << bit
+        values.append(value)
+    return values
+
+
+@pytest.mark.parametrize("bits", range(33))
+def test_pack_and_unpack(bits: int) -> None:
+    rng = np.random.default_rng(bits)
+    for n in (1, 2, 31, 127, 128):
+        values = rng.integers(0, 1 << bits, n, dtype=np.uint64).astype(np.uint32)
+        values[: n // 2] = (1 << bits) - 1
+        words = np.full(200, 0xDEADBEEF, np.uint32)
+        end = kernels.pack(values, n, bits, words, 5)
+        assert end == 5 + -(-n * bits // 32) == 5 + kernels.words_needed(n, bits)
+        lanes = 4 if n == 128 else 1
+        assert plain_unpack(words, 5, bits, n, lanes) == values.tolist()
+        out = np.empty(n, np.uint32)
+        if n == 128:
+            vertical(words, 5, bits, out)
+        else:
+            kernels.unpack_short(words, 5, bits, n, out, 0)
+        assert out.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("bits", range(26))
+def test_vertical_documents(bits: int) -> None:
+    gaps = np.random.default_rng(bits).integers(0, 1 << bits, 128).astype(np.uint32)
+    words = np.empty(200, np.uint32)
+    kernels.pack(gaps, 128, bits, words, 0)
+    for previous in (-1, 0, 1000):
+        out = np.empty(128, np.uint32)
+        vertical_documents(words, 0, bits, out, previous)
+        assert out.tolist() == (previous + np.cumsum(gaps.astype(np.int64) + 1)).tolist()
+
+
+def test_bits_needed() -> None:
+    for value in (0, 1, 2, 3, 255, 256, 2**31, 2**32 - 1):
+        assert kernels.bits_needed(value) == value.bit_length()
+
+
+def inverted(n_terms: int, lengths: list[int], seed: int) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    tokens = np.minimum(rng.geometric(0.05, sum(lengths)) - 1, n_terms - 1).astype(np.uint32)
+    rank = rng.permutation(n_terms)
+    cf, starts = np.zeros(n_terms, np.int64), np.zeros(n_terms + 1, np.int64)
+    docs, counts = np.empty(len(tokens), np.uint32), np.empty(len(tokens), np.uint32)
+    n = kernels.invert(tokens, np.cumsum(lengths), rank, cf, docs, counts, starts)
+    pairs = np.stack([rank[tokens], np.repeat(np.arange(len(lengths)), lengths)])
+    return pairs, cf, starts, docs[:n], counts[:n]
+
+
+def test_invert_and_transpose() -> None:
+    lengths = [0, 5, 0, 300, 1, 1, 77, 0]
+    pairs, cf, starts, docs, counts = inverted(40, lengths, 0)
+    expected, expected_counts = np.unique(pairs, axis=1, return_counts=True)
+    assert np.array_equal(np.repeat(np.arange(40), np.diff(starts)), expected[0])
+    assert np.array_equal(docs, expected[1])
+    assert np.array_equal(counts, expected_counts)
+    assert np.array_equal(cf, np.bincount(pairs[0], minlength=40))
+
+    doc_starts = np.zeros(len(lengths) + 1, np.int64)
+    terms, term_counts = np.empty(len(docs), np.uint32), np.empty(len(docs), np.uint32)
+    kernels.transpose(starts, docs, counts, len(lengths), doc_starts, terms, term_counts)
+    order = np.lexsort((expected[0], expected[1]))
+    assert np.array_equal(terms, expected[0][order])
+    assert np.array_equal(term_counts, expected_counts[order])
+    assert np.array_equal(np.diff(doc_starts), np.bincount(expected[1], minlength=len(lengths)))
+
+
+def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[Words, dict[str, np.ndarray], np.ndarray]:
+    df = np.array([len(docs) for docs, _ in lists])
+    starts = np.concatenate([[0], np.cumsum(df)])
+    n_blocks = int(sum(-(-df // 128)))
+    words = np.empty(2 * (int(df.sum()) + n_blocks) + 4, np.uint32)
+    table = {
+        "last": np.empty(n_blocks, np.uint32), "at": np.empty(n_blocks, np.uint32),
+        "doc_bits": np.empty(n_blocks, np.uint8), "tf_bits": np.empty(n_blocks, np.uint8),
+        "max_tf": np.empty(n_blocks, np.uint16), "min_len": np.empty(n_blocks, np.uint16),
+    }  # fmt: skip
+    docs, counts = (np.concatenate(part) for part in zip(*lists, strict=True))
+    size, blocks = kernels.encode_lists(starts, docs, counts, doc_len, words, *table.values())
+    assert blocks == n_blocks
+    return np.append(words[:size], np.zeros(4, np.uint32)), table, np.concatenate([[0], np.cumsum(-(-df // 128))])
+
+
+@pytest.mark.parametrize("kind", ["ones", "small", "mixed", "huge", "alike", "alike and huge"])
+def test_lists_come_back(kind: str) -> None:
+    rng = np.random.default_rng(7)
+    n_docs = 3000
+    doc_len = rng.integers(1, 100_000, n_docs).astype(np.uint32)
+    doc_len[:3] = 65534, 65535, 65536
+    lists = []
+    for df in (1, 2, 127, 128, 129, 255, 256, 257, 1000, n_docs):
+        docs = np.sort(rng.choice(n_docs, df, replace=False)).astype(np.uint32)
+        counts = {
+            "ones": np.ones(df),
+            "small": rng.integers(1, 5, df),
+            "mixed": rng.integers(1, 1 << rng.integers(1, 17), df),
+            "huge": rng.integers(65_530, 1 << 32, df),
+            "alike": np.full(df, 65_534),
+            "alike and huge": np.full(df, 65_535 + df % 3),
+        }[kind].astype(np.uint32)
+        lists.append((docs, counts))
+    words, table, first = encode(lists, doc_len)
+    for i, (docs, counts) in enumerate(lists):
+        room = -(-len(docs) // 128) * 128
+        got_docs, got_counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        kernels.decode_list(
+            words, table["last"], table["at"], table["doc_bits"], table["tf_bits"], table["max_tf"], first[i],
+            len(docs), got_docs, got_counts,
+        )  # fmt: skip
+        assert np.array_equal(got_docs[: len(docs)], docs)
+        assert np.array_equal(got_counts[: len(docs)], counts)
+        for block, begin in enumerate(range(0, len(docs), 128)):
+            at, end = first[i] + block, min(begin + 128, len(docs))
+            assert table["last"][at] == docs[end - 1]
+            assert table["max_tf"][at] == min(counts[begin:end].max(), 65535)
+            assert table["min_len"][at] == min(doc_len[docs[begin:end]].min(), 65535)
+
+
+def test_forward_lists_come_back() -> None:
+    rng = np.random.default_rng(3)
+    sizes = [0, 1, 2, 0, 127, 128, 129, 700, 1]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    terms = np.concatenate([np.sort(rng.choice(10_000, n, replace=False)) for n in sizes]).astype(np.uint32)
+    terms[-1] = 2**32 - 2
+    counts = rng.integers(1, 100, len(terms)).astype(np.uint32)
+    counts[starts[5] : starts[6]] = rng.integers(60_000, 1 << 32, 128)
+    words = np.empty(2 * (len(terms) + len(sizes)) + 4, np.uint32)
+    term_bits, tf_bits = np.empty(len(sizes), np.uint8), np.empty(len(sizes), np.uint8)
+    size = kernels.encode_forward(starts, terms, counts, words, term_bits, tf_bits)
+    n = np.array(sizes)
+    used = ((n * term_bits + 31) >> 5) + ((n * tf_bits + 31) >> 5)
+    assert size == used.sum()
+    ats = np.concatenate([[0], np.cumsum(used)])[:-1]
+    got_terms, got_counts = np.empty_like(terms), np.empty_like(counts)
+    kernels.decode_forward_many(words, ats, term_bits, tf_bits, starts, got_terms, got_counts)
+    assert np.array_equal(got_terms, terms)
+    assert np.array_equal(got_counts, counts)
+
+
+def some_strings(seed: int) -> list[bytes]:
+    rng = random.Random(seed)
+    return sorted({bytes(rng.choices(b"ab\x80\xff", k=rng.randrange(6))) for _ in range(200)})
+
+
+@pytest.mark.parametrize("narrowed", [False, True])
+def test_find_strings(narrowed: bool) -> None:
+    strings = some_strings(0)
+    queries = some_strings(1) + some_strings(0)[::7] + [b"", b"zzz"]
+    order = np.random.default_rng(0).permutation(len(strings)).astype(np.uint32)
+    for permuted in (False, True):
+        held = strings
+        if permuted:
+            held = [b""] * len(strings)
+            for position, number in enumerate(order.tolist()):
+                held[number] = strings[position]
+        data, offsets = pack_strings(held)
+        query_data, query_offsets = pack_strings(queries)
+        found = np.empty(len(queries), np.int64)
+        kernels.find_strings(
+            data, narrow(offsets) if narrowed else offsets, order if permuted else order[:0], query_data, query_offsets,
+            found,
+        )  # fmt: skip
+        for query, position in zip(queries, found.tolist(), strict=True):
+            expected = bisect.bisect_left(strings, query)
+            present = expected < len(strings) and strings[expected] == query
+            assert position == (expected if present else -1)
+
+
+def test_find_strings_in_nothing() -> None:
+    data, offsets = pack_strings([])
+    query_data, query_offsets = pack_strings([b"a", b""])
+    found = np.empty(2, np.int64)
+    kernels.find_strings(data, offsets, np.empty(0, np.uint32), query_data, query_offsets, found)
+    assert found.tolist() == [-1, -1]
+
+
+def test_gather_and_repeats() -> None:
+    strings = [b"b", b"a", b"b", b"", b"a", b"b"]
+    data, offsets = pack_strings(strings)
+    assert [string_at(data, offsets, i) for i in range(6)] == strings
+    out = np.empty(100, np.uint8)
+    size = kernels.gather_strings(data, offsets, np.array([2, 3, 1]), out)
+    assert out[:size].tobytes() == b"b\0\0a\0"
+    order = np.array(sorted(range(6), key=strings.__getitem__), np.uint32)
+    pairs = np.empty((6, 2), np.int64)
+    n = kernels.repeated_strings(data, offsets, order, np.array([5, 1, 3, 0, 2, 4]), pairs)
+    assert sorted(pairs[:n].tolist()) == [[1, 4], [2, 5], [5, 0]]
+
+
+def test_close_gaps() -> None:
+    docs = np.arange(10, dtype=np.uint32)
+    counts = docs + 100
+    kernels.close_gaps(np.array([0, 4, 6]), np.array([2, 4, 9]), docs, counts)
+    assert docs[:5].tolist() == [0, 1, 6, 7, 8]
+    assert counts[:5].tolist() == [100, 101, 106, 107, 108]

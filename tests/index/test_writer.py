@@ -1,0 +1,412 @@
+"""What add, update, delete and merge do; threads, memory and background merges change nothing that can be seen."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from germane.engine import Engine
+from germane.errors import (
+    DocumentExistsError,
+    IndexFormatError,
+    IndexLockedError,
+    ParameterError,
+    UnknownDocumentError,
+)
+from germane.index import ingest, policy, writer
+from germane.index.check import check_index
+from germane.index.policy import choose_merge
+from germane.index.snapshot import Snapshot
+from germane.index.writer import IndexWriter
+from germane.text import Analyzer
+from germane.types import Document
+
+Documents = Callable[..., list[Document]]
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine.create(tmp_path / "index") as engine:
+        yield engine
+
+
+def doc(doc_id: str, text: str = "w1 w2") -> Document:
+    return Document(doc_id, {"text": text})
+
+
+# -- adding and deleting -------------------------------------------------------------------------------------------
+
+
+def test_add_and_read_back(engine: Engine, documents: Documents, content: Callable[..., Any]) -> None:
+    collection = documents(30)
+    assert engine.add(collection) == (30, 0, 0)
+    assert len(engine) == 30
+    assert engine.document("d7") == collection[7]
+    assert "d7" in engine
+    assert "d99" not in engine
+    assert 7 not in engine
+    assert content(engine) == {one.id: one.fields for one in collection}
+    with pytest.raises(UnknownDocumentError, match="'d99'"):
+        engine.document("d99")
+
+
+def test_duplicates_are_an_error_by_default(engine: Engine) -> None:
+    engine.add([doc("a"), doc("b")])
+    with pytest.raises(DocumentExistsError, match="'a'"):
+        engine.add([doc("c"), doc("a")])
+    with pytest.raises(DocumentExistsError, match="'e'"):
+        engine.add([doc("e"), doc("f"), doc("e")])
+    assert len(engine) == 2
+    assert "c" not in engine
+    assert not check_index(engine.folder).notes
+
+
+def test_replace(engine: Engine) -> None:
+    engine.add([doc("a", "w1"), doc("b", "w2")])
+    assert engine.update([doc("a", "w3"), doc("c", "w4"), doc("a", "w5"), doc("a", "w6")]) == (4, 3, 0)
+    assert engine.document("a").fields["text"] == "w6"
+    assert len(engine) == 3
+    assert engine.search("w1 w3 w5").ids == []
+    assert engine.search("w6").ids == ["a"]
+
+
+def test_skip(engine: Engine) -> None:
+    engine.add([doc("a", "w1"), doc("b", "w2")])
+    report = engine.add([doc("a", "w3"), doc("c", "w4"), doc("c", "w5"), doc("b", "w6")], on_duplicate="skip")
+    assert report == (1, 0, 3)
+    assert engine.document("a").fields["text"] == "w1"
+    assert engine.document("c").fields["text"] == "w4"
+    assert engine.add([doc("a"), doc("b")], on_duplicate="skip") == (0, 0, 2)
+    assert len(engine) == 3
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_a_repeated_id_can_be_found_and_deleted(engine: Engine, n: int) -> None:
+    """Looking an id up must find the live document, however many versions came in one input."""
+    engine.update([doc("a", f"w{i}") for i in range(n)] + [doc("b"), doc("c")])
+    assert engine.document("a").fields["text"] == f"w{n - 1}"
+    assert engine.delete(["a"]) == 1
+    assert "a" not in engine
+    engine.add([doc("a", f"w{i}") for i in range(n)], on_duplicate="skip")
+    assert engine.document("a").fields["text"] == "w0"
+    assert engine.update([doc("a", "w20")]) == (1, 1, 0)
+    assert check_index(engine.folder).ok
+
+
+def test_delete(engine: Engine) -> None:
+    engine.add([doc("a", "w1"), doc("b", "w1 w1"), doc("c", "w2")])
+    with pytest.raises(UnknownDocumentError, match="'x', 'y'"):
+        engine.delete(["a", "x", "y"])
+    assert len(engine) == 3
+    assert engine.delete(["a", "a"]) == 1
+    assert engine.delete(["a", "b"], missing="ignore") == 1
+    with pytest.raises(UnknownDocumentError):
+        engine.delete(["a"])
+    assert engine.search("w1").ids == []
+    assert engine.delete([]) == 0
+    assert engine.delete(["c"]) == 1
+    assert engine.stats()["segments"] == 0
+    assert engine.search("w2").ids == []
+    with pytest.raises(ParameterError, match="list of ids"):
+        engine.delete("abc")
+    assert engine.delete(["\ud800"], missing="ignore") == 0
+
+
+def test_an_invalid_id_matches_no_other(engine: Engine) -> None:
+    engine.add([doc("?")])
+    assert engine.delete(["\ud800"], missing="ignore") == 0
+    assert "\ud800" not in engine
+
+
+def test_nothing_to_add(engine: Engine) -> None:
+    before = engine.stats()["generation"]
+    assert engine.add([]) == (0, 0, 0)
+    assert engine.stats()["generation"] == before
+
+
+def test_an_input_that_fails_adds_nothing(engine: Engine, documents: Documents, content: Callable[..., Any]) -> None:
+    engine.add([doc("a")])
+
+    def broken() -> Iterator[Document]:
+        yield from documents(700)
+        raise RuntimeError("the file ends here")
+
+    for threads in (1, 2):
+        with pytest.raises(RuntimeError, match="the file ends here"):
+            engine.add(broken(), threads=threads)
+    assert list(content(engine.folder)) == ["a"]
+    assert not check_index(engine.folder).notes
+
+
+def test_wrong_parameters(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="on_duplicate"):
+        engine.add([doc("a")], on_duplicate="overwrite")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="threads"):
+        engine.add([doc("a")], threads=0)
+    with pytest.raises(ParameterError, match="memory"):
+        engine.add([doc("a")], memory_mb=1)
+    for fields in ([], "text"):
+        with pytest.raises(ParameterError, match="text field"):
+            Engine.create(tmp_path / "other", fields=fields)
+
+
+def test_create_needs_a_free_folder(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(IndexFormatError, match="already holds an index"):
+        Engine.create(engine.folder)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("dear")
+    with pytest.raises(IndexFormatError, match="not empty"):
+        Engine.create(tmp_path / "full")
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["letter.txt"]
+
+
+# -- threads and memory --------------------------------------------------------------------------------------------
+
+
+def test_threads_and_memory_make_no_difference(
+    tmp_path: Path,
+    documents: Documents,
+    seen: Callable[..., Any],
+    content: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ingest, "MIN_MEMORY", 0)
+    monkeypatch.setattr(ingest, "BATCH", 16)
+    collection = [*documents(300), *documents(40, 1), *documents(5, 2)]  # some ids come two or three times
+    found = []
+    for threads, memory in ((1, 512), (2, 512), (1, 0), (3, 0)):
+        with Engine.create(tmp_path / f"{threads}-{memory}") as engine:
+            assert engine.add(collection, on_duplicate="replace", threads=threads, memory_mb=memory) == (345, 45, 0)
+            assert engine.stats()["segments"] == 1
+            found.append((seen(engine), content(engine)))
+        assert check_index(engine.folder).ok
+        assert not check_index(engine.folder).notes
+    assert all(one == found[0] for one in found)
+
+
+# -- merging -------------------------------------------------------------------------------------------------------
+
+
+def test_merge_policy() -> None:
+    assert choose_merge([]) == []
+    assert choose_merge([(5, 5)] * 7) == []
+    assert choose_merge([(5, 5)] * 8) == list(range(8))
+    assert choose_merge([(100, 100), *[(5, 5)] * 7, (7, 8)]) == list(range(1, 9))
+    assert choose_merge([(8, 8)] * 4 + [(7, 7)] * 4) == []
+    assert choose_merge([(50, 100), (49, 100)]) == [1]
+    assert choose_merge([(0, 0)] * 3) == []
+    assert choose_merge([(64, 64)] * 8 + [(3, 3)] * 8) == list(range(8, 16))  # small ones first
+
+
+def test_the_number_of_segments_stays_small(engine: Engine) -> None:
+    for i in range(70):
+        engine.add([doc(f"d{i}")])
+    assert engine.stats()["segments"] <= 2 * policy.FANOUT
+    assert len(engine) == 70
+
+
+class Held:
+    """A background merge that waits, finished but not committed, until the test lets it go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reached, self.go_on = threading.Event(), threading.Event()
+        merge_segments = writer.merge_segments
+
+        def merge_and_wait(*arguments: Any, **named: Any) -> Any:
+            result = merge_segments(*arguments, **named)
+            if threading.current_thread() is not threading.main_thread():
+                self.reached.set()
+                assert self.go_on.wait(60)
+            return result
+
+        monkeypatch.setattr(writer, "merge_segments", merge_and_wait)
+        monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
+        monkeypatch.setattr(policy, "FANOUT", 3)
+
+
+@pytest.fixture
+def merging(engine: Engine, documents: Documents, monkeypatch: pytest.MonkeyPatch) -> Held:
+    """Three segments of 10 documents that are being merged."""
+    held = Held(monkeypatch)
+    for i in range(3):
+        engine.add(documents(10, i, "abc"[i]))
+    assert held.reached.wait(60)
+    return held
+
+
+def test_changes_during_a_background_merge(
+    engine: Engine, merging: Held, documents: Documents, seen: Callable[..., Any], rebuilt: Callable[..., Engine]
+) -> None:
+    engine.delete(["a1", "b2", "b3"])
+    engine.update([doc("a2", "w1 w9"), doc("new", "w3")])
+    assert engine.stats()["segments"] == 4
+    merging.go_on.set()
+    engine.close()
+    assert engine.stats()["segments"] == 2
+    expected = {one.id: one for i in range(3) for one in documents(10, i, "abc"[i])}
+    for gone in ("a1", "b2", "b3"):
+        del expected[gone]
+    expected |= {"a2": doc("a2", "w1 w9"), "new": doc("new", "w3")}
+    assert seen(engine) == seen(rebuilt(expected.values()))
+    report = check_index(engine.folder)
+    assert report.ok
+    assert not report.notes
+
+
+@pytest.mark.parametrize("segments", ["b", "abc"])
+def test_whole_segments_deleted_during_a_background_merge(engine: Engine, merging: Held, segments: str) -> None:
+    engine.delete([f"{name}{i}" for name in segments for i in range(10)])
+    merging.go_on.set()
+    engine.close()
+    assert len(engine) == 30 - 10 * len(segments)
+    assert check_index(engine.folder).ok
+
+
+def test_a_background_merge_commits_while_documents_are_added(
+    engine: Engine, merging: Held, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files of an add under way belong to no commit yet, and must survive that of the merge."""
+    monkeypatch.setattr(ingest, "MIN_MEMORY", 0)
+    monkeypatch.setattr(ingest, "BATCH", 8)
+
+    def slow() -> Iterator[Document]:
+        yield from documents(40, 7, "x")
+        merging.go_on.set()
+        engine._writing()._join()
+        yield from documents(40, 8, "y")
+
+    assert engine.add(slow(), threads=1, memory_mb=0).added == 80
+    assert len(engine) == 110
+    engine.close()
+    report = check_index(engine.folder)
+    assert report.ok, report.problems
+    assert not report.notes
+
+
+def test_a_merge_that_fails_harms_nothing(
+    engine: Engine, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "FANOUT", 3)
+
+    def failing(*arguments: Any, **named: Any) -> Any:
+        raise IndexFormatError("no merging today")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "merge_segments", failing)
+        for i in range(4):
+            engine.add(documents(2, i, "abcd"[i]))
+        assert engine.stats()["segments"] == 4
+        with pytest.raises(IndexFormatError, match="no merging today"):
+            engine._writing().wait()
+    engine.add(documents(2, 5, "e"))
+    assert engine.stats()["segments"] == 1
+    engine.close()
+
+
+# -- several processes ---------------------------------------------------------------------------------------------
+
+
+def test_a_second_writer_is_refused(engine: Engine, forked: Callable[..., int]) -> None:
+    engine.add([doc("a")])
+
+    def try_to_write() -> None:
+        other = Engine.open(engine.folder)
+        assert other.search("w1").ids == ["a"]
+        with pytest.raises(IndexLockedError, match="another process is writing"):
+            other.delete(["a"])
+
+    assert os.waitpid(forked(try_to_write), 0)[1] == 0
+    with pytest.raises(IndexLockedError):
+        IndexWriter(engine.folder)
+    engine.close()
+    with Engine.open(engine.folder) as other:
+        assert other.delete(["a"]) == 1
+
+
+def test_readers_keep_their_snapshot(
+    engine: Engine,
+    documents: Documents,
+    seen: Callable[..., Any],
+    content: Callable[..., Any],
+    forked: Callable[..., int],
+) -> None:
+    for i in range(3):
+        engine.add(documents(10, i, "abc"[i]))
+    ready, changed = os.pipe(), os.pipe()
+
+    def read() -> None:
+        reader = Engine.open(engine.folder)
+        before = seen(reader), content(reader)
+        os.write(ready[1], b".")
+        assert os.read(changed[0], 1) == b"."
+        assert (seen(reader), content(reader)) == before
+        kept = reader._searcher.snapshot
+        reader.refresh()
+        assert len(reader) == 25
+        assert reader._searcher.snapshot.manifest.generation > kept.manifest.generation
+        assert seen(Engine.open(engine.folder)) == seen(reader)
+
+    pid = forked(read)
+    assert os.read(ready[0], 1) == b"."
+    engine.delete([f"a{i}" for i in range(7)])
+    engine.update(documents(2, 9, "x"))
+    engine.merge()
+    os.write(changed[1], b".")
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_refresh_reuses_what_has_not_changed(engine: Engine, documents: Documents) -> None:
+    engine.add(documents(5))
+    first = Snapshot.open(engine.folder)
+    engine.add(documents(5, 1, "e"))
+    second = Snapshot.open(engine.folder, first)
+    assert second.segments[0] is first.segments[0]
+    engine.delete(["d1"])
+    third = Snapshot.open(engine.folder, second)
+    assert third.segments[0].segment is first.segments[0].segment
+    assert third.segments[0].deletions.n_docs == 1
+    assert first.segments[0].deletions.n_docs == 0
+    assert third.segments[1] is second.segments[1]
+
+
+def test_opening_while_a_writer_replaces_files(
+    engine: Engine, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that read the manifest just before a merge looks at it again."""
+    from germane.index import snapshot
+
+    engine.add(documents(5))
+    engine.add(documents(5, 1, "e"))
+    read_manifest, merged = snapshot.read_manifest, []
+
+    def read_then_merge(folder: Path) -> Any:
+        manifest = read_manifest(folder)
+        if not merged:
+            merged.append(True)
+            engine.merge()
+        return manifest
+
+    monkeypatch.setattr(snapshot, "read_manifest", read_then_merge)
+    assert Snapshot.open(engine.folder).n_docs == 10
+
+
+def test_entropy_of_any_cut(tmp_path: Path, documents: Documents) -> None:
+    """H(p_C) literally, and the same to the last digit however the documents lie."""
+    collection = documents(60)
+    analyzer = Analyzer()
+    words = [t for one in collection for name in ("title", "text") for t in analyzer.terms(str(one.fields[name]))]
+    p_C = np.unique(words, return_counts=True)[1] / len(words)
+    found = set()
+    for cut in (60, 20, 7):
+        with Engine.create(tmp_path / str(cut)) as engine:
+            for begin in range(0, 60, cut):
+                engine.add(collection[begin : begin + cut])
+            found.add(engine._searcher.snapshot.entropy())
+    assert len(found) == 1
+    assert found.pop() == pytest.approx(-(p_C * np.log(p_C)).sum(), rel=1e-14)
+    with Engine.create(tmp_path / "empty") as engine:
+        assert engine._searcher.snapshot.entropy() == 0.0

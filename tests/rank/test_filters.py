@@ -1,0 +1,80 @@
+"""Filters on fields, evaluated over an index."""
+
+from typing import Any
+
+import pytest
+
+from germane import Document
+from germane.errors import QueryError
+
+ROWS: dict[str, dict[str, Any]] = {
+    "a": {"year": 1999, "journal": "BMJ", "author": ["Smith J", "Doe A"], "date": "1987-02-26", "open": True},
+    "b": {"year": 2005, "journal": "Lancet", "author": ["Smith K"], "date": "1987-03-01", "open": False},
+    "c": {"year": 2005.5, "journal": "bmj", "author": [], "date": "1987-10-20T12:00:00", "open": True},
+    "d": {"year": -3, "journal": None, "author": "Doe A", "date": "1986-12-31"},
+    "e": {},
+}
+
+
+@pytest.fixture(scope="module", params=[1, 2, 5], ids=lambda n: f"{n} segments")
+def engine(build, request):
+    documents = [Document(name, {"text": "word", **fields}) for name, fields in ROWS.items()]
+    return build(*(documents[i :: request.param] for i in range(request.param)))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("year:2005", "b"),
+        ("year:2005.0", "b"),
+        ("year:2000..2006", "bc"),
+        ("year:2005..2005.5", "bc"),
+        ("year:>2005", "c"),
+        ("year:>=2005", "bc"),
+        ("year:<2005", "ad"),
+        ("year:<=2005", "abd"),
+        ("year:..0", "d"),
+        ("year:-3", "d"),
+        ("year:2006..2000", ""),
+        ("-year:2005", "acde"),
+        ("-year:>=0", "de"),
+        ("journal:bmj", "ac"),
+        ("journal:BMJ", "ac"),
+        ("-journal:bmj", "bde"),
+        ("journal:nature", ""),
+        ('author:"Smith J"', "a"),
+        ('author:"doe a"', "ad"),
+        ('-author:"Doe A"', "bce"),
+        ("author:Smith", ""),
+        ("author:S..T", "ab"),
+        ("date:1987-02-26", "a"),
+        ("date:>=1987", "abc"),
+        ("date:1987-02-26..1987-03-01", "ab"),
+        ("date:<1987-03-01", "ad"),
+        ("date:>1987-03-01", "c"),
+        ("open:true", "ac"),
+        ("open:false", "b"),
+        ("-open:true", "bde"),
+        ("year:>=1999 journal:bmj", "ac"),
+        ("year:>=1999 -journal:bmj open:false", "b"),
+    ],
+)
+def test_who_passes(engine, query: str, expected: str) -> None:
+    assert engine.search(f"word {query}").ids == list(expected)
+
+
+def test_a_filter_alone_finds_nothing(engine) -> None:
+    """Documents are ranked by words; a filter only narrows them."""
+    assert len(engine.search("year:2005")) == 0
+
+
+def test_a_number_is_asked_for(engine) -> None:
+    with pytest.raises(QueryError, match="the field holds numbers, 'soon' is none"):
+        engine.search("word year:soon")
+
+
+def test_scores_do_not_change_by_filtering(engine) -> None:
+    whole = engine.search("word")
+    some = engine.search("word journal:bmj")
+    scores = dict(zip(whole.ids, whole.scores.tolist(), strict=True))
+    assert some.scores.tolist() == [scores[doc_id] for doc_id in some.ids]

@@ -1,0 +1,251 @@
+"""Pruning changes nothing: ids, order and scores equal those of scoring every matching document, to the last bit."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from germane import Document, Engine
+from germane.index.snapshot import Snapshot
+from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
+from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, model_named
+from germane.rank.priors import FieldPrior, LengthPrior, Prior
+from germane.rank.query import parse
+from germane.rank.searcher import Searcher
+
+EVERYTHING = 1_000_000
+MODELS: list[RankingModel] = [
+    *(model_named(name) for name in MODEL_NAMES),
+    QueryLikelihood(Dirichlet(0.01)),
+    QueryLikelihood(Dirichlet(1e8)),
+    QueryLikelihood(JelinekMercer(0.999)),
+    QueryLikelihood(TwoStage(0.01, 1.0)),
+    QueryLikelihood(AbsoluteDiscounting(0.999)),
+    BM25(0.001, 1.0),
+    BM25(1000.0, 0.0),
+    DCrossEntropy(1.0, 0.99),
+    DCrossEntropy(1e5, 0.01),
+]
+WORDS = [f"w{i}" for i in range(400)]
+
+
+def searcher_of(engine: Engine) -> Searcher:
+    return Searcher(Snapshot.open(engine.folder))
+
+
+def agree(
+    searcher: Searcher,
+    weights: Mapping[str, float],
+    *,
+    models: Sequence[RankingModel] = MODELS,
+    query: str = "",
+    priors: Sequence[Prior] = (),
+    ks: Sequence[int] = (1, 10, 1000),
+) -> None:
+    """Compare with every document scored and sorted here."""
+    fields = {name for live in searcher.snapshot.segments for name in live.segment.column_kinds}
+    filters = [condition.mask for condition in parse(query, searcher.snapshot.manifest.analyzer, fields).filters]
+    log_priors = None
+    if priors:
+        log_priors = [np.sum(parts, axis=0) for parts in zip(*(p.of(searcher.snapshot) for p in priors), strict=True)]
+    for model in models:
+        whole = searcher.search(weights, model, EVERYTHING, filters=filters, priors=log_priors, prune=False)
+        everything = sorted(zip((-whole.scores).tolist(), searcher.ids(whole), strict=True))
+        assert np.isfinite(whole.scores).all()
+        for k in ks:
+            expected = [(-score, doc_id) for score, doc_id in everything[:k]]
+            for prune in (False, True):
+                hits = searcher.search(weights, model, k, filters=filters, priors=log_priors, prune=prune)
+                found = list(zip(hits.scores.tolist(), searcher.ids(hits), strict=True))
+                assert found == expected, (model, k, prune, weights)
+
+
+def zipf_documents(n: int, *, seed: int, bursts: bool = True) -> list[Document]:
+    """Short documents of Zipf words; w0 is in nearly all of them. Fields: year, popularity (some lack it)."""
+    random = np.random.default_rng(seed)
+    share = 1.0 / np.arange(1, len(WORDS) + 1)
+    share /= share.sum()
+    documents = []
+    lengths = random.integers(0, 14, n)
+    years = random.integers(1990, 2020, n)
+    ends = np.cumsum(lengths)
+    stream = [WORDS[i] for i in random.choice(len(WORDS), ends[-1], p=share).tolist()]
+    for i in range(n):
+        tokens = stream[ends[i] - lengths[i] : ends[i]]
+        if bursts and i % 97 == 0 and tokens:
+            tokens += [tokens[0]] * int(random.integers(1, 60))
+        fields: dict[str, object] = {"text": " ".join(tokens), "year": int(years[i])}
+        if i % 3:
+            fields["popularity"] = float(i % 11)
+        documents.append(Document(f"d{random.integers(10**9):09}-{i}", fields))  # type: ignore[arg-type]
+    return documents
+
+
+def random_weights(seed: int) -> dict[str, float]:
+    """A few words or, by every third seed, many; common ones more often; weights over twelve magnitudes, or all 1."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 13) if seed % 3 else random.integers(20, 80))
+    chosen = np.unique((random.random(n) ** 3 * len(WORDS)).astype(int)).tolist()
+    if seed % 2:
+        return {WORDS[i]: 1.0 for i in chosen}
+    return {WORDS[i]: float(10.0 ** random.uniform(-6, 6)) for i in chosen}
+
+
+@pytest.fixture(scope="module")
+def large(build) -> Searcher:
+    """20,000 documents in one segment: several windows."""
+    return searcher_of(build(zipf_documents(20_000, seed=1)))
+
+
+@pytest.fixture(scope="module")
+def pieces(build) -> Searcher:
+    """The same in four segments of very different sizes, a fifth of the documents deleted."""
+    documents = zipf_documents(15_000, seed=2)
+    parts = documents[:1], documents[1:6000], documents[6000:6100], documents[6100:]
+    return searcher_of(build(*parts, delete=[d.id for d in documents[5::5]]))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_large(large: Searcher, seed: int) -> None:
+    agree(large, random_weights(seed))
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_segments_and_deletions(pieces: Searcher, seed: int) -> None:
+    agree(pieces, random_weights(seed))
+
+
+@pytest.mark.parametrize(
+    ("query", "priors"),
+    [
+        ("year:2005", ()),
+        ("year:>=1995 -year:2000..2010", ()),
+        ("year:1800", ()),
+        ("", (LengthPrior(),)),
+        ("", (LengthPrior(-3.0), FieldPrior("popularity", 2.0))),
+        ("year:>2001", (FieldPrior("popularity", 50.0),)),
+        ("", (FieldPrior("popularity", -1e4),)),
+    ],
+)
+def test_filters_and_priors(large: Searcher, pieces: Searcher, query: str, priors: tuple[Prior, ...]) -> None:
+    for seed in (201, 202):
+        for searcher in (large, pieces):
+            agree(searcher, random_weights(seed), query=query, priors=priors, ks=(10, 1000))
+
+
+def test_a_word_of_every_document_and_a_rare_one(large: Searcher) -> None:
+    agree(large, {"w0": 1.0, "w399": 1.0})
+    agree(large, {"w0": 1e6, "w399": 1e-6})
+    agree(large, {"w0": 1e-6, "w399": 1e6})
+
+
+def test_against_sums_in_python(build) -> None:
+    """Nothing of ours but the index: the formulas of Dirichlet and BM25 over the tokens, the order by `sorted`."""
+    documents = zipf_documents(5000, seed=4)
+    tokens = {document.id: str(document.fields["text"]).split() for document in documents}
+    counts = {doc_id: Counter(words) for doc_id, words in tokens.items()}
+    n_tokens = sum(map(len, tokens.values()))
+    searcher = searcher_of(build(documents[:1000], documents[1000:]))
+    for seed in range(301, 305):
+        weights = random_weights(seed)
+        cf = {word: sum(count[word] for count in counts.values()) for word in weights}
+        df = {word: sum(word in count for count in counts.values()) for word in weights}
+        by_hand: dict[RankingModel, dict[str, float]] = {QueryLikelihood(Dirichlet(20.0)): {}, BM25(1.2, 0.5): {}}
+        likelihood, bm25 = by_hand.values()
+        for doc_id, count in counts.items():
+            if any(word in count for word in weights):
+                length = len(tokens[doc_id])
+                likelihood[doc_id] = sum(
+                    weight * log((count[word] + 20 * cf[word] / n_tokens) / (length + 20))
+                    for word, weight in weights.items()
+                )
+                bm25[doc_id] = sum(
+                    weight * log(1 + (5000 - df[word] + 0.5) / (df[word] + 0.5)) * count[word] * 2.2
+                    / (count[word] + 1.2 * (0.5 + 0.5 * length / (n_tokens / 5000)))
+                    for word, weight in weights.items()
+                )  # fmt: skip
+        for model, scores in by_hand.items():
+            expected = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+            hits = searcher.search(weights, model, 100)
+            found = dict(zip(searcher.ids(hits), hits.scores.tolist(), strict=True))
+            assert list(found.values()) == pytest.approx([score for _, score in expected[:100]], rel=1e-9)
+            assert found == pytest.approx({doc_id: scores[doc_id] for doc_id in found}, rel=1e-9)
+            whole = searcher.search(weights, model, EVERYTHING)
+            assert set(searcher.ids(whole)) == scores.keys()
+
+
+def test_a_long_query(large: Searcher) -> None:
+    agree(large, {word: 1.0 + i % 7 for i, word in enumerate(WORDS)}, ks=(10, 1000))
+
+
+def test_huge_counts(build) -> None:
+    """Counts around the end of the impact table (1024) and of the block maxima (65535), in long and short lists."""
+    counts = [1, 2, 1023, 1024, 1025, 5000, 65534, 65535, 65536, 70000]
+    tokens = {f"c{count}": ["common"] * count + ["x"] * (i % 3) for i, count in enumerate(counts)}
+    tokens |= {f"r{count}": ["rare"] * count + ["common"] for count in counts}
+    tokens |= {f"f{i:05}": ["common"] * (1 + i % 4) + ["x"] * (i % 5) for i in range(5000)}
+    searcher = searcher_of(build(tokens))
+    for weights in ({"common": 1.0}, {"rare": 1.0}, {"common": 1.0, "rare": 2.0, "x": 0.5}):
+        agree(searcher, weights)
+
+
+def test_ties_across_the_kth_place(build) -> None:
+    """Thousands of equal documents: the ids decide, whatever their order in the index and however it is cut."""
+    random = np.random.default_rng(3)
+    names = [f"{i:05}" for i in random.permutation(6000)]
+    kinds = [["a"], ["a", "b"], ["b", "a"], ["a", "a", "b", "b"], ["c"], []]
+    tokens = {name: kinds[i % len(kinds)] for i, name in enumerate(names)}
+    items = list(tokens.items())
+    for engine in (build(tokens), build(dict(items[:2500]), dict(items[2500:2501]), dict(items[2501:]))):
+        searcher = searcher_of(engine)
+        for weights in ({"a": 1.0}, {"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 3.0, "c": 1e-6}):
+            agree(searcher, weights, ks=(1, 10, 999, 1000, 1001))
+
+
+def test_one_document_segments(build) -> None:
+    tokens = [{f"{i}": ["a"] * (i % 3 + 1) + ["b"] * (i % 2)} for i in range(12)]
+    agree(searcher_of(build(*tokens, delete=["3", "7"])), {"a": 1.0, "b": 2.0}, ks=(1, 2, 5, 12))
+
+
+@pytest.mark.parametrize("empty", [2047, 2048, 2049, 4096, 5000])
+def test_windows_without_words(build, empty: int) -> None:
+    """Documents without words are never found, even where they fill whole windows."""
+    tokens: dict[str, list[str]] = {f"empty{i:05}": [] for i in range(empty)}
+    tokens |= {"one": ["a", "b"], "two": ["a", "a", "c"]}
+    searcher = searcher_of(build(tokens))
+    for model in MODELS:
+        assert set(searcher.ids(searcher.search({"a": 1.0}, model, 10))) == {"one", "two"}, model
+    agree(searcher, {"a": 1.0, "c": 1.0})
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([1, 2, 100, 2048, 2049, 4096, 4097, 8200]),
+    st.integers(1, 6),
+    st.integers(1, 3),
+    st.lists(st.floats(1e-6, 1e6), min_size=6, max_size=6),
+    st.booleans(),
+)
+def test_adversarial(build, seed, n, n_kinds, n_segments, weights, sorted_by_kind) -> None:
+    """Few kinds of documents repeated many times, best ones first, last or mixed; lists long and short; deletions."""
+    random = np.random.default_rng(seed)
+    kinds = []
+    for _ in range(n_kinds):
+        counts = random.choice([0, 0, 1, 1, 2, 3, 40, 1100], 6)
+        kinds.append([f"w{t}" for t, count in enumerate(counts) for _ in range(count)] + ["z"] * int(seed % 5))
+    which = random.choice(n_kinds, n, p=random.dirichlet(np.full(n_kinds, 0.3)))
+    which[random.random(n) < 0.9] = 0
+    if sorted_by_kind:
+        which.sort()
+    names = [f"{i:05}" for i in random.permutation(n)]
+    items = [(name, kinds[kind] if len(kinds[kind]) < 500 or i % 50 == 0 else ["w0"])
+             for i, (name, kind) in enumerate(zip(names, which.tolist(), strict=True))]  # fmt: skip
+    cut = [dict(items[i * n // n_segments : (i + 1) * n // n_segments]) for i in range(n_segments)]
+    deleted = [name for name in names if random.random() < 0.1][: n - 1]
+    searcher = searcher_of(build(*(piece for piece in cut if piece), delete=deleted))
+    agree(searcher, {f"w{t}": weight for t, weight in enumerate(weights)})

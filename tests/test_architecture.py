@@ -1,0 +1,160 @@
+"""The layers of docs/architecture.md, checked by walking the import graph of the sources."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import germane
+
+ROOT = Path(germane.__file__).parent
+LAYERS = {
+    "errors": 0, "types": 0,
+    "text": 1, "data": 1,
+    "index": 2, "clicks": 2,
+    "lm": 3,
+    "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4, "metasearch": 4,
+    "engine": 5, "evaluate": 5,
+    "cli": 6, "server": 6, "mcp": 6, "__main__": 7,
+}  # fmt: skip
+"""Imports point downwards only. `types` may know `errors`."""
+ISOLATED = {4, 5}
+"""Layers whose packages never import one another."""
+HEAVY = {"torch", "ray", "matplotlib", "fastapi", "playwright"}
+APART = [("lm", "index"), ("index", "lm")]
+"""No rule of height, but true today: language models know no index, and the index no language models."""
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+class Import(NamedTuple):
+    """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes."""
+
+    module: str
+    line: int
+    inside: bool
+    typing_only: bool
+    relative: bool
+
+
+def imports_of(tree: ast.AST, inside: bool = False, typing_only: bool = False) -> Iterator[Import]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, node.lineno, inside, typing_only, False)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            yield Import(module, node.lineno, inside, typing_only, node.level > 0)
+            if module == "germane":
+                for alias in node.names:
+                    yield Import(f"germane.{alias.name}", node.lineno, inside, typing_only, node.level > 0)
+        else:
+            checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            yield from imports_of(node, inside or function, typing_only or checking)
+
+
+def package_of(path: Path) -> str:
+    """The package below `germane` (or the module, at the top); the root's `__init__` exports from anywhere."""
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[Path, list[Import]]:
+    return {path: list(imports_of(ast.parse(path.read_text()))) for path in FILES}
+
+
+def own_imports(graph: dict[Path, list[Import]]) -> Iterator[tuple[Path, str, str, Import]]:
+    """(file, its package, the package it imports, the import) for imports within Germane."""
+    for path, imports in graph.items():
+        for found in imports:
+            parts = found.module.split(".")
+            if parts[0] == "germane" and len(parts) > 1:
+                target = parts[1]
+                if (ROOT / target).is_dir() or (ROOT / f"{target}.py").exists():
+                    yield path, package_of(path), target, found
+
+
+def test_every_package_has_a_layer() -> None:
+    known = {package_of(path) for path in FILES} - {"__init__"}
+    assert known <= LAYERS.keys(), "give new packages a layer here and in docs/architecture.md"
+
+
+def test_imports_point_downwards(graph: dict[Path, list[Import]]) -> None:
+    wrong = [
+        f"{name_of(path)}:{found.line} ({package}, layer {LAYERS[package]}) imports {found.module}"
+        for path, package, target, found in own_imports(graph)
+        if package not in ("__init__", target)
+        and LAYERS[target] >= LAYERS[package]
+        and not (LAYERS[target] == LAYERS[package] and LAYERS[package] not in ISOLATED)
+    ]
+    assert wrong == []
+
+
+def test_siblings_do_not_import_one_another(graph: dict[Path, list[Import]]) -> None:
+    wrong = [
+        f"{name_of(path)}:{found.line} imports {found.module}"
+        for path, package, target, found in own_imports(graph)
+        if package not in ("__init__", target) and LAYERS[target] == LAYERS[package] in ISOLATED
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_apart(graph: dict[Path, list[Import]], one: str, other: str) -> None:
+    wrong = [name_of(path) for path, package, target, _ in own_imports(graph) if (package, target) == (one, other)]
+    assert wrong == []
+
+
+def test_no_relative_imports(graph: dict[Path, list[Import]]) -> None:
+    assert [name_of(path) for path, imports in graph.items() if any(found.relative for found in imports)] == []
+
+
+def test_heavy_libraries_are_imported_where_they_are_used(graph: dict[Path, list[Import]]) -> None:
+    wrong = [
+        f"{name_of(path)}:{found.line} imports {found.module}"
+        for path, imports in graph.items()
+        for found in imports
+        if found.module.split(".")[0] in HEAVY and not (found.inside or found.typing_only)
+    ]
+    assert wrong == []
+
+
+def test_nothing_is_unpickled(graph: dict[Path, list[Import]]) -> None:
+    """Loading a pickle runs whatever it holds."""
+    picklers = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+    wrong = [name_of(p) for p, imports in graph.items() if any(i.module.split(".")[0] in picklers for i in imports)]
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and ast.unparse(node.value) != "False":
+                wrong.append(name_of(path))
+    assert wrong == []
+
+
+def test_the_walk_sees_what_it_should() -> None:
+    """The rules are only as good as the walk."""
+    source = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    import torch
+from germane import engine, Engine
+from . import x
+def f():
+    import ray.data
+class C:
+    def g(self):
+        from matplotlib import pyplot
+"""
+    found = {i.module: i for i in imports_of(ast.parse(source))}
+    assert found["torch"].typing_only
+    assert {"germane.engine", "germane.Engine"} <= found.keys()
+    assert found[""].relative
+    assert found["ray.data"].inside
+    assert found["matplotlib"].inside
+    assert not found["typing"].inside

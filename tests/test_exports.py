@@ -1,0 +1,65 @@
+"""The public names. A change here is a change for everyone who uses the package."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import germane
+
+PUBLIC = {
+    "germane": ["Analyzer", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "SearchResult", "Topic"],
+    "germane.text": ["Analyzer", "BulkAnalyzer", "tokenize"],
+    "germane.lm": [
+        "AbsoluteDiscounting", "CollectionStats", "Dirichlet", "JelinekMercer", "LanguageModel", "Laplace",
+        "LeaveOneOut", "MLE", "Postings", "Smoothing", "Truncation", "TwoStage", "cross_entropy", "d_cross_entropy",
+        "entropy", "jensen_shannon", "kl", "optimal_lam", "optimal_mu", "perplexity", "symmetric_kl",
+        "t_cross_entropy",
+    ],
+    "germane.rank": [
+        "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",
+    ],
+    "germane.engine": ["AddReport", "Engine", "Explanation", "Hit", "SearchResult", "TermPart"],
+    "germane.data": [
+        "SkipReport", "Skipped", "data_root", "dataset_names", "dataset_path", "read_documents", "read_qrels",
+        "read_run", "read_topics", "write_qrels", "write_run",
+    ],
+}  # fmt: skip
+ERRORS = {
+    "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "IndexLockedError",
+    "DocumentExistsError", "UnknownDocumentError", "StorageError", "MissingExtraError",
+}  # fmt: skip
+MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_public_names(module: str) -> None:
+    loaded = importlib.import_module(module)
+    assert sorted(loaded.__all__) == sorted(PUBLIC[module])
+    for name in loaded.__all__:
+        assert getattr(loaded, name) is not None
+
+
+def test_errors() -> None:
+    errors = importlib.import_module("germane.errors")
+    raised = {
+        name for name, value in vars(errors).items() if isinstance(value, type) and value.__module__ == errors.__name__
+    }
+    assert raised == ERRORS
+    assert all(issubclass(getattr(errors, name), germane.GermaneError) for name in raised)
+    assert all(name in str(errors.__doc__) for name in raised)
+
+
+def test_names_of_models() -> None:
+    assert importlib.import_module("germane.rank").MODEL_NAMES == MODELS
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Enigne'"):
+        _ = germane.Enigne
+
+
+def test_version_and_types() -> None:
+    pyproject = Path(__file__).parents[1] / "pyproject.toml"
+    assert f'version = "{germane.__version__}"' in pyproject.read_text()
+    assert (Path(germane.__file__).parent / "py.typed").exists()

@@ -1,0 +1,55 @@
+"""Importing is cheap and has no effects; help appears without loading a compiler."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import germane
+
+HEAVY = {"numpy", "numba", "llvmlite", "scipy", "torch", "ray", "pandas", "matplotlib", "fastapi", "sklearn"}
+
+SCRIPT = """
+import json, runpy, sys
+statement, *arguments = sys.argv[1:]
+sys.argv = ["germane", *arguments]
+try:
+    exec(statement)
+except SystemExit as end:
+    code = end.code or 0
+else:
+    code = 0
+print("\\nLOADED " + json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+
+
+def loaded(folder: Path, statement: str, *arguments: str) -> tuple[int, set[str], str]:
+    """Run a statement in a new interpreter: exit code, top-level modules loaded, output."""
+    command = [sys.executable, "-W", "error", "-c", SCRIPT, statement, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+    assert done.returncode == 0, done.stderr
+    output, _, report = done.stdout.rpartition("\nLOADED ")
+    code, names = json.loads(report)
+    assert list(folder.iterdir()) == [], "something was written"
+    return code, set(names), output
+
+
+def test_importing_the_package(tmp_path: Path) -> None:
+    _, names, output = loaded(tmp_path, "import germane; germane.__version__; dir(germane)")
+    assert output == ""
+    assert names & HEAVY == set()
+    assert names & {"Stemmer", "orjson", "zstandard", "typer", "rich"} == set()
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("search", "--help")])
+@pytest.mark.parametrize(
+    "door", ["from germane.cli import main; main()", "runpy.run_module('germane.cli', run_name='__main__')"]
+)
+def test_help(tmp_path: Path, door: str, arguments: tuple[str, ...]) -> None:
+    """By the console script's function and by `python -m germane.cli`. NumPy may be loaded, a compiler may not."""
+    code, names, output = loaded(tmp_path, door, *arguments)
+    assert code == 0
+    assert ("search" if "--help" in arguments else germane.__version__) in output
+    assert names & (HEAVY - {"numpy"}) == set()

@@ -1,0 +1,27 @@
+import doctest
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import germane.text
+
+
+def test_importing_is_light() -> None:
+    code = "import sys, germane.text; print([m for m in ('numba', 'numpy', 'Stemmer') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_exports() -> None:
+    assert germane.text.__all__ == ["Analyzer", "BulkAnalyzer", "tokenize"]
+    assert germane.text.BulkAnalyzer.__module__ == "germane.text.bulk"
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        germane.text.Nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["tokenizer", "stopwords", "stemming", "analyzer", "bulk"])
+def test_docstring_examples(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"germane.text.{name}"))
+    assert result.failed == 0
