@@ -56,8 +56,12 @@ def prepare_real(source: Path, folder: Path, seed: int) -> None:
     long = [draw_long(rng, documents, df) for _ in range(200)]
     write_queries(folder / "queries_short.tsv", short)
     write_queries(folder / "queries_long.tsv", long)
-    facts = {"documents": len(documents), "tokens": sum(map(len, documents)), "types": len(df),
-             "postings": sum(df.values())}
+    facts = {
+        "documents": len(documents),
+        "tokens": sum(map(len, documents)),
+        "types": len(df),
+        "postings": sum(df.values()),
+    }
     (folder / "collection.json").write_text(json.dumps(facts, indent=2) + "\n")
 
 

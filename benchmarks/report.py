@@ -71,12 +71,20 @@ def cpu_model() -> str:
     return platform.processor()
 
 
-def as_markdown(tables: Sequence[Table], engines: Sequence[Peer], starts: Sequence[tuple[str, float]],
-                versions: dict[str, str], counted: dict[str, str], trouble: Sequence[str]) -> str:
+def as_markdown(
+    tables: Sequence[Table],
+    engines: Sequence[Peer],
+    starts: Sequence[tuple[str, float]],
+    versions: dict[str, str],
+    counted: dict[str, str],
+    trouble: Sequence[str],
+) -> str:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     lines = [
-        "# Performance", "",
-        "Written by `python benchmarks/run.py --write`; not edited by hand.", "",
+        "# Performance",
+        "",
+        "Written by `python benchmarks/run.py --write`; not edited by hand.",
+        "",
         f"- Date: {datetime.date.today().isoformat()}",
         f"- Machine: {cpu_model()}, {os.cpu_count()} cores, {memory:.0f} GiB memory, "
         f"{platform.system()}, Python {platform.python_version()}",
@@ -93,10 +101,16 @@ def as_markdown(tables: Sequence[Table], engines: Sequence[Peer], starts: Sequen
     if starts:
         lines += ["", "## Start-up", "", "| | ms |", "|---|--:|"]
         lines += [f"| `{label}` | {value:.0f} |" for label, value in starts]
-    lines += ["", "## Engines", "", "| | version | model | counted as dictionary and postings | note |",
-              "|---|---|---|---|---|"]
-    lines += [f"| {e.name} | {versions.get(e.name, '')} | {e.model} | {counted.get(e.name, '')} | {e.note} |"
-              for e in engines]
+    lines += [
+        "",
+        "## Engines",
+        "",
+        "| | version | model | counted as dictionary and postings | note |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {e.name} | {versions.get(e.name, '')} | {e.model} | {counted.get(e.name, '')} | {e.note} |" for e in engines
+    ]
     if trouble:
         lines += ["", "Not measured:", "", *(f"- {line}" for line in trouble)]
     return "\n".join(lines) + "\n"

@@ -1,9 +1,9 @@
 """Measure Germane beside its peers: the same tokens, one thread each, in one run, in interleaved rounds.
 
-    python benchmarks/run.py                         # everything that is installed
-    python benchmarks/run.py --quick                 # a smoke run: 20,000 documents, few queries
-    python benchmarks/run.py --only tantivy,pisa --tasks short10,short1000
-    python benchmarks/run.py --write                 # also write docs/performance.md
+python benchmarks/run.py                         # everything that is installed
+python benchmarks/run.py --quick                 # a smoke run: 20,000 documents, few queries
+python benchmarks/run.py --only tantivy,pisa --tasks short10,short1000
+python benchmarks/run.py --write                 # also write docs/performance.md
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ TITLES = {
     "overlap": "Top 10 shared with ours, short queries (%)",
 }
 HIGHER_IS_BETTER = {*SEARCHES, "build"}
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
-                            "RAYON_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
+)
 
 
 class WorkerError(RuntimeError):
@@ -58,8 +59,14 @@ class Process:
         self.peer = peer
         self.log = log
         with log.open("w") as errors:
-            self.popen = subprocess.Popen([peer.python, peer.script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                          stderr=errors, text=True, env=os.environ | ONE_THREAD)
+            self.popen = subprocess.Popen(
+                [peer.python, peer.script],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=os.environ | ONE_THREAD,
+            )
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         try:
@@ -134,8 +141,14 @@ class Run:
             for peer in self.available:
                 with self.failing_alone(peer):
                     self.add(peer, folder, values[peer.name])
-        return Table(name, facts, [(TITLES[key], key in HIGHER_IS_BETTER, {n: v[key] for n, v in values.items()
-                                                                         if key in v}) for key in TITLES])
+        return Table(
+            name,
+            facts,
+            [
+                (TITLES[key], key in HIGHER_IS_BETTER, {n: v[key] for n, v in values.items() if key in v})
+                for key in TITLES
+            ],
+        )
 
     @contextmanager
     def failing_alone(self, peer: Peer) -> Iterator[None]:
@@ -192,8 +205,10 @@ class Run:
                     self.counted[peer.name] = size["counted"]
 
     def search(self, folder: Path, values: dict[str, dict[str, float]]) -> None:
-        queries = {kind: corpora.read_queries(folder / f"queries_{kind}.tsv")[:self.args.queries]
-                   for kind in ("short", "long")}
+        queries = {
+            kind: corpora.read_queries(folder / f"queries_{kind}.tsv")[: self.args.queries]
+            for kind in ("short", "long")
+        }
         tasks = [task for task in SEARCHES if task in self.args.tasks]
         if tasks:
             self.overlap(queries["short"][:50], values)
@@ -204,14 +219,18 @@ class Run:
                 for peer in self.running():
                     with self.failing_alone(peer):
                         for _ in range(peer.warm_up if turn < 0 else 1):
-                            reply = self.processes[peer.name].ask("search", queries=queries[kind], k=k,
-                                                                  budget_s=self.args.budget)
+                            reply = self.processes[peer.name].ask(
+                                "search", queries=queries[kind], k=k, budget_s=self.args.budget
+                            )
                         if turn >= 0:
                             rates.setdefault(peer.name, []).append(reply["queries"] / reply["cpu_s"])
             for name, found in rates.items():
                 values[name][task] = statistics.median(found)
-            print(f"{task}: " + ", ".join(f"{n} {statistics.median(r):.0f}" for n, r in rates.items()),
-                  file=sys.stderr, flush=True)
+            print(
+                f"{task}: " + ", ".join(f"{n} {statistics.median(r):.0f}" for n, r in rates.items()),
+                file=sys.stderr,
+                flush=True,
+            )
 
     def running(self) -> list[Peer]:
         return [peer for peer in self.available if peer.name in self.processes]
@@ -286,8 +305,11 @@ def parse() -> argparse.Namespace:
     args = parser.parse_args()
     if args.quick:
         args.docs, args.queries, args.rounds, args.budget, args.collections = 20_000, 100, 2, 2.0, "synthetic"
-    for option, known in (("tasks", TASKS), ("collections", names),
-                          ("only", [OURSELVES.name, *(p.name for p in PEERS)])):
+    for option, known in (
+        ("tasks", TASKS),
+        ("collections", names),
+        ("only", [OURSELVES.name, *(p.name for p in PEERS)]),
+    ):
         chosen = [part for part in getattr(args, option).split(",") if part]
         if set(chosen) - set(known):
             parser.error(f"--{option}: unknown {sorted(set(chosen) - set(known))}; known: {', '.join(known)}")

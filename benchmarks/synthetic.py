@@ -35,9 +35,49 @@ CHUNK = 50_000  # documents generated at a time
 
 CONSONANTS, VOWELS = "bcdfghjklmnpqrstvwxz", "aeiou"
 # English stop words that the patterns below could spell: left out, so that a default analyser keeps every word.
-STOPWORDS = {"has", "was", "her", "him", "his", "not", "can", "did", "does", "for", "had", "how", "nor", "now", "let",
-             "got", "get", "more", "were", "here", "same", "such", "than", "that", "them", "then", "this", "will",
-             "with", "been", "both", "from", "just", "have", "come", "like", "made", "make", "take", "max", "may"}
+STOPWORDS = {
+    "has",
+    "was",
+    "her",
+    "him",
+    "his",
+    "not",
+    "can",
+    "did",
+    "does",
+    "for",
+    "had",
+    "how",
+    "nor",
+    "now",
+    "let",
+    "got",
+    "get",
+    "more",
+    "were",
+    "here",
+    "same",
+    "such",
+    "than",
+    "that",
+    "them",
+    "then",
+    "this",
+    "will",
+    "with",
+    "been",
+    "both",
+    "from",
+    "just",
+    "have",
+    "come",
+    "like",
+    "made",
+    "make",
+    "take",
+    "max",
+    "may",
+}
 
 
 def make_words(rng: np.random.Generator, n: int) -> list[str]:
@@ -94,10 +134,17 @@ class Collection:
         for first in range(0, n_docs, CHUNK):
             self._fill(rng, first, min(first + CHUNK, n_docs), topic_words, *cdfs)
 
-    def _fill(self, rng: np.random.Generator, first: int, last: int, topic_words: np.ndarray,
-              word_cdf: np.ndarray, topic_cdf: np.ndarray) -> None:
+    def _fill(
+        self,
+        rng: np.random.Generator,
+        first: int,
+        last: int,
+        topic_words: np.ndarray,
+        word_cdf: np.ndarray,
+        topic_cdf: np.ndarray,
+    ) -> None:
         start, end = self.offsets[first], self.offsets[last]
-        doc = np.repeat(np.arange(last - first), np.diff(self.offsets[first:last + 1]))
+        doc = np.repeat(np.arange(last - first), np.diff(self.offsets[first : last + 1]))
         here = np.arange(end - start)
         begin = (self.offsets[first:last] - start)[doc]
         words = np.searchsorted(word_cdf, rng.random(len(here))).clip(max=N_TYPES - 1)
@@ -117,7 +164,7 @@ class Collection:
         self.df += np.bincount(pairs % N_TYPES, minlength=N_TYPES)
 
     def document(self, d: int) -> np.ndarray:
-        return self.tokens[self.offsets[d]:self.offsets[d + 1]]
+        return self.tokens[self.offsets[d] : self.offsets[d + 1]]
 
     def write(self, path: Path, words: list[str]) -> None:
         part = path.with_suffix(".part")
@@ -144,8 +191,9 @@ def draw_short(c: Collection, rng: np.random.Generator) -> np.ndarray:
             return rng.choice(ids, size=size, replace=False, p=p / p.sum())
 
 
-def draw_long(c: Collection, rng: np.random.Generator, by_topic: dict[int, np.ndarray], size: int = 50,
-              n_feedback: int = 10) -> tuple[np.ndarray, np.ndarray]:
+def draw_long(
+    c: Collection, rng: np.random.Generator, by_topic: dict[int, np.ndarray], size: int = 50, n_feedback: int = 10
+) -> tuple[np.ndarray, np.ndarray]:
     """A relevance model: the mean of some documents on one topic, cut to `size` words, weights falling."""
     while True:
         seed = int(rng.integers(c.n_docs))
@@ -183,11 +231,15 @@ def generate(n_docs: int, out: Path, seed: int, n_short: int = 1_000, n_long: in
             pairs = zip(ids.tolist(), weights.tolist(), strict=True)
             f.write(f"l{q:04d}\t{' '.join(f'{words[i]}^{w:.6f}' for i, w in pairs)}\n")
     facts = {
-        "documents": n_docs, "seed": seed, "tokens": len(c.tokens), "types": int(np.count_nonzero(c.df)),
+        "documents": n_docs,
+        "seed": seed,
+        "tokens": len(c.tokens),
+        "types": int(np.count_nonzero(c.df)),
         "postings": int(c.df.sum()),
         "df_short_quantiles": np.quantile(c.df[np.concatenate(short)], [0.05, 0.25, 0.5, 0.75, 0.95]).tolist(),
-        "df_long_quantiles": np.quantile(c.df[np.concatenate([i for i, _ in long])],
-                                         [0.05, 0.25, 0.5, 0.75, 0.95]).tolist(),
+        "df_long_quantiles": np.quantile(
+            c.df[np.concatenate([i for i, _ in long])], [0.05, 0.25, 0.5, 0.75, 0.95]
+        ).tolist(),
     }
     (out / "collection.json").write_text(json.dumps(facts, indent=2) + "\n")
 

@@ -23,8 +23,10 @@ class Fts5(Worker):
         path.mkdir(parents=True)
         database = sqlite3.connect(path / "fts.db")
         database.execute("CREATE VIRTUAL TABLE docs USING fts5(text, content='', tokenize='ascii')")
-        database.executemany("INSERT INTO docs(rowid, text) VALUES (?, ?)",
-                             ((i, text) for i, (_, text) in enumerate(read_documents(source), 1)))
+        database.executemany(
+            "INSERT INTO docs(rowid, text) VALUES (?, ?)",
+            ((i, text) for i, (_, text) in enumerate(read_documents(source), 1)),
+        )
         database.execute("INSERT INTO docs(docs) VALUES ('optimize')")
         database.commit()
         database.execute("VACUUM")

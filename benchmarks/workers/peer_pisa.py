@@ -69,10 +69,18 @@ class Pisa(Worker):
         docnos = np.empty(room, dtype=object)
         queries = [(i, query) for i, (_, query) in enumerate(prepared)]
         size = pisa.retrieve(
-            self.context, FOR_LONG if weighted else FOR_SHORT, queries, k=k, threads=1,
-            pretokenised=int(weighted), query_weighted=int(weighted),
-            result_qidxs=np.empty(room, dtype=np.int32), result_docnos=docnos,
-            result_ranks=np.empty(room, dtype=np.int32), result_scores=np.empty(room, dtype=np.float32))
+            self.context,
+            FOR_LONG if weighted else FOR_SHORT,
+            queries,
+            k=k,
+            threads=1,
+            pretokenised=int(weighted),
+            query_weighted=int(weighted),
+            result_qidxs=np.empty(room, dtype=np.int32),
+            result_docnos=docnos,
+            result_ranks=np.empty(room, dtype=np.int32),
+            result_scores=np.empty(room, dtype=np.float32),
+        )
         return docnos[:size].tolist()
 
     def search(self, prepared: Sequence[tuple[bool, object]], k: int) -> int:

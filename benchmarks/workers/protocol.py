@@ -95,7 +95,7 @@ def run_search(worker: Worker, queries: list[Query], k: int, budget_s: float) ->
     done = hits = 0
     wall, cpu = time.perf_counter(), worker.search_cpu()
     while done < len(prepared) and (done == 0 or time.perf_counter() - wall < budget_s):
-        some = prepared[done:done + batch]
+        some = prepared[done : done + batch]
         hits += worker.search(some, k)
         done += len(some)
     return {"queries": done, "hits": hits, "cpu_s": worker.search_cpu() - cpu, "wall_s": time.perf_counter() - wall}

@@ -1,15 +1,15 @@
 """Every exception Germane raises on purpose.
 
-    GermaneError                  catch this to catch them all
-    ├── InputError                a file, record, column or query cannot be used; says where, and what would do
-    │   └── QueryError            a query that cannot be parsed or names an unknown field
-    ├── ParameterError            an argument outside its documented range (also a ValueError)
-    ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
-    ├── IndexLockedError          another process is writing
-    ├── DocumentExistsError       an id that is already in the index, or twice in one input
-    ├── UnknownDocumentError      an id that is not in the index
-    ├── StorageError              the disk is full or read-only; what was committed before is still there
-    └── MissingExtraError         an optional package is needed; says what to install
+GermaneError                  catch this to catch them all
+├── InputError                a file, record, column or query cannot be used; says where, and what would do
+│   └── QueryError            a query that cannot be parsed or names an unknown field
+├── ParameterError            an argument outside its documented range (also a ValueError)
+├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
+├── IndexLockedError          another process is writing
+├── DocumentExistsError       an id that is already in the index, or twice in one input
+├── UnknownDocumentError      an id that is not in the index
+├── StorageError              the disk is full or read-only; what was committed before is still there
+└── MissingExtraError         an optional package is needed; says what to install
 """
 
 

@@ -32,7 +32,7 @@ def test_json(run, built):
     assert list(answer) == ["query", "model", "k", "hits", "suggestion"]
     assert (answer["query"], answer["model"], answer["k"], answer["suggestion"]) == (
         "heart disease",
-        "dirichlet",
+        "bm25",
         2,
         None,
     )
@@ -66,7 +66,7 @@ def test_parameters_change_scores(run, built):
     def score(*more):
         return hits(run("search", built, "planet", "--json", *more))[0]["score"]
 
-    assert score("--mu", "10") != score()
+    assert score("--k1", "0.5") != score()
     assert score("--model", "bm25", "--k1", "1", "--b", "0") != score("--model", "bm25")
     assert score("--model", "absolute", "--delta", "0.2") != score("--model", "absolute")
     assert score("--prior", "length^0.3", "--prior", "fresh:year:3650") != score()
@@ -74,10 +74,10 @@ def test_parameters_change_scores(run, built):
 
 
 def test_learnt_parameters(run, built):
-    result = run("search", built, "planet", "--json", "--mu", "auto")
+    result = run("search", built, "planet", "--json", "--model", "dirichlet", "--mu", "auto")
     assert (
         hits(result)[0]["score"]
-        == Engine.open(built).search("planet", mu=Engine.open(built).learn_mu().value).scores[0]
+        == Engine.open(built).search("planet", model="dirichlet", mu=Engine.open(built).learn_mu().value).scores[0]
     )
     assert "mu = " in result.stderr
     assert "lam = " in run("search", built, "planet", "--model", "jm", "--lam", "auto").stderr
@@ -130,9 +130,9 @@ def test_bad_queries(fails, built, query, reason):
     ("words", "reason"),
     [
         (("--model", "magic"), "dirichlet, jm"),
-        (("--k1", "2"), "no parameter k1"),
+        (("--mu", "2"), "no parameter mu; it takes k1, b (mu: model dirichlet or"),
         (("--mu", "many"), "--mu"),
-        (("--mu", "-1"), "mu"),
+        (("--model", "dirichlet", "--mu", "-1"), "mu"),
         (("--lam", "auto", "--model", "twostage"), "jm"),
         (("--mu", "auto", "--model", "bm25"), "--mu auto"),
         (("-k", "0"), "k must"),

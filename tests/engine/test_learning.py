@@ -74,7 +74,7 @@ def test_a_sample_is_drawn_by_the_random_state(engine: Engine) -> None:
 
 
 def test_the_learnt_value_is_a_parameter(engine: Engine) -> None:
-    assert len(engine.search("w3 w5", mu=engine.learn_mu().value)) > 0
+    assert len(engine.search("w3 w5", model="dirichlet", mu=engine.learn_mu().value)) > 0
 
 
 def test_nothing_to_learn_from(tmp_path) -> None:

@@ -110,7 +110,7 @@ def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[Words, dic
     table = {
         "last": np.empty(n_blocks, np.uint32), "at": np.empty(n_blocks, np.uint32),
         "doc_bits": np.empty(n_blocks, np.uint8), "tf_bits": np.empty(n_blocks, np.uint8),
-        "max_tf": np.empty(n_blocks, np.uint16), "min_len": np.empty(n_blocks, np.uint16),
+        "max_tf": np.empty(n_blocks, np.uint8), "min_len": np.empty(n_blocks, np.uint16),
     }  # fmt: skip
     docs, counts = (np.concatenate(part) for part in zip(*lists, strict=True))
     size, blocks = kernels.encode_lists(starts, docs, counts, doc_len, words, *table.values())
@@ -149,7 +149,7 @@ def test_lists_come_back(kind: str) -> None:
         for block, begin in enumerate(range(0, len(docs), 128)):
             at, end = first[i] + block, min(begin + 128, len(docs))
             assert table["last"][at] == docs[end - 1]
-            assert table["max_tf"][at] == min(counts[begin:end].max(), 65535)
+            assert table["max_tf"][at] == min(counts[begin:end].max(), kernels.TF_CAP)
             assert table["min_len"][at] == min(doc_len[docs[begin:end]].min(), 65535)
 
 

@@ -63,5 +63,6 @@ def test_no_such_document(engine, doc_id) -> None:
 
 def test_parameters_reach_the_explanation(engine) -> None:
     score = engine.explain("a", "d0", model="dirichlet", mu=7).score
-    assert score == engine.search("a", 10, mu=7).scores[engine.search("a", 10, mu=7).ids.index("d0")]
+    result = engine.search("a", 10, model="dirichlet", mu=7)
+    assert score == result.scores[result.ids.index("d0")]
     assert score != engine.explain("a", "d0", model=QueryLikelihood()).score

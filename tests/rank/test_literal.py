@@ -172,7 +172,7 @@ def test_the_engine_names_the_same_models(build) -> None:
 def test_repeated_query_words_count_as_often_as_they_occur(build) -> None:
     tokens = {"1": ["a", "b"], "2": ["b", "b", "c"]}
     engine, collection = build(tokens), Collection(tokens)
-    result = engine.search("a b b", mu=5)
+    result = engine.search("a b b", model="dirichlet", mu=5)
     for doc_id, score in zip(result.ids, result.scores.tolist(), strict=True):
         query = ["a", "b", "b"]
         literal = sum(log((tokens[doc_id].count(w) + 5 * collection.p(w)) / (len(tokens[doc_id]) + 5)) for w in query)

@@ -183,8 +183,8 @@ def test_a_long_query(large: Searcher) -> None:
 
 
 def test_huge_counts(build) -> None:
-    """Counts around the end of the impact table (1024) and of the block maxima (65535), in long and short lists."""
-    counts = [1, 2, 1023, 1024, 1025, 5000, 65534, 65535, 65536, 70000]
+    """Counts around the end of the impact table and of the block maxima (255), in long and short lists."""
+    counts = [1, 2, 253, 254, 255, 256, 257, 1024, 5000, 65536, 70000]
     tokens = {f"c{count}": ["common"] * count + ["x"] * (i % 3) for i, count in enumerate(counts)}
     tokens |= {f"r{count}": ["rare"] * count + ["common"] for count in counts}
     tokens |= {f"f{i:05}": ["common"] * (1 + i % 4) + ["x"] * (i % 5) for i in range(5000)}
@@ -249,3 +249,11 @@ def test_adversarial(build, seed, n, n_kinds, n_segments, weights, sorted_by_kin
     deleted = [name for name in names if random.random() < 0.1][: n - 1]
     searcher = searcher_of(build(*(piece for piece in cut if piece), delete=deleted))
     agree(searcher, {f"w{t}": weight for t, weight in enumerate(weights)})
+
+
+def test_a_long_query_over_ties(build) -> None:
+    """More equal documents than the buffer of the kernel for long queries holds: the exact kernel takes over."""
+    words = [f"t{i}" for i in range(20)]
+    names = [f"{i:05}" for i in np.random.default_rng(5).permutation(17_000)]
+    searcher = searcher_of(build({name: words[: 20 - i % 2] for i, name in enumerate(names)}))
+    agree(searcher, dict.fromkeys(words, 1.0), models=[model_named("dirichlet"), model_named("tfidf")])

@@ -12,21 +12,27 @@ from germane import __version__
 from germane.cli.commands.add import add
 from germane.cli.commands.batch import batch
 from germane.cli.commands.check import check
+from germane.cli.commands.compare import compare
+from germane.cli.commands.data import data
 from germane.cli.commands.delete import delete
 from germane.cli.commands.demo import demo
+from germane.cli.commands.evaluate import evaluate
 from germane.cli.commands.explain import explain
 from germane.cli.commands.export import export
 from germane.cli.commands.import_ciff import import_ciff
 from germane.cli.commands.index import index
 from germane.cli.commands.merge import merge
 from germane.cli.commands.repair import repair
+from germane.cli.commands.reproduce import reproduce
 from germane.cli.commands.search import search
 from germane.cli.commands.stats import stats
+from germane.cli.commands.tune import tune
 from germane.cli.failures import Program
 
 FILL: Final = "Make and change an index"
 SEARCH: Final = "Search"
 CARE: Final = "Look after an index"
+MEASURE: Final = "Measure and compare"
 
 COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("index", index, FILL),
@@ -42,6 +48,11 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("repair", repair, CARE),
     ("merge", merge, CARE),
     ("export", export, CARE),
+    ("evaluate", evaluate, MEASURE),
+    ("compare", compare, MEASURE),
+    ("tune", tune, MEASURE),
+    ("reproduce", reproduce, MEASURE),
+    ("data", data, MEASURE),
 )
 """The command line's name, the function, and the panel of `germane --help` it stands in."""
 

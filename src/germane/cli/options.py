@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
+DEFAULT_MODEL = "bm25"
 """The names of `germane.rank.registry`, which is too heavy to import for a help text; a test compares the two."""
 
 _RANKING = "Ranking"

@@ -22,7 +22,7 @@ from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery, parse, plain
-from germane.rank.registry import model_named
+from germane.rank.registry import DEFAULT_MODEL, model_named
 from germane.rank.searcher import Floats, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
@@ -137,7 +137,7 @@ class Engine:
         query: Query,
         k: int = 10,
         *,
-        model: str | RankingModel = "dirichlet",
+        model: str | RankingModel = DEFAULT_MODEL,
         priors: Sequence[Prior] = (),
         syntax: bool = True,
         **parameters: float | None,
@@ -163,7 +163,7 @@ class Engine:
         topics: Iterable[Topic],
         k: int = 1000,
         *,
-        model: str | RankingModel = "dirichlet",
+        model: str | RankingModel = DEFAULT_MODEL,
         priors: Sequence[Prior] = (),
         syntax: bool = False,
         threads: int | None = None,
@@ -187,7 +187,7 @@ class Engine:
         query: Query,
         doc_id: str,
         *,
-        model: str | RankingModel = "dirichlet",
+        model: str | RankingModel = DEFAULT_MODEL,
         priors: Sequence[Prior] = (),
         syntax: bool = True,
         **parameters: float | None,

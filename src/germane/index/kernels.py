@@ -9,7 +9,7 @@ Layout of a posting list (documents ascending, counts >= 1), in blocks of BLOCK 
 
 A full block is packed vertically (value i lies in lane i % 4), so that four neighbours are shifted and masked by one
 vector instruction (`index.simd`); a last, shorter block is packed horizontally, one value after the other. `words` are
-uint32. The block maximum of the counts is kept in 16 bits; TF_CAP stands for "this or more".
+uint32. The block maximum of the counts is kept in 8 bits; TF_CAP stands for "this or more".
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from germane.index.simd import unpack_documents, unpack_values
 
 BLOCK = 128
 LANES = 4
-TF_CAP = 65535
+TF_CAP = 255
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -186,7 +186,7 @@ def encode_lists(
             blk_last[block] = np.uint32(previous)
             blk_doc_bits[block] = np.uint8(doc_bits)
             blk_tf_bits[block] = np.uint8(tf_bits)
-            blk_max_tf[block] = np.uint16(min(max_tf, np.int64(TF_CAP)))
+            blk_max_tf[block] = np.uint8(min(max_tf, np.int64(TF_CAP)))
             blk_min_len[block] = np.uint16(min_len)
             block += 1
             position += n

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from germane.errors import StorageError
+from germane.errors import IndexFormatError, StorageError
 from germane.index import kernels
-from germane.index.container import ContainerWriter
+from germane.index.container import Container, ContainerWriter
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
@@ -15,12 +15,13 @@ PIECE = 1 << 22
 
 _BLOCK_SECTIONS = {
     "blk_last": np.uint32,
-    "blk_at": np.uint32,
+    "blk_at": np.uint32,  # not stored: it follows from the widths (`block_positions`)
     "blk_doc_bits": np.uint8,
     "blk_tf_bits": np.uint8,
-    "blk_max_tf": np.uint16,
+    "blk_max_tf": np.uint8,
     "blk_min_len": np.uint16,
 }
+ESCAPE = 255
 
 
 def pieces_of(starts: Integers, limit: int = PIECE) -> list[tuple[int, int]]:
@@ -34,13 +35,47 @@ def pieces_of(starts: Integers, limit: int = PIECE) -> list[tuple[int, int]]:
     return cuts
 
 
+def write_small(container: ContainerWriter, name: str, values: Integers) -> None:
+    """Write numbers that are mostly small: one byte each, ESCAPE standing for the next of section `name`_large."""
+    container.section(name, np.minimum(values, ESCAPE).astype(np.uint8))
+    container.section(f"{name}_large", values[values >= ESCAPE])
+
+
+def read_small(container: Container, name: str) -> Integers:
+    """Read what `write_small` wrote."""
+    values = container[name].astype(np.int64)
+    large = container[f"{name}_large"]
+    escaped = values == ESCAPE
+    if np.count_nonzero(escaped) != len(large):
+        raise IndexFormatError(f"{container.path}: sections '{name}' and '{name}_large' do not fit together")
+    values[escaped] = large
+    return values
+
+
+def block_positions(
+    df: Integers, first_block: Integers, doc_bits: npt.NDArray[np.uint8], tf_bits: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint32]:
+    """Where each block's words begin: blocks follow one another, and their widths tell how long they are."""
+    if not len(doc_bits) == len(tf_bits) == first_block[-1]:
+        raise IndexFormatError("the block table has the wrong size")
+    n = np.full(len(doc_bits), kernels.BLOCK, np.int64)
+    filled = df > 0
+    n[first_block[1:][filled] - 1] = (df[filled] - 1) % kernels.BLOCK + 1
+    size = np.where(n > 1, (n * doc_bits + 31) >> 5, 0) + ((n * tf_bits + 31) >> 5)
+    at = np.zeros(len(n), np.uint32)
+    np.cumsum(size[:-1], out=at[1:], dtype=np.uint32)
+    return at
+
+
 class PostingsWriter:
     """Streams encoded posting lists into section `words`; `finish` writes the block table and `df`, `cf`."""
 
     def __init__(self, container: ContainerWriter, doc_len: npt.NDArray[np.uint32]) -> None:
         self._container = container
         self._doc_len = doc_len
-        self._blocks: dict[str, list[npt.NDArray[np.integer]]] = {name: [] for name in _BLOCK_SECTIONS}
+        self._blocks: dict[str, list[npt.NDArray[np.integer]]] = {
+            name: [] for name in _BLOCK_SECTIONS if name != "blk_at"
+        }
         self._df: list[Integers] = []
         self._cf: list[Integers] = []
         self._words = 0
@@ -59,7 +94,7 @@ class PostingsWriter:
         size, _ = kernels.encode_lists(starts, docs, counts, self._doc_len, words, *table.values())
         if self._words + size >= 2**32:
             raise StorageError("a segment's postings would exceed 16 GiB: build with less --memory, merge less")
-        table["blk_at"] += np.uint32(self._words)
+        del table["blk_at"]
         for name, array in table.items():
             self._blocks[name].append(array)
         self._container.append("words", words[:size])
@@ -71,12 +106,12 @@ class PostingsWriter:
     def finish(self) -> tuple[Integers, Integers]:
         """Write the block table, df and cf; return the latter two."""
         self._container.append("words", np.zeros(kernels.LANES, np.uint32))  # short reads may look one word ahead
-        for name, dtype in _BLOCK_SECTIONS.items():
-            self._container.section(name, np.concatenate([np.empty(0, dtype), *self._blocks[name]]))
+        for name, arrays in self._blocks.items():
+            self._container.section(name, np.concatenate([np.empty(0, _BLOCK_SECTIONS[name]), *arrays]))
         df = np.concatenate([np.empty(0, np.int64), *self._df])
         cf = np.concatenate([np.empty(0, np.int64), *self._cf])
-        self._container.section("df", df.astype(np.uint32))
-        self._container.section("cf", cf.astype(np.uint32) if cf.max(initial=0) < 2**32 else cf)
+        write_small(self._container, "df", df)
+        write_small(self._container, "cf", cf - df)
         return df, cf
 
 

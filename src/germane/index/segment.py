@@ -22,14 +22,15 @@ from germane.errors import IndexFormatError
 from germane.index import kernels
 from germane.index.columns import Column, read_column
 from germane.index.container import Container
+from germane.index.lists import block_positions, read_small
 from germane.index.stored import StoredReader
 from germane.index.strings import pack_strings, string_at
 
 Integers = npt.NDArray[np.int64]
 _IDENTITY = np.empty(0, np.uint32)
 
-DICTIONARY_SECTIONS = ("term_bytes", "term_offsets", "df", "cf")
-POSTINGS_SECTIONS = ("words", "blk_last", "blk_at", "blk_doc_bits", "blk_tf_bits", "blk_max_tf", "blk_min_len")
+DICTIONARY_SECTIONS = ("term_bytes", "term_offsets", "df", "df_large", "cf", "cf_large")
+POSTINGS_SECTIONS = ("words", "blk_last", "blk_doc_bits", "blk_tf_bits", "blk_max_tf", "blk_min_len")
 
 
 class Blocks(NamedTuple):
@@ -40,8 +41,18 @@ class Blocks(NamedTuple):
     at: npt.NDArray[np.uint32]
     doc_bits: npt.NDArray[np.uint8]
     tf_bits: npt.NDArray[np.uint8]
-    max_tf: npt.NDArray[np.uint16]
+    max_tf: npt.NDArray[np.uint8]
     min_len: npt.NDArray[np.uint16]
+
+
+class ForwardArrays(NamedTuple):
+    """Packed forward lists, where each begins, their widths and lengths (see `index.kernels.encode_forward`)."""
+
+    words: npt.NDArray[np.uint32]
+    at: Integers
+    term_bits: npt.NDArray[np.uint8]
+    tf_bits: npt.NDArray[np.uint8]
+    n_unique: npt.NDArray[np.uint32]
 
 
 class Segment:
@@ -106,14 +117,14 @@ class Segment:
         return form or self.term(number)
 
     @cached_property
-    def df(self) -> npt.NDArray[np.uint32]:
+    def df(self) -> Integers:
         """Documents that hold each term, deleted ones included."""
-        return self.container["df"]
+        return read_small(self.container, "df")
 
     @cached_property
-    def cf(self) -> npt.NDArray[np.integer]:
-        """Occurrences of each term, deleted documents included."""
-        return self.container["cf"]
+    def cf(self) -> Integers:
+        """Occurrences of each term, deleted documents included; stored as what exceeds df."""
+        return self.df + read_small(self.container, "cf")
 
     @cached_property
     def first_block(self) -> Integers:
@@ -127,7 +138,9 @@ class Segment:
     @cached_property
     def blocks(self) -> Blocks:
         """The block arrays."""
-        return Blocks(*(self.container[name] for name in POSTINGS_SECTIONS))
+        words, last, doc_bits, tf_bits, max_tf, min_len = (self.container[name] for name in POSTINGS_SECTIONS)
+        at = block_positions(self.df, self.first_block, doc_bits, tf_bits)
+        return Blocks(words, last, at, doc_bits, tf_bits, max_tf, min_len)
 
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""
@@ -159,6 +172,17 @@ class Segment:
         at = np.zeros(self.n_docs + 1, np.int64)
         np.cumsum(size, out=at[1:])
         return at
+
+    @cached_property
+    def forward_arrays(self) -> ForwardArrays:
+        """The forward index as a kernel reads it."""
+        bits = self.container["fwd_term_bits"], self.container["fwd_tf_bits"]
+        return ForwardArrays(self.container["fwd_words"], self._forward_at, *bits, self.n_unique)
+
+    @cached_property
+    def most_unique(self) -> int:
+        """Distinct terms of the document that has most."""
+        return int(self.n_unique.max(initial=0))
 
     def forward(self, doc: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Terms (ascending numbers) and counts of one document."""

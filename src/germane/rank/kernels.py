@@ -40,8 +40,6 @@ SHORT_BITS = 12
 LONG_BITS = 14
 """Windows of a query of more than SHORT terms: large, for there all lists are walked side by side."""
 SHORT = 12
-TABLE = 1024
-"""Impacts that depend on the count alone are tabulated up to this count."""
 SPARSE = 64
 """A term in fewer than one document of SPARSE is decoded once, before the windows are visited."""
 DECODED = -2
@@ -202,9 +200,10 @@ def window_maxima(values, out):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def coarse_maximum(maxima, w, bits):
-    """The maximum in window w of 2^bits documents, from the maxima of its fine windows."""
+    """The maximum in window w of 2^bits documents, from the maxima of its fine windows; of all windows if bits = 62."""
+    first = w << (bits - FINE_BITS)
     highest = -np.inf
-    for v in range(w << (bits - FINE_BITS), min((w + 1) << (bits - FINE_BITS), len(maxima))):
+    for v in range(first, min(first + (1 << (bits - FINE_BITS)), len(maxima))):
         highest = max(highest, maxima[v])
     return highest
 
@@ -228,7 +227,7 @@ def top_k(
     n_windows = (len(id_rank) + (1 << bits) - 1) >> bits
     room = 0
     for t in range(n_terms):
-        room += min(largest_count(blk_max_tf, first_block[t], df[t]), TABLE)
+        room += min(largest_count(blk_max_tf, first_block[t], df[t]), TF_CAP)
     return visit_windows(
         words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len,
         first_block, df, weight, scale, kind, delta, x0, x1, size, sized_by_length,
@@ -262,8 +261,9 @@ def visit_windows(
 
     `first_block`, `df`, `weight`, `scale`: one entry a term, in canonical order. `size`: the document sizes the impact
     divides by; `sized_by_length` says that the block table's minima bound them. `norm`, `doc`, `prior`, `mask`: one
-    entry a document or empty, with window maxima. `threshold`: a score that k documents elsewhere reach already. `acc`
-    (2^LONG_BITS zeros), `docs`, `extras` (room for the sparse lists and one block a term): scratch.
+    entry a document or empty, with maxima in fine windows; `mass` is not negative. `threshold`: a score that k
+    documents elsewhere reach already. `acc` (2^LONG_BITS zeros), `docs`, `extras` (room for the sparse lists and one
+    block a term): scratch. `out_scores`, `out_docs`: room for more than k, so that a selection is worth its while.
     """
     n_terms = len(df)
     n_docs = len(id_rank)
@@ -279,8 +279,8 @@ def visit_windows(
     for t in range(n_terms):
         largest = largest_count(blk_max_tf, first_block[t], df[t])
         table_at[t] = room
-        n_table[t] = -1 if largest <= TABLE and by_count else TABLE
-        room += min(largest, TABLE)
+        n_table[t] = -1 if largest < TF_CAP and by_count else TF_CAP
+        room += min(largest, TF_CAP)
     table_at[n_terms] = room
     if by_count:
         for t in range(n_terms):
@@ -385,7 +385,7 @@ def visit_windows(
             select_best(out_scores, out_docs, id_rank, found, k)
             found = k
             threshold = max(threshold, out_scores[k - 1])
-            due = k + max(k >> 2, 4)
+            due = k + max(k >> 1, 4)
         limit = threshold - slack
         if not prune:
             limit = -np.inf
@@ -441,9 +441,21 @@ def visit_windows(
                 d = base + j
                 if has_mask and mask[d] == 0:
                     continue
-                if score_of(acc[j] + suffix[essential], d, norm, constant, mass, doc, prior) >= limit:
+                score = score_of(acc[j] + suffix[essential], d, norm, constant, mass, doc, prior)
+                if score < limit:
+                    continue
+                if essential < n_terms:  # other terms may still come
                     candidates[n_candidates] = j
                     n_candidates += 1
+                elif score >= threshold:
+                    out_scores[found] = score
+                    out_docs[found] = d
+                    found += 1
+                    if found == len(out_scores):
+                        select_best(out_scores, out_docs, id_rank, found, k)
+                        found = k
+                        threshold = max(threshold, out_scores[k - 1])
+                        limit = threshold - slack
 
         for t in range(essential, n_terms):
             if n_candidates == 0:
@@ -486,9 +498,7 @@ def visit_windows(
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
 def least_impacts(limit, flat, scaling, others):
     """What the impacts of a document must add up to, if `others` may still come, for it to reach the limit."""
-    if scaling <= 0.0:
-        return -np.inf
-    need = (limit - flat) / scaling - others
+    need = (limit - flat) / scaling - others if scaling > 0.0 else 0.0
     return need if need > 0.0 else 5e-324  # any impact at all: the document matches
 
 

@@ -5,3 +5,6 @@ LOG_SIZE_RATIO = 1
 SATURATION = 2
 LOG_COUNT = 3
 COUNT = 4
+
+BY_COUNT = frozenset({LOG_COUNT_RATIO, LOG_COUNT, COUNT})
+"""Kinds whose impact depends on the count alone."""

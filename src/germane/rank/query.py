@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection as Names
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from germane.errors import QueryError
 from germane.rank.filters import FieldFilter, parse_filter
@@ -64,7 +65,7 @@ def parse(text: str, analyzer: Analyzer, fields: Names[str] = ()) -> ParsedQuery
         else:
             content = item["quoted"] if item["quoted"] is not None else item["word"]
         weight = _weight(item["weight"], item[0])
-        terms = analyzer.terms(content)
+        terms = _terms_of(analyzer, content)
         if sign == "-":
             excluded += terms
             continue
@@ -74,6 +75,12 @@ def parse(text: str, analyzer: Analyzer, fields: Names[str] = ()) -> ParsedQuery
         if sign == "+":
             required += terms
     return ParsedQuery(weights, tuple(required), tuple(excluded), tuple(filters), tuple(words))
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of(analyzer: Analyzer, content: str) -> list[str]:
+    """The terms of one item, remembered: queries repeat their words."""
+    return analyzer.terms(content)
 
 
 def _looks_like_field(name: str, test: str, fields: Names[str], item: str) -> bool:

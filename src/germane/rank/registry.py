@@ -21,6 +21,9 @@ _MODELS: dict[str, tuple[Callable[..., RankingModel], dict[str, float]]] = {
 
 MODEL_NAMES = tuple(_MODELS)
 
+DEFAULT_MODEL = "bm25"
+"""What ranks when nothing is said: the best untuned model on the collections tried (`reproduce/defaults.toml`)."""
+
 
 def model_defaults(name: str) -> Mapping[str, float]:
     """The parameters of a model and their defaults."""
@@ -36,5 +39,7 @@ def model_named(name: str, **parameters: float | None) -> RankingModel:
     foreign = sorted(given.keys() - defaults.keys())
     if foreign:
         takes = ", ".join(defaults) or "no parameter"
-        raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}")
+        others = [other for other, (_, takes_too) in _MODELS.items() if set(foreign) <= takes_too.keys()]
+        hint = f" ({', '.join(foreign)}: model {' or '.join(others)})" if others else ""
+        raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}{hint}")
     return _MODELS[name][0](**{**defaults, **given})

@@ -12,7 +12,8 @@ from germane.errors import ParameterError
 from germane.index.kernels import BLOCK
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
-from germane.rank import kernels
+from germane.rank import kernels, long_kernels
+from germane.rank.kinds import BY_COUNT
 from germane.rank.models import NOTHING, Collection, Documents, Plan, QueryTerm, RankingModel
 
 Floats = npt.NDArray[np.float64]
@@ -45,6 +46,8 @@ class DocumentParts(NamedTuple):
 
 PartsMemory = dict[tuple[str, RankingModel], DocumentParts]
 REMEMBERED = 256
+LONG, LONGEST = 12, 4096
+"""A query of more than LONG terms (and at most LONGEST) is one for `long_kernels`."""
 EMPTY_PART = DocumentPart(NOTHING, NOTHING)
 
 
@@ -62,6 +65,7 @@ class _Scratch(threading.local):
 
     def __init__(self) -> None:
         self.acc = np.zeros(1 << kernels.LONG_BITS)
+        self.units = np.zeros(long_kernels.WINDOW, np.uint16)
         self.docs = np.empty(1 << 16, np.uint32)
         self.extras = np.empty(1 << 16, np.uint32)
 
@@ -170,11 +174,20 @@ class Searcher:
             mass, doc = -mass, with_maxima(-doc.values)
         prior = with_maxima(_sum(base, own)) if len(base) or len(own) else EMPTY_PART
         best = min(k, segment.n_docs)
-        room = 2 * best + 64  # the kernel collects more than k before it selects
+        room = 4 * best + 64  # the kernels collect more than k before they select
         scores, docs = np.empty(room), np.empty(room, np.int64)
         scratch = self._scratch
-        scratch.reserve(int(df.sum()) + BLOCK * len(present))
+        scratch.reserve(int(df.sum()) + BLOCK * (len(present) + 1))
         b = segment.blocks
+        if prune and LONG < len(held) <= LONGEST and plan.kind in BY_COUNT and segment.n_docs > long_kernels.WINDOW:
+            n = long_kernels.top_k_long(
+                b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, segment.first_block[held], df, held, weight,
+                scale, plan.kind, norm.values, norm.maxima, plan.constant, mass, doc.values, doc.maxima, prior.values,
+                prior.maxima, mask, segment.id_rank, *segment.forward_arrays, segment.most_unique,
+                best, threshold, scratch.units, scratch.docs, scratch.extras, scores, docs,
+            )  # fmt: skip
+            if n != long_kernels.FALL_BACK:
+                return scores[:n], docs[:n]
         n = kernels.top_k(
             b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, b.min_len,
             segment.first_block[held], df, weight, scale, plan.kind, plan.delta, plan.x0, plan.x1,

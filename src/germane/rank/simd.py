@@ -16,20 +16,25 @@ _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 
 @intrinsic
 def reach_mask(typingctx: Any, values: Any, begin: Any, limit: Any) -> Any:
-    """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`."""
-    signature = types.uint64(values, types.int64, types.float64)
+    """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`.
+
+    The values are float64 or uint16.
+    """
+    signature = types.uint64(values, types.int64, values.dtype)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
         array, start, bound = args
         data = context.make_array(sig.args[0])(context, builder, value=array).data
-        vector_type = ir.VectorType(_DOUBLE, LANES)
+        whole = isinstance(bound.type, ir.IntType)
+        vector_type = ir.VectorType(bound.type, LANES)
         pointer = builder.bitcast(builder.gep(data, [start]), vector_type.as_pointer())
-        vector = builder.load(pointer, align=8)
+        vector = builder.load(pointer, align=2 if whole else 8)
         undefined = ir.Constant(vector_type, ir.Undefined)
         first = builder.insert_element(undefined, bound, ir.Constant(_I32, 0))
         zeros = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, 0)] * LANES)
         bounds = builder.shuffle_vector(first, undefined, zeros)
-        return builder.bitcast(builder.fcmp_ordered(">=", vector, bounds), _I64)
+        compare = builder.icmp_unsigned if whole else builder.fcmp_ordered
+        return builder.bitcast(compare(">=", vector, bounds), _I64)
 
     return signature, codegen
 
@@ -56,13 +61,13 @@ def count_bits(typingctx: Any, mask: Any) -> Any:
     return signature, codegen
 
 
-def _add_table_function(module: ir.Module) -> ir.Function:
-    """void f(double* acc, i32* docs, i32* extras, i64 n, double* table), made once a module; no two arrays overlap."""
-    name = "germane_add_table"
+def _add_table_function(module: ir.Module, value: ir.Type) -> ir.Function:
+    """void f(value* acc, i32* docs, i32* extras, i64 n, value* table), made once a module; no two arrays overlap."""
+    name = f"germane_add_table_{value}"
     if name in module.globals:
         return module.globals[name]
-    doubles, integers = _DOUBLE.as_pointer(), _I32.as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [doubles, integers, integers, _I64, doubles])
+    values, integers = value.as_pointer(), _I32.as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [values, integers, integers, _I64, values])
     function = ir.Function(module, kind, name)
     function.linkage = "internal"
     acc, docs, extras, n, table = function.args
@@ -79,7 +84,8 @@ def _add_table_function(module: ir.Module) -> ir.Function:
     doc = builder.zext(builder.load(builder.gep(docs, [i])), _I64)
     extra = builder.zext(builder.load(builder.gep(extras, [i])), _I64)
     place = builder.gep(acc, [doc])
-    builder.store(builder.fadd(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
+    add = builder.add if isinstance(value, ir.IntType) else builder.fadd
+    builder.store(add(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
     following = builder.add(i, one)
     i.add_incoming(following, loop)
     builder.cbranch(builder.icmp_signed("<", following, n), loop, done)
@@ -92,7 +98,10 @@ def _add_table_function(module: ir.Module) -> ir.Function:
 def add_table(
     typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin: Any, end: Any, table: Any, at: Any
 ) -> Any:
-    """acc[docs[i] - base] += table[at + extras[i]] for begin <= i < end (docs, extras: uint32)."""
+    """acc[docs[i] - base] += table[at + extras[i]] for begin <= i < end (docs, extras: uint32).
+
+    `acc` and `table` are both float64 or both uint16.
+    """
     signature = types.void(acc, types.int64, docs, extras, types.int64, types.int64, table, types.int64)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
@@ -102,7 +111,8 @@ def add_table(
         _, base_v, _, _, begin_v, end_v, _, at_v = args
         count = builder.sub(end_v, begin_v)
         pointers = element(0, builder.neg(base_v)), element(2, begin_v), element(3, begin_v)
-        builder.call(_add_table_function(builder.module), [*pointers, count, element(6, at_v)])
+        value = context.get_data_type(sig.args[0].dtype)
+        builder.call(_add_table_function(builder.module, value), [*pointers, count, element(6, at_v)])
         return context.get_dummy_value()
 
     return signature, codegen

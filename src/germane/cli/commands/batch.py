@@ -37,7 +37,7 @@ def batch(
         typer.Option("--run", metavar="FILE", help="Where the run goes; stdout otherwise.", show_default=False),
     ] = None,
     tag: options.Tag = "germane",
-    model: options.Model = "dirichlet",
+    model: options.Model = options.DEFAULT_MODEL,
     mu: options.Mu = None,
     lam: options.Lam = None,
     delta: options.Delta = None,

@@ -20,7 +20,7 @@ def explain(
     folder: options.Folder,
     words: options.Query,
     doc_id: Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)],
-    model: options.Model = "dirichlet",
+    model: options.Model = options.DEFAULT_MODEL,
     mu: options.Mu = None,
     lam: options.Lam = None,
     delta: options.Delta = None,

@@ -18,7 +18,7 @@ def search(
         list[str], typer.Argument(metavar="WORDS...", help="The query; - reads it from stdin.", show_default=False)
     ],
     k: options.K = 10,
-    model: options.Model = "dirichlet",
+    model: options.Model = options.DEFAULT_MODEL,
     mu: options.Mu = None,
     lam: options.Lam = None,
     delta: options.Delta = None,

@@ -1,0 +1,56 @@
+"""germane evaluate: the measures of a run."""
+
+from typing import Annotated
+
+import typer
+
+from germane.cli import measuring, options
+from germane.cli.measuring import named, one_of, put_json, put_rows, show_rows
+from germane.cli.streams import put, tell
+
+
+def evaluate(
+    run: measuring.RunFile,
+    qrels: measuring.QrelsFile,
+    more: measuring.MoreMeasures = None,
+    measure: measuring.Measures = None,
+    by_query: Annotated[bool, typer.Option("--by-query", help="The values of each query too.")] = False,
+    json: options.Json = False,
+    tsv: measuring.Tsv = False,
+    trec: Annotated[
+        bool, typer.Option("--trec", help="Print as trec_eval does: measure, query, value.", rich_help_panel="Output")
+    ] = False,
+) -> None:
+    """Measure a run against judgements, as trec_eval does.
+
+    Judged queries that the run lacks count as 0; queries without judgements are left out. Measures are named as in
+    ir_measures; BEP, microBEP and WSS@95 are ours.
+
+    Example: germane evaluate run.txt qrels.txt -m AP nDCG@10
+    """
+    wanted = one_of(json=json, tsv=tsv, trec=trec)
+    from germane.evaluate import DEFAULT_MEASURES, load_qrels, load_run
+    from germane.evaluate import evaluate as evaluated
+
+    ranked, judged = load_run(run), load_qrels(qrels)
+    found = evaluated(ranked, judged, named(measure, more, DEFAULT_MEASURES))
+    missing, unjudged = len(judged.keys() - ranked.keys()), len(ranked.keys() - judged.keys())
+    if missing:
+        tell(f"{missing:,} of {len(judged):,} judged queries are not in the run: they count as 0")
+    if unjudged:
+        tell(f"{unjudged:,} of {len(ranked):,} queries of the run are not judged: they are left out")
+    if wanted == "json":
+        queries = {q: {m: found.values[m][i] for m in found.measures} for i, q in enumerate(found.query_ids)}
+        put_json({"measures": dict(found.overall), **({"queries": queries} if by_query else {})})
+        return
+    rows: list[list[object]] = [["all", *(found[m] for m in found.measures)]]
+    if by_query:
+        rows = [[q, *(float(found.values[m][i]) for m in found.measures)] for i, q in enumerate(found.query_ids)] + rows
+    if wanted == "trec":
+        for row in rows:
+            for name, value in zip(found.measures, row[1:], strict=True):
+                put(f"{name:<22}\t{row[0]}\t{value:.4f}".encode())
+    elif wanted == "tsv":
+        put_rows(["query_id", *found.measures], rows)
+    else:
+        show_rows(["query", *found.measures], rows)

@@ -1,0 +1,73 @@
+"""germane tune: find parameters on some queries and measure them on others."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from germane.cli import measuring, options
+from germane.cli.measuring import one_of, put_json, put_rows, show_rows
+from germane.cli.streams import tell
+from germane.errors import ParameterError
+
+
+def tune(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="The name of a data set, or irds:NAME; indexed in the cache.", show_default=False
+        ),
+    ],
+    grid: Annotated[
+        list[str],
+        typer.Option("--grid", metavar="NAME=A,B,C", help="The values to try; repeatable.", show_default=False),
+    ],
+    model: options.Model = options.DEFAULT_MODEL,
+    measure: Annotated[str, typer.Option("-m", "--measure", help="What to maximise.")] = "AP",
+    k: options.K = 1000,
+    folds: Annotated[int, typer.Option(help="Parts the queries are split in.")] = 2,
+    method: Annotated[str, typer.Option(help="grid or coordinate (hill-climbing).")] = "grid",
+    seed: Annotated[int, typer.Option(help="Draws the folds.")] = 0,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Forget earlier trials.")] = False,
+    json: options.Json = False,
+    tsv: measuring.Tsv = False,
+) -> None:
+    """Tune a model's parameters by cross-validation over queries: no query is measured with what it helped to choose.
+
+    Every trial is kept in the cache folder (GERMANE_CACHE), so that an interrupted search goes on where it stopped.
+
+    Example: germane tune cranfield --model bm25 --grid k1=0.9,1.2,2 --grid b=0.25,0.5,0.75
+    """
+    wanted = one_of(json=json, tsv=tsv)
+    axes = dict(_axis(text) for text in grid)
+    from germane.evaluate.experiments.collections import cache_folder
+    from germane.evaluate.experiments.trials import tune_collection
+
+    found = tune_collection(
+        dataset, model, axes, measure=measure, k=k, folds=folds, method=method, seed=seed,
+        trials=None if no_cache else cache_folder() / "trials", on_trial=_tell,
+    )  # fmt: skip
+    header = ["fold", *axes, f"{measure} train", f"{measure} test", "queries"]
+    rows: list[list[Any]] = []
+    for number, fold in enumerate(found.folds, 1):
+        tested = sum(fold.test_values.values()) / len(fold.test)
+        rows.append([str(number), *fold.tuned.parameters.values(), fold.tuned.value, tested, len(fold.test)])
+    if wanted == "json":
+        put_json({"mean": found.mean, "folds": [dict(zip(header, row, strict=True)) for row in rows]})
+    elif wanted == "tsv":
+        put_rows(header, rows)
+    else:
+        show_rows(header, rows)
+        show_rows(["", measure], [["all queries, each as a test query", found.mean]])
+
+
+def _tell(parameters: Mapping[str, float], value: float) -> None:
+    tell(f"{' '.join(f'{name}={setting:g}' for name, setting in parameters.items())}: {value:.4f}")
+
+
+def _axis(text: str) -> tuple[str, list[float]]:
+    name, _, values = text.partition("=")
+    try:
+        return name.strip(), [float(value) for value in values.split(",")]
+    except ValueError:
+        raise ParameterError(f"--grid wants NAME=A,B,C with numbers, as in mu=100,400, not '{text}'") from None

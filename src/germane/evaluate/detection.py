@@ -1,0 +1,127 @@
+"""Detection: misses against false alarms, their cost, and the least cost over all thresholds (SD 6.2)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import ParameterError
+
+P_TARGET = 0.02
+COST_MISS = 10.0
+COST_FALSE_ALARM = 1.0
+"""SD 6.2: the prior of a story on topic is 0.02 and C_Miss/C_FA is 10."""
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+
+class DetectionCurve(NamedTuple):
+    """P_Miss and P_FA where everything with score >= threshold is accepted; thresholds descend from +inf."""
+
+    thresholds: Floats
+    p_miss: Floats
+    p_fa: Floats
+
+
+class MinCost(NamedTuple):
+    """The least normalised cost, and the threshold that gives it."""
+
+    cost: float
+    threshold: float
+    p_miss: float
+    p_fa: float
+
+
+def detection_curve(
+    scores: npt.ArrayLike, target: npt.ArrayLike, topics: Sequence[str] | npt.NDArray[np.generic] | None = None
+) -> DetectionCurve:
+    """P_Miss(t) = share of targets with score < t; P_FA(t) = share of the others with score >= t.
+
+    With `topics`, one name a trial, both are averaged over topics with equal weight (topic-weighted, SD 6.2); without,
+    all trials are pooled (story-weighted). Topics without a target are left out of P_Miss, and likewise for P_FA.
+    """
+    score, hit = np.asarray(scores, np.float64), np.asarray(target, bool)
+    if score.shape != hit.shape or score.ndim != 1 or np.isnan(score).any():
+        raise ParameterError("scores and targets must be two lists of one length, without NaN")
+    if hit.all() or not hit.any():
+        raise ParameterError("a detection curve needs trials that are on topic and trials that are not")
+    group = np.zeros(len(score), np.int64)
+    if topics is not None:
+        if len(topics) != len(score):
+            raise ParameterError("each trial needs its topic")
+        group = np.unique(np.asarray(topics), return_inverse=True)[1]
+    order = np.argsort(-score, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)  # the end of each run of ties
+    thresholds = np.append(np.inf, score[order][last])
+    accepted_targets = _accepted(hit, group, order, last)
+    accepted_others = _accepted(~hit, group, order, last)
+    return DetectionCurve(thresholds, 1.0 - accepted_targets, accepted_others)
+
+
+def _accepted(kind: npt.NDArray[np.bool_], group: npt.NDArray[np.int64], order: Places, last: Places) -> Floats:
+    """The share of trials of this kind accepted at each threshold, averaged over topics that have any."""
+    size = np.bincount(group[kind], minlength=int(group.max()) + 1)
+    weight = np.where(kind, 1.0 / np.maximum(size, 1)[group], 0.0) / np.count_nonzero(size)
+    accepted: Floats = np.clip(np.append(0.0, np.cumsum(weight[order])[last]), 0.0, 1.0)
+    return accepted
+
+
+def normalised_cost(
+    p_miss: npt.ArrayLike,
+    p_fa: npt.ArrayLike,
+    *,
+    p_target: float = P_TARGET,
+    cost_miss: float = COST_MISS,
+    cost_fa: float = COST_FALSE_ALARM,
+) -> Floats:
+    """C = (P_t·P_Miss·C_Miss + (1-P_t)·P_FA·C_FA)/min(P_t·C_Miss, (1-P_t)·C_FA), SD (6.1) normalised.
+
+    1 is the cost of the better of accepting everything and accepting nothing.
+    """
+    if not 0.0 < p_target < 1.0 or cost_miss <= 0.0 or cost_fa <= 0.0:
+        raise ParameterError("p_target must lie strictly between 0 and 1, and costs above 0")
+    miss, alarm = p_target * cost_miss, (1.0 - p_target) * cost_fa
+    cost: Floats = (miss * np.asarray(p_miss, np.float64) + alarm * np.asarray(p_fa, np.float64)) / min(miss, alarm)
+    return cost
+
+
+def min_cost(
+    curve: DetectionCurve,
+    *,
+    p_target: float = P_TARGET,
+    cost_miss: float = COST_MISS,
+    cost_fa: float = COST_FALSE_ALARM,
+) -> MinCost:
+    """MinCost: the least normalised cost over all thresholds (SD 6.2); at equal cost the higher threshold."""
+    costs = normalised_cost(curve.p_miss, curve.p_fa, p_target=p_target, cost_miss=cost_miss, cost_fa=cost_fa)
+    best = int(np.argmin(costs))
+    return MinCost(
+        float(costs[best]), float(curve.thresholds[best]), float(curve.p_miss[best]), float(curve.p_fa[best])
+    )
+
+
+def topic_costs(
+    scores: npt.ArrayLike,
+    target: npt.ArrayLike,
+    topics: Sequence[str],
+    threshold: float,
+    *,
+    p_target: float = P_TARGET,
+    cost_miss: float = COST_MISS,
+    cost_fa: float = COST_FALSE_ALARM,
+) -> dict[str, float]:
+    """The normalised cost of each topic at one threshold, on which SD 6.2 runs its paired tests.
+
+    A topic without a target has P_Miss 0, and one without other trials P_FA 0.
+    """
+    score, hit, names = np.asarray(scores, np.float64), np.asarray(target, bool), np.asarray(topics)
+    costs: dict[str, float] = {}
+    for name in np.unique(names).tolist():
+        own = names == name
+        targets, others = own & hit, own & ~hit
+        p_miss = float(np.mean(score[targets] < threshold)) if targets.any() else 0.0
+        p_fa = float(np.mean(score[others] >= threshold)) if others.any() else 0.0
+        costs[name] = float(normalised_cost(p_miss, p_fa, p_target=p_target, cost_miss=cost_miss, cost_fa=cost_fa))
+    return costs

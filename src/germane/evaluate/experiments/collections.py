@@ -1,0 +1,137 @@
+"""The data sets of experiments: documents indexed once into the cache folder, topics and judgements."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from germane import __version__
+from germane.data import catalog, read_documents, read_topics
+from germane.engine import Engine
+from germane.engine.engine import DEFAULT_FIELDS
+from germane.errors import GermaneError, IndexFormatError, InputError
+from germane.evaluate.experiments.literal import LiteralBM25
+from germane.evaluate.rankings import Qrels, load_qrels
+from germane.rank.models import RankingModel
+from germane.text import Analyzer
+from germane.types import Document, Topic
+
+CACHE = "GERMANE_CACHE"
+
+
+def cache_folder() -> Path:
+    """Where built indexes and tuning trials are kept: `GERMANE_CACHE`, else `germane` in the user's cache folder."""
+    if os.environ.get(CACHE):
+        return Path(os.environ[CACHE])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "germane"
+
+
+def locate(name: str) -> str:
+    """The data set's folder below GERMANE_DATA, else `irds:NAME`; neither is one sentence on where to get it."""
+    if name.startswith("irds:"):
+        return name
+    try:
+        return str(catalog.dataset_path(name))
+    except InputError:
+        pass
+    try:
+        import ir_datasets
+
+        ir_datasets.load(name)
+        return f"irds:{name}"
+    except (ImportError, KeyError):
+        raise InputError(
+            f"the data set '{name}' is not here: set {catalog.VARIABLE} to a folder that holds {name}/"
+            f"{catalog.DOCUMENTS}.gz, {catalog.TOPICS} and {catalog.QRELS}, or give an ir_datasets name as irds:NAME"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A data set ready to be searched."""
+
+    name: str
+    source: str
+    engine: Engine
+    topics: tuple[Topic, ...]
+    qrels: Qrels
+
+    @classmethod
+    def open(cls, name: str, *, cache: Path | None = None, analyzer: Analyzer | None = None) -> "Collection":
+        """The data set of that name, indexed now if it has not been before. Topics without judgements are left out."""
+        source = locate(name)
+        qrels = load_qrels(source)
+        topics = tuple(topic for topic in read_topics(source) if topic.id in qrels)
+        if not topics:
+            raise InputError("no topic of the data set is judged", source=name)
+        engine = _indexed(name, source, (cache or cache_folder()) / "indexes", analyzer or Analyzer())
+        return cls(name, source, engine, topics, qrels)
+
+    def documents(self) -> Iterator[Document]:
+        """The documents, as they are read."""
+        return read_documents(self.source)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The queries' words by id."""
+        return {topic.id: topic.text for topic in self.topics}
+
+    def run(self, model: RankingModel, k: int) -> dict[str, dict[str, float]]:
+        """The run of a model over all judged topics."""
+        return {
+            topic.id: dict(zip(result.ids, result.scores.tolist(), strict=True))
+            for topic, result in self.engine.batch(self.topics, k, model=model)
+        }
+
+    @cached_property
+    def literal(self) -> LiteralBM25:
+        """The independent BM25 over the same terms."""
+        return LiteralBM25(self.documents(), self.engine.text_fields, self.engine.analyzer)
+
+    @property
+    def convention(self) -> str:
+        """Which qrels these are, in one line."""
+        grades = sorted({grade for row in self.qrels.values() for grade in row.values()})
+        relevant = sum(grade > 0 for row in self.qrels.values() for grade in row.values())
+        return (
+            f"{len(self.engine):,} documents; {len(self.qrels):,} judged queries; {relevant:,} pairs of grade > 0 are "
+            f"relevant (grades {', '.join(map(str, grades))}; nDCG's gain is the grade)"
+        )
+
+
+def _indexed(name: str, source: str, folder: Path, analyzer: Analyzer) -> Engine:
+    """The index from the cache, or built beside it and moved there whole."""
+    safe = "".join(mark if mark.isalnum() else "-" for mark in name)
+    target = folder / f"{safe}-{analyzer.fingerprint}-{_digest(source)}"
+    if target.exists():
+        try:
+            return Engine.open(target)
+        except (IndexFormatError, GermaneError):
+            shutil.rmtree(target, ignore_errors=True)  # made by another version
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="building-") as scratch:
+        with Engine.create(Path(scratch) / "index", analyzer=analyzer, fields=DEFAULT_FIELDS) as engine:
+            engine.add(read_documents(source))
+        try:
+            os.rename(Path(scratch) / "index", target)
+        except OSError:
+            if not target.exists():  # else another process was faster
+                raise
+    return Engine.open(target)
+
+
+def _digest(source: str) -> str:
+    """16 hex digits of the documents' bytes and our version; of the name alone where the data is ir_datasets'."""
+    digest = hashlib.sha256(__version__.encode())
+    path = None if source.startswith("irds:") else catalog.documents_in(Path(source))
+    if path is None:
+        digest.update(source.encode())
+    else:
+        with open(path, "rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,138 @@
+"""An experiment's result for people (text, Markdown), for programs (JSON) and as figures."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from germane.data.atomic import open_for_writing
+from germane.errors import StorageError
+from germane.evaluate import plots
+from germane.evaluate.experiments.runner import Figure, Result
+
+
+def as_markdown(result: Result) -> str:
+    """One table a measure: systems down, data sets across; in parentheses what the source reports."""
+    experiment = result.experiment
+    parts = [f"# {experiment.title}", experiment.about.strip()]
+    systems = list(dict.fromkeys(figure.system for figure in result.figures))
+    for measure in experiment.measures:
+        rows = [["", *experiment.datasets]]
+        for system in systems:
+            rows.append([system, *(_cell(_find(result, dataset, system, measure)) for dataset in experiment.datasets)])
+        parts.append(f"## {measure}\n\n{_table(rows)}")
+    if experiment.reference_source:
+        parts.append(f"In parentheses: {experiment.reference_source}.")
+    if result.parameters:
+        rows = [["", *experiment.datasets]]
+        named = dict.fromkeys(system for found in result.parameters.values() for system in found)
+        rows += [
+            [system, *(result.parameters.get(d, {}).get(system, "") for d in experiment.datasets)] for system in named
+        ]
+        parts.append(f"## Parameters\n\nTuned ones: one setting a fold.\n\n{_table(rows)}")
+    if result.bars:
+        parts.append("## Bars\n\n" + "\n".join(f"- {bar}" for bar in result.bars))
+    parts.append("## Judgements\n\n" + "\n".join(f"- {name}: {text}" for name, text in result.conventions.items()))
+    parts.append(f"## Verdict\n\n{verdict(result)}")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def as_text(result: Result) -> str:
+    """The same for a terminal."""
+    return re.sub(r"^#+ ", "", as_markdown(result), flags=re.MULTILINE)
+
+
+def verdict(result: Result) -> str:
+    """How many figures are within tolerance, and which are not."""
+    checked = [figure for figure in result.figures if figure.expected is not None]
+    out = [figure for figure in checked if not figure.ok]
+    tolerance = result.experiment.tolerance
+    lines = [f"{len(checked) - len(out)} of {len(checked)} expected figures are within {tolerance:g}."]
+    lines += [f"- OUT: {f.dataset}, {f.system}, {f.measure}: {f.value:.4f}, expected {f.expected:.4f}" for f in out]
+    lines += [f"- {bar}" for bar in result.bars if not bar.reached]
+    return "\n".join(lines)
+
+
+def as_json(result: Result) -> str:
+    """Everything, for programs."""
+    content = {
+        "name": result.experiment.name,
+        "title": result.experiment.title,
+        "ok": result.ok,
+        "figures": [
+            {
+                "dataset": f.dataset, "system": f.system, "measure": f.measure, "value": f.value,
+                "expected": f.expected, "reference": f.reference, "tolerance": f.tolerance, "ok": f.ok,
+            }
+            for f in result.figures
+        ],
+        "bars": [{"text": bar.text, "reached": bar.reached} for bar in result.bars],
+        "parameters": result.parameters,
+        "judgements": result.conventions,
+    }  # fmt: skip
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def expected_toml(result: Result) -> str:
+    """The figures as the `[expected]` part of the file, for whoever changes a ranking on purpose."""
+    lines: list[str] = []
+    for dataset in result.experiment.datasets:
+        lines.append(f"[expected.{_key(dataset)}]")
+        for system in dict.fromkeys(figure.system for figure in result.figures):
+            found = [f for f in result.figures if (f.dataset, f.system) == (dataset, system)]
+            values = ", ".join(f"{_key(f.measure)} = {f.value:.4f}" for f in found)
+            lines.append(f"{_key(system)} = {{ {values} }}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def write_report(result: Result, folder: Path, *, figures: bool = True) -> list[Path]:
+    """Write NAME.md, NAME.json and the plots into the folder; returns what was written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be made: {error.strerror or error}") from error
+    name = result.experiment.name
+    written = [folder / f"{name}.md", folder / f"{name}.json"]
+    for path, text in zip(written, (as_markdown(result), as_json(result)), strict=True):
+        with open_for_writing(path) as file:
+            file.write(text)
+    if figures:
+        for (system, parameter, measure), curves in result.curves.items():
+            path = folder / f"{name}-{_file(system)}-{parameter}-{_file(measure)}.png"
+            plots.save(plots.sensitivity(curves, f"{parameter} of {system}", measure), path)
+            written.append(path)
+        for dataset, runs in result.runs.items():
+            path = folder / f"{name}-{_file(dataset)}-precision-recall.png"
+            plots.save(plots.precision_recall(runs, result.qrels[dataset]), path)
+            written.append(path)
+    return written
+
+
+def _find(result: Result, dataset: str, system: str, measure: str) -> Figure | None:
+    wanted = (dataset, system, measure)
+    return next((f for f in result.figures if (f.dataset, f.system, f.measure) == wanted), None)
+
+
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    reference = f" ({figure.reference:.4g})" if figure.reference is not None else ""
+    return f"{figure.value:.4f}{reference}{'' if figure.ok else ' !'}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def _key(name: str) -> str:
+    return name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else json.dumps(name)
+
+
+def _file(name: str) -> str:
+    return "".join(mark if mark.isalnum() else "-" for mark in name).strip("-")

@@ -1,0 +1,145 @@
+"""Figures. Matplotlib is imported by the first call, and no window is ever opened: each function returns a figure.
+
+figure = precision_recall({"dirichlet": run}, qrels)
+save(figure, "curves.png")
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from germane.errors import MissingExtraError, ParameterError, StorageError
+from germane.evaluate.calibration import Reliability
+from germane.evaluate.compare import Comparison
+from germane.evaluate.detection import DetectionCurve, min_cost
+from germane.evaluate.measures import evaluate
+from germane.evaluate.rankings import Qrels, Run
+
+RECALLS = tuple(i / 10 for i in range(11))
+DET_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
+
+
+def _axes(width: float = 6.0, height: float = 4.5) -> tuple[Any, Any]:
+    """A figure of its own, outside pyplot's global list."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plots", "Drawing a figure") from None
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def save(figure: Any, path: str | Path) -> None:
+    """Write a figure; the ending (.png, .svg, .pdf) is the format."""
+    try:
+        figure.savefig(path, dpi=120, metadata={"Date": None} if str(path).endswith((".svg", ".svgz")) else None)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def precision_recall(runs: Mapping[str, Run], qrels: Qrels) -> Any:
+    """Interpolated precision at recall 0, 0.1, ..., 1, averaged over queries (trec_eval's iprec_at_recall)."""
+    figure, axes = _axes()
+    names = [f"IPrec@{recall}" for recall in RECALLS]
+    for name, run in runs.items():
+        found = evaluate(run, qrels, names)
+        axes.plot(RECALLS, [found[measure] for measure in names], marker="o", markersize=3, label=name)
+    axes.set(xlabel="recall", ylabel="interpolated precision", xlim=(0, 1), ylim=(0, 1))
+    _finish(axes, len(runs))
+    return figure
+
+
+def detection_error_tradeoff(curves: Mapping[str, DetectionCurve]) -> Any:
+    """P_Miss against P_FA on normal-deviate axes, with a mark where the cost is least (SD figure 6.1)."""
+    figure, axes = _axes(5.5, 5.5)
+    low, high = (float(stats.norm.ppf(p)) for p in (DET_TICKS[0] / 2, DET_TICKS[-1]))
+    for name, curve in curves.items():
+        x, y = normal_deviates(curve.p_fa), normal_deviates(curve.p_miss)
+        (line,) = axes.plot(x, y, drawstyle="steps-post", label=name)
+        best = min_cost(curve)
+        axes.plot(normal_deviates(best.p_fa), normal_deviates(best.p_miss), "o", color=line.get_color())
+    places = [float(stats.norm.ppf(p)) for p in DET_TICKS]
+    labels = [f"{100 * p:g}" for p in DET_TICKS]
+    axes.set_xticks(places, labels)
+    axes.set_yticks(places, labels)
+    axes.set(xlabel="false alarms (%)", ylabel="misses (%)", xlim=(low, high), ylim=(low, high))
+    _finish(axes, len(curves))
+    return figure
+
+
+def normal_deviates(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Φ⁻¹(p), with 0 and 1 moved off the plot's edge instead of to infinity."""
+    deviates: npt.NDArray[np.float64] = stats.norm.ppf(np.clip(np.asarray(p, np.float64), 1e-6, 1 - 1e-6))
+    return deviates
+
+
+def sensitivity(curves: Mapping[str, Sequence[tuple[float, float]]], parameter: str, measure: str) -> Any:
+    """The measure over a parameter's values, one line a collection; logarithmic where values span a factor of 50."""
+    figure, axes = _axes()
+    values = [x for points in curves.values() for x, _ in points]
+    for name, points in curves.items():
+        xs, ys = zip(*sorted(points), strict=True)
+        axes.plot(xs, ys, marker="o", markersize=3, label=name)
+    if min(values) > 0 and max(values) / min(values) >= 50:
+        axes.set_xscale("log")
+    axes.set(xlabel=parameter, ylabel=measure)
+    _finish(axes, len(curves))
+    return figure
+
+
+def query_differences(comparison: Comparison, a: str = "a", b: str = "b") -> Any:
+    """A bar for each query, from the largest gain of a to its largest loss."""
+    figure, axes = _axes(7.0, 3.5)
+    d = [query.difference for query in comparison.differences]
+    axes.bar(range(len(d)), d, width=1.0, color=["tab:blue" if value >= 0 else "tab:red" for value in d])
+    axes.axhline(0.0, color="black", linewidth=0.8)
+    axes.set(xlabel="queries", ylabel=f"{comparison.measure}: {a} - {b}", xticks=[])
+    return figure
+
+
+def confusion(labels: Sequence[str], counts: npt.ArrayLike) -> Any:
+    """The confusion matrix: rows are true classes (shade: the share of the row), columns predicted ones."""
+    table = np.asarray(counts, np.float64)
+    if table.shape != (len(labels), len(labels)):
+        raise ParameterError(f"{len(labels)} labels need a square table of that size, not {table.shape}")
+    size = max(4.0, 0.35 * len(labels) + 1.5)
+    figure, axes = _axes(size, size)
+    share = table / np.maximum(table.sum(axis=1, keepdims=True), 1.0)
+    axes.imshow(share, cmap="Blues", vmin=0.0, vmax=1.0)
+    axes.set_xticks(range(len(labels)), labels, rotation=90)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set(xlabel="predicted", ylabel="true")
+    if len(labels) <= 25:
+        for i, j in np.argwhere(table > 0).tolist():
+            colour = "white" if share[i, j] > 0.5 else "black"
+            axes.text(j, i, f"{table[i, j]:g}", ha="center", va="center", fontsize=7, color=colour)
+    return figure
+
+
+def calibration(bins: Mapping[str, Reliability]) -> Any:
+    """What was said against what came true; the diagonal is honest."""
+    figure, axes = _axes(5.0, 5.0)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    for name, found in bins.items():
+        axes.plot(found.confidence, found.accuracy, marker="o", label=f"{name} (ECE {found.ece:.3f})")
+    axes.set(xlabel="predicted probability", ylabel="observed share", xlim=(0, 1), ylim=(0, 1))
+    _finish(axes, len(bins))
+    return figure
+
+
+def _finish(axes: Any, n_lines: int) -> None:
+    axes.grid(alpha=0.3)
+    for i, line in enumerate(axes.get_lines()[10:n_lines], start=1):  # the colours repeat after ten
+        line.set_linestyle(("--", ":", "-.")[(i - 1) // 10 % 3])
+    if n_lines > 5:
+        axes.figure.legend(fontsize=8, loc="outside right upper")
+    elif n_lines:
+        axes.legend(fontsize=8)

@@ -1,0 +1,83 @@
+"""Each figure draws what it was given, without pyplot's global state."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from germane.errors import MissingExtraError, ParameterError, StorageError
+from germane.evaluate import confusion_matrix, detection_curve, evaluate, plots, reliability
+from germane.evaluate.compare import compare
+
+QRELS = {"a": {"1": 1, "2": 1}, "b": {"1": 1}}
+RUN = {"a": {"1": 3.0, "9": 2.0, "2": 1.0}, "b": {"9": 2.0, "1": 1.0}}
+
+
+def test_precision_recall(tmp_path):
+    figure = plots.precision_recall({"ours": RUN}, QRELS)
+    (line,) = figure.axes[0].get_lines()
+    assert list(line.get_xdata()) == list(plots.RECALLS)
+    expected = evaluate(RUN, QRELS, ["IPrec@0.5"])["IPrec@0.5"]
+    assert line.get_ydata()[5] == pytest.approx(expected) == pytest.approx((1 + 0.5) / 2)
+    plots.save(figure, tmp_path / "pr.png")
+    assert (tmp_path / "pr.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(StorageError):
+        plots.save(figure, tmp_path / "nowhere" / "pr.png")
+    with pytest.raises(ParameterError):
+        plots.save(figure, tmp_path / "pr.nothing")
+
+
+def test_det_axes_are_normal_deviates():
+    rng = np.random.default_rng(0)
+    labels = rng.random(400) < 0.3
+    curve = detection_curve(rng.normal(size=400) + 2 * labels, labels)
+    figure = plots.detection_error_tradeoff({"x": curve})
+    line = figure.axes[0].get_lines()[0]
+    inside = (curve.p_fa > 0.01) & (curve.p_fa < 0.99)
+    assert line.get_xdata()[inside] == pytest.approx(stats.norm.ppf(curve.p_fa[inside]))
+    assert np.isfinite(line.get_ydata()).all()
+
+
+def test_the_others(tmp_path):
+    figure = plots.sensitivity({"adi": [(1000, 0.2), (10, 0.1)]}, "mu", "AP")
+    assert list(figure.axes[0].get_lines()[0].get_xdata()) == [10, 1000]
+    assert figure.axes[0].get_xscale() == "log"
+    (comparison,) = compare(RUN, {"a": {"2": 1.0}}, QRELS, ["AP"])
+    figure = plots.query_differences(comparison)
+    assert [bar.get_height() for bar in figure.axes[0].patches] == pytest.approx(
+        [query.difference for query in comparison.differences]
+    )
+    names, counts = confusion_matrix(["x", "x", "y"], ["x", "y", "y"])
+    plots.save(plots.confusion(names, counts), tmp_path / "c.svg")
+    with pytest.raises(ParameterError):
+        plots.confusion(["x"], counts)
+    plots.save(plots.calibration({"nb": reliability([0.1, 0.9], [0, 1])}), tmp_path / "r.png")
+
+
+def test_many_lines_can_be_told_apart(tmp_path):
+    figure = plots.sensitivity({str(i): [(1, i), (2, i)] for i in range(12)}, "mu", "AP")
+    looks = [(line.get_color(), line.get_linestyle()) for line in figure.axes[0].get_lines()]
+    assert len(set(looks)) == 12
+    plots.save(figure, tmp_path / "many.png")
+
+
+def test_matplotlib_is_loaded_by_the_first_figure_only():
+    code = (
+        "import sys, germane.evaluate, germane.evaluate.plots;"
+        "assert not {'matplotlib', 'ir_measures', 'pytrec_eval'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'germane\[plots\]'"):
+        plots.sensitivity({}, "mu", "AP")
+
+
+def test_without_ir_measures(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'germane\[evaluate\]'"):
+        evaluate(RUN, QRELS)
