@@ -18,10 +18,11 @@ import zstandard
 
 from germane.engine import Engine
 from germane.errors import IndexFormatError, IndexLockedError, StorageError
-from germane.index.check import check_index, repair_index
+from germane.index.check import check_index
 from germane.index.container import Container, ContainerWriter
 from germane.index.deletions import read_deletions, write_deletions
 from germane.index.manifest import read_manifest
+from germane.index.repair import repair_index
 from germane.index.segment import Segment
 from germane.index.stored import StoredReader, StoredWriter
 from germane.types import Document

@@ -78,3 +78,19 @@ def test_scores_do_not_change_by_filtering(engine) -> None:
     some = engine.search("word journal:bmj")
     scores = dict(zip(whole.ids, whole.scores.tolist(), strict=True))
     assert some.scores.tolist() == [scores[doc_id] for doc_id in some.ids]
+
+
+def test_a_field_of_numbers_here_and_words_there(tmp_path) -> None:
+    """Which documents pass does not depend on how the documents are cut into segments."""
+    from germane import Document, Engine
+
+    documents = [Document(str(i), {"text": "x", "size": size}) for i, size in enumerate([9, 10, 100, "large"])]
+    apart, together = Engine.create(tmp_path / "apart"), Engine.create(tmp_path / "together")
+    for document in documents:
+        apart.add([document])
+    together.add(documents)
+    for test in ("size:9..10", "size:>9", "size:9.0", "-size:10"):
+        assert apart.search(f"x {test}").ids == together.search(f"x {test}").ids
+    assert together.search("x size:9..10").ids == ["0", "1"]
+    apart.close()
+    together.close()

@@ -1,5 +1,6 @@
 """Conditions on the fields of a document, evaluated over a whole segment at once."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from germane.errors import QueryError
 from germane.index.columns import KeywordColumn, NumericColumn
 from germane.index.segment import Segment
 
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _OPERATORS = (">=", "<=", ">", "<", "=")
 
 
@@ -16,9 +18,9 @@ _OPERATORS = (">=", "<=", ">", "<", "=")
 class FieldFilter:
     """Documents with a value v of `field` such that low <= v <= high (or < where strict); `negated` turns it round.
 
-    Values are compared as numbers where the column and the bound are numbers, as text otherwise; text bounds work for
-    ISO dates. A document with several values passes if one of them does. A document without the field never passes,
-    but always passes the negated filter.
+    Values are compared as numbers where they and the bounds are numbers, as text otherwise; text bounds work for ISO
+    dates. A bound that is no number is an error for a field that holds nothing else. A document with several values
+    passes if one of them does. A document without the field never passes, but always passes the negated filter.
     """
 
     field: str
@@ -66,6 +68,10 @@ class FieldFilter:
         return passed
 
     def _accepts(self, value: str) -> bool:
+        bounds = [bound for bound in (self.low, self.high) if bound is not None]
+        if all(_NUMBER.fullmatch(text) for text in (value, *bounds)):
+            number = np.array([float(value)])
+            return bool(self._numbers(NumericColumn(number))[0])
         if self.low is not None and self.low == self.high:
             return value.casefold() == self.low.casefold()
         above = self.low is None or value > self.low or (value == self.low and not self.low_strict)

@@ -15,7 +15,7 @@ def repair(folder: options.Folder) -> None:
     Example: germane repair my-index
     """
     from germane.cli.compiling import announce_compiling
-    from germane.index.check import repair_index
+    from germane.index.repair import repair_index
 
     announce_compiling()
     must_be_index(folder)

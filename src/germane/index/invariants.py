@@ -1,0 +1,263 @@
+"""What must hold inside a segment whose checksums are right: do its parts say the same of the same thing?
+
+Postings and forward lists, frequencies, block maxima, lengths, ids, stored fields and columns are compared with one
+another. Nothing here raises on damage that passes the shapes' test; `index.check` guards the rest.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.index import kernels
+from germane.index.columns import NumericColumn
+from germane.index.container import AnyArray, Container
+from germane.index.lists import PIECE, pieces_of
+from germane.index.segment import POSTINGS_SECTIONS, Segment
+
+Integers = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
+
+
+def contradictions(segment: Segment) -> Iterator[str]:
+    """What does not fit together in a segment whose checksums are right."""
+    shapes = list(_wrong_shapes(segment))
+    yield from shapes
+    if shapes:
+        return
+    yield from _dictionary_problems(segment)
+    yield from _id_problems(segment)
+    by_term = _Collected(segment.n_docs)
+    yield from _postings_problems(segment, by_term)
+    by_document = _Collected(segment.n_docs)
+    yield from _forward_problems(segment, by_document)
+    if by_term.hash != by_document.hash or by_term.postings != by_document.postings:
+        yield "the forward lists are not the posting lists turned round"
+    if not np.array_equal(by_term.tokens, segment.doc_len):
+        yield "document lengths differ from the sums of counts"
+    if not np.array_equal(by_term.unique, segment.n_unique):
+        yield "numbers of distinct terms differ from the posting lists"
+    meta = segment.container.meta
+    if segment.n_tokens != int(by_term.tokens.sum()) or meta.get("n_postings") != by_term.postings:
+        yield "the totals of tokens and postings are wrong"
+    yield from _stored_problems(segment)
+    yield from _column_problems(segment)
+
+
+def _wrong_shapes(segment: Segment) -> Iterator[str]:
+    """Lengths, widths and offsets: after this, every list can be decoded without leaving its array."""
+    c, n_docs, n_terms = segment.container, segment.n_docs, segment.n_terms
+    if n_docs < 0 or n_terms < 0:
+        yield "negative sizes"
+        return
+    lengths = {
+        "df": n_terms, "cf": n_terms, "surface_count": n_terms, "doc_len": n_docs, "n_unique": n_docs,
+        "fwd_term_bits": n_docs, "fwd_tf_bits": n_docs, "id_order": n_docs,
+    }  # fmt: skip
+    wrong = [name for name, length in lengths.items() if len(c[name]) != length]
+    for kind, n in (("term", n_terms), ("surface", n_terms), ("id", n_docs)):
+        if not good_offsets(c[f"{kind}_offsets"], n, len(c[f"{kind}_bytes"])):
+            wrong.append(f"{kind}_offsets")
+    if wrong:
+        yield f"sections of the wrong size: {', '.join(wrong)}"
+        return
+    if np.any(segment.df == 0):
+        yield "a term without documents"
+    n_blocks = int(segment.first_block[-1])
+    if any(len(c[name]) != n_blocks for name in POSTINGS_SECTIONS if name != "words"):
+        yield "the block table has the wrong size"
+        return
+    b = segment.blocks
+    if max(b.doc_bits.max(initial=0), b.tf_bits.max(initial=0)) > 32:
+        yield "a block of more than 32 bits"
+        return
+    count = _block_sizes(segment)
+    if np.any(b.doc_bits[count == 1]):
+        yield "a block of one posting with gaps"
+    sizes = ((count * b.doc_bits * (count > 1) + 31) >> 5) + ((count * b.tf_bits + 31) >> 5)
+    if len(b.words) != int(sizes.sum()) + kernels.LANES:
+        yield "blocks of postings do not follow one another"
+    if max(c["fwd_term_bits"].max(initial=0), c["fwd_tf_bits"].max(initial=0)) > 32:
+        yield "a forward list of more than 32 bits"
+    elif int(segment._forward_at[-1]) + kernels.LANES != len(c["fwd_words"]):
+        yield "forward lists do not follow one another"
+
+
+def good_offsets(offsets: AnyArray, n: int, end: int) -> bool:
+    wide = offsets.astype(np.int64)
+    return len(wide) == n + 1 and wide[0] == 0 and wide[-1] == end and bool(np.all(np.diff(wide) >= 0))
+
+
+def _block_sizes(segment: Segment) -> Integers:
+    """Postings in each block: full ones, and the rest of each list."""
+    n = np.full(int(segment.first_block[-1]), kernels.BLOCK, np.int64)
+    df = segment.df.astype(np.int64)
+    n[segment.first_block[1:][df > 0] - 1] = ((df - 1) % kernels.BLOCK + 1)[df > 0]
+    return n
+
+
+def strings(container: Container, kind: str) -> list[bytes]:
+    data = container[f"{kind}_bytes"].tobytes()
+    return [data[begin:end] for begin, end in pairwise(container[f"{kind}_offsets"].tolist())]
+
+
+def _dictionary_problems(segment: Segment) -> Iterator[str]:
+    terms = strings(segment.container, "term")
+    if any(a >= b for a, b in pairwise(terms)):
+        yield "the terms are not sorted"
+    for text in (*terms, *strings(segment.container, "surface")):
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            yield f"the term {text!r} is not valid Unicode"
+
+
+def _id_problems(segment: Segment) -> Iterator[str]:
+    ids = strings(segment.container, "id")
+    order = segment.container["id_order"]
+    if not np.array_equal(np.sort(order), np.arange(segment.n_docs)):
+        yield "the order of ids is not a permutation"
+        return
+    ordered = [ids[i] for i in order.tolist()]
+    if any(a > b for a, b in pairwise(ordered)):
+        yield "the ids are not sorted"
+    if any(not doc_id for doc_id in ids):
+        yield "an empty id"
+    try:
+        b"\n".join(ids).decode()
+    except UnicodeDecodeError:
+        yield "an id is not valid Unicode"
+
+
+@dataclass(slots=True)
+class _Collected:
+    """What a pass over all (term, document, count) finds, whichever way it goes."""
+
+    n_docs: int
+    postings: int = 0
+    hash: int = 0
+    tokens: npt.NDArray[np.int64] = field(init=False)
+    unique: npt.NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tokens, self.unique = np.zeros(self.n_docs, np.int64), np.zeros(self.n_docs, np.int64)
+
+    def add(self, terms: AnyArray, docs: AnyArray, counts: AnyArray) -> None:
+        """Take in triples. The sum of their hashes does not depend on their order."""
+        self.postings += len(docs)
+        self.unique += np.bincount(docs, minlength=self.n_docs)
+        self.tokens += np.bincount(docs, counts, self.n_docs).astype(np.int64)
+        pairs = (terms.astype(np.uint64) << np.uint64(32)) | docs.astype(np.uint64)
+        mixed = _mix(_mix(pairs) + counts.astype(np.uint64))
+        self.hash = (self.hash + int(mixed.sum(dtype=np.uint64))) % 2**64
+
+
+def _mix(x: Hashes) -> Hashes:
+    """SplitMix64's finaliser."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _postings_problems(segment: Segment, collected: _Collected) -> Iterator[str]:
+    starts = np.zeros(segment.n_terms + 1, np.int64)
+    np.cumsum(segment.df, dtype=np.int64, out=starts[1:])
+    found: set[str] = set()
+    for first, last in pieces_of(starts):
+        fresh = [sentence for sentence in _piece_problems(segment, first, last, collected) if sentence not in found]
+        found.update(fresh)
+        yield from fresh
+        if "postings name documents that are not there" in found:
+            return
+
+
+def _decode(segment: Segment, first: int, last: int) -> tuple[Integers, AnyArray, AnyArray]:
+    """The posting lists of terms [first, last): starts, documents, counts."""
+    df = segment.df[first:last].tolist()
+    starts = np.zeros(len(df) + 1, np.int64)
+    np.cumsum(df, out=starts[1:])
+    room = int(starts[-1]) + kernels.BLOCK
+    docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
+    b = segment.blocks
+    blocks = segment.first_block[first:last].tolist()
+    for at, block, n in zip(starts.tolist(), blocks, df, strict=False):
+        kernels.decode_list(b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, block, n, docs[at:], counts[at:])
+    return starts, docs[: starts[-1]], counts[: starts[-1]]
+
+
+def _piece_problems(segment: Segment, first: int, last: int, collected: _Collected) -> Iterator[str]:
+    starts, docs, counts = _decode(segment, first, last)
+    if docs.max(initial=0) >= max(segment.n_docs, 1):
+        yield "postings name documents that are not there"
+        return
+    rising = np.diff(docs.astype(np.int64)) > 0
+    rising[starts[1:-1] - 1] = True  # from one list to the next
+    if not rising.all():
+        yield "the documents of a posting list do not ascend"
+    if np.any(counts == 0):
+        yield "a posting with a count of 0"
+    if not np.array_equal(np.add.reduceat(counts, starts[:-1], dtype=np.int64), segment.cf[first:last]):
+        yield "collection frequencies differ from the sums of counts"
+    blocks = slice(int(segment.first_block[first]), int(segment.first_block[last]))
+    sizes = _block_sizes(segment)[blocks]
+    ends = np.cumsum(sizes)
+    begins, b = ends - sizes, segment.blocks
+    if not np.array_equal(docs[ends - 1], b.last[blocks]):
+        yield "the last document of a block is wrong"
+    if not np.array_equal(np.minimum(np.maximum.reduceat(counts, begins), kernels.TF_CAP), b.max_tf[blocks]):
+        yield "the largest count of a block is wrong"
+    if not np.array_equal(np.minimum(np.minimum.reduceat(segment.doc_len[docs], begins), 65535), b.min_len[blocks]):
+        yield "the shortest document of a block is wrong"
+    collected.add(np.repeat(np.arange(first, last), np.diff(starts)), docs, counts)
+
+
+def _forward_problems(segment: Segment, collected: _Collected) -> Iterator[str]:
+    starts = np.zeros(segment.n_docs + 1, np.int64)
+    np.cumsum(segment.n_unique, dtype=np.int64, out=starts[1:])
+    for first, last in pieces_of(starts, PIECE):
+        own, terms, counts = segment.forward_many(first, last)
+        if terms.max(initial=0) >= max(segment.n_terms, 1):
+            yield "forward lists name terms that are not there"
+            return
+        rising = np.diff(terms.astype(np.int64)) > 0
+        edges = own[1:-1]
+        rising[edges[(edges > 0) & (edges < len(terms))] - 1] = True
+        if not rising.all():
+            yield "the terms of a forward list do not ascend"
+            return
+        collected.add(terms, np.repeat(np.arange(first, last), np.diff(own)), counts)
+
+
+def _stored_problems(segment: Segment) -> Iterator[str]:
+    wrong = list(table_problems(segment))
+    yield from wrong
+    if not wrong:
+        for _ in segment.stored.all_fields():  # raises where a document cannot be read
+            pass
+
+
+def table_problems(segment: Segment) -> Iterator[str]:
+    c = segment.container
+    last = c["stored_last"]
+    if not good_offsets(c["stored_at"], len(last), len(c["stored"])) or np.any(np.diff(last, prepend=0) <= 0):
+        yield "the table of stored blocks is wrong"
+    elif (int(last[-1]) if len(last) else 0) != segment.n_docs:
+        yield "stored documents are missing"
+
+
+def _column_problems(segment: Segment) -> Iterator[str]:
+    for name in segment.column_kinds:
+        column = segment.column(name)
+        if isinstance(column, NumericColumn):
+            good = column.values.dtype == np.float64 and len(column.values) == segment.n_docs
+        else:
+            assert column is not None
+            good = (
+                good_offsets(column.starts, segment.n_docs, len(column.codes))
+                and bool(np.all(column.codes < len(column.values)))
+                and all(a < b for a, b in pairwise(column.values))
+            )
+        if not good:
+            yield f"the column of field '{name}' is damaged"
