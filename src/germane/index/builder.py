@@ -27,7 +27,7 @@ from germane.types import Document, FieldValue
 BATCH_CHARACTERS = 1 << 20
 BYTES_PER_TOKEN = 14
 """What inverting takes at its peak: token, document and count (4 each), and part of the forward lists."""
-BYTES_PER_TERM = 400
+BYTES_PER_TERM = 200
 """What a distinct word costs while building: its strings, table entries and list objects."""
 BYTES_PER_DOCUMENT = 160
 MAX_ID_BYTES = 512
@@ -159,9 +159,9 @@ class SegmentBuilder:
         self._tokens.clear()
         used = np.flatnonzero(np.bincount(tokens, minlength=len(self._bulk.terms)))
         vocabulary = self._bulk.terms
-        numbered = sorted((vocabulary[i].encode(), i) for i in used.tolist())
-        terms = [term for term, _ in numbered]
-        order = np.fromiter((i for _, i in numbered), np.int64, len(numbered))
+        numbers = sorted(used.tolist(), key=vocabulary.__getitem__)  # code points sort as UTF-8 bytes do
+        terms = [vocabulary[i] for i in numbers]
+        order = np.array(numbers, np.int64)
         rank = np.full(len(vocabulary), -1, np.int64)
         rank[order] = np.arange(len(order))
         cf, starts = np.zeros(len(terms), np.int64), np.zeros(len(terms) + 1, np.int64)
@@ -173,7 +173,8 @@ class SegmentBuilder:
         postings.write(starts, docs, counts)
         postings.finish()
         forms, form_counts = self._bulk.surfaces()
-        write_dictionary(container, terms, _surfaces(terms, [forms[i] for i in order]), form_counts[order])
+        surfaces = [b"" if forms[i] == term else forms[i].encode() for i, term in zip(numbers, terms, strict=True)]
+        write_dictionary(container, [term.encode() for term in terms], surfaces, form_counts[order])
         doc_starts = np.zeros(len(lengths) + 1, np.int64)
         fwd_terms, fwd_counts = np.empty(n, np.uint32), np.empty(n, np.uint32)
         kernels.transpose(starts, docs, counts, len(lengths), doc_starts, fwd_terms, fwd_counts)
@@ -188,16 +189,10 @@ class SegmentBuilder:
         write_ids(container, self._ids)
 
 
-def _surfaces(terms: list[bytes], forms: list[str]) -> list[bytes]:
-    """Written forms, empty where the form is the term itself."""
-    encoded = (form.encode() for form in forms)
-    return [b"" if form == term else form for term, form in zip(terms, encoded, strict=True)]
-
-
 def write_dictionary(
     container: ContainerWriter, terms: list[bytes], surfaces: list[bytes], surface_counts: npt.NDArray[np.int64]
 ) -> None:
-    """Write the sorted terms and the commonest written form of each."""
+    """Write the sorted terms and the commonest written form of each, empty where that is the term itself."""
     data, offsets = pack_strings(terms)
     container.section("term_bytes", data)
     container.section("term_offsets", narrow(offsets))

@@ -136,7 +136,8 @@ class Searcher:
             mask = self._mask(i, filters)
             own = priors[i] if priors is not None else NOTHING
             results.append(self._search_segment(i, plan, model, k, mask, own, threshold, prune))
-            threshold = _kth_best(results, k)
+            if i + 1 < len(self.snapshot.segments):
+                threshold = _kth_best(results, k)
         return self._in_total_order(results, k)
 
     def _mask(self, i: int, filters: Sequence[Callable[[Segment], npt.NDArray[np.bool_]]]) -> Mask:
@@ -254,6 +255,8 @@ class Searcher:
 
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""
+        if len(self.snapshot.segments) == 1:
+            return self.snapshot.segments[0].segment.doc_ids(hits.docs)
         ids = [""] * len(hits.docs)
         for i in np.unique(hits.segments).tolist():
             at = np.flatnonzero(hits.segments == i)
