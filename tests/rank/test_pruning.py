@@ -257,3 +257,22 @@ def test_a_long_query_over_ties(build) -> None:
     names = [f"{i:05}" for i in np.random.default_rng(5).permutation(17_000)]
     searcher = searcher_of(build({name: words[: 20 - i % 2] for i, name in enumerate(names)}))
     agree(searcher, dict.fromkeys(words, 1.0), models=[model_named("dirichlet"), model_named("tfidf")])
+
+
+def test_guessed_thresholds(build) -> None:
+    """So many documents that the k-th score is guessed from the first windows: rightly, too high, in vain."""
+    random = np.random.default_rng(11)
+    n = 140_000
+    rare = random.random(n) < 0.004
+    crowded = np.arange(n) < 30_000  # all that is good lies in a few windows: the guess will be too high
+    repeats = random.integers(1, 6, n)
+    tokens = {
+        f"{i:06}": ["a"] * int(repeats[i]) + ["b"] * int(crowded[i]) * int(repeats[-i]) + ["c"] * int(rare[i]) + ["z"]
+        for i in range(n)
+    }
+    tokens |= {f"{i:06}": [*tokens[f"{i:06}"], *(f"t{j}" for j in range(i % 15))] for i in range(0, n, 3)}
+    searcher = searcher_of(build(tokens))
+    models = [model_named("dirichlet"), model_named("bm25"), model_named("tfidf")]
+    long = {f"t{j}": 1.0 + j for j in range(15)} | {"b": 0.5}
+    for weights in ({"a": 1.0}, {"a": 1.0, "b": 2.0}, {"b": 1.0, "c": 3.0}, {"c": 1.0}, long):
+        agree(searcher, weights, models=models, ks=(100, 1000))

@@ -48,6 +48,8 @@ ASKING = 16
 """Asking for one document in one list costs as much as adding this many postings."""
 PREFETCH = 12
 """Cache lines of a list asked for on behalf of the next window."""
+GUESSED, MARGIN = 100, 2
+"""For so many results and more, the k-th score is guessed from the first windows, MARGIN times too deep to be safe."""
 SEEDS = 8
 """Windows visited first, best bound first."""
 
@@ -221,23 +223,30 @@ def top_k(
     norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
     k, threshold, prune, acc, docs, extras, out_scores, out_docs,
 ):  # fmt: skip
-    """Allocate for `visit_windows`, which is compiled without reference counting and so cannot."""
+    """Allocate for `visit_windows`, which is compiled without reference counting and so cannot.
+
+    If it guessed the threshold too high (-1), it is asked again without a guess.
+    """
     n_terms = len(df)
     bits = window_bits(n_terms)
     n_windows = (len(id_rank) + (1 << bits) - 1) >> bits
     room = 0
     for t in range(n_terms):
         room += min(largest_count(blk_max_tf, first_block[t], df[t]), TF_CAP)
-    return visit_windows(
-        words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len,
-        first_block, df, weight, scale, kind, delta, x0, x1, size, sized_by_length,
-        norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-        k, threshold, prune, acc, docs, extras, out_scores, out_docs,
-        np.empty(room), np.empty(n_terms + 1, np.int64), np.empty(n_terms, np.int64),
-        np.zeros((n_terms, n_windows)), np.zeros((n_terms, n_windows + 1), np.int64), np.full(n_terms, -1),
-        np.empty(n_terms, np.int64), np.zeros(n_windows), np.empty(n_windows), np.zeros(n_terms + 1),
-        np.empty(1 << bits, np.int64), np.zeros(n_windows, np.bool_),
-    )  # fmt: skip
+    for guess in (prune and k >= GUESSED and df.sum() > 8 * k, False):
+        found = visit_windows(
+            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len,
+            first_block, df, weight, scale, kind, delta, x0, x1, size, sized_by_length,
+            norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
+            k, threshold, prune, guess, acc, docs, extras, out_scores, out_docs,
+            np.empty(room), np.empty(n_terms + 1, np.int64), np.empty(n_terms, np.int64),
+            np.zeros((n_terms, n_windows)), np.zeros((n_terms, n_windows + 1), np.int64), np.full(n_terms, -1),
+            np.empty(n_terms, np.int64), np.zeros(n_windows), np.empty(n_windows), np.zeros(n_terms + 1),
+            np.empty(1 << bits, np.int64), np.zeros(n_windows, np.bool_),
+        )  # fmt: skip
+        if found >= 0:
+            break
+    return found
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -254,7 +263,7 @@ def visit_windows(
     words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len,
     first_block, df, weight, scale, kind, delta, x0, x1, size, sized_by_length,
     norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-    k, threshold, prune, acc, docs, extras, out_scores, out_docs,
+    k, threshold, prune, guess, acc, docs, extras, out_scores, out_docs,
     table, table_at, n_table, bound, position, cached, buffer, total, flat, suffix, candidates, visited,
 ):  # fmt: skip
     """The best `k` documents that hold at least one term; returns how many were found and whether to sort them.
@@ -368,7 +377,15 @@ def visit_windows(
     found = 0
     due = k  # so many results are worth a selection, which raises the threshold
     seeds = min(SEEDS, n_windows) if prune else 0
+    given, guessed = threshold, -np.inf
     for step in range(seeds + n_windows):
+        if step == seeds and guess and n_windows >= 4 * seeds:
+            # Among the documents seen, the best k·share would be those of the best k of all, if they were a sample.
+            likely = min(found, MARGIN * k * seeds // n_windows + 16)
+            if likely > 0 and likely < k:
+                select_best(out_scores, out_docs, id_rank, found, likely)
+                guessed = out_scores[likely - 1]
+                threshold = max(threshold, guessed)
         if step < seeds:
             w = np.int64(0)
             best = -np.inf
@@ -491,6 +508,8 @@ def visit_windows(
     if found > k:
         select_best(out_scores, out_docs, id_rank, found, k)
         found = k
+    if guessed > given and (found < k or out_scores[k - 1] < guessed):
+        return -1  # not k documents reach the guess: others may have been missed
     sort_results(out_scores, out_docs, id_rank, found)
     return found
 

@@ -17,7 +17,16 @@ import numpy as np
 from numba import njit
 
 from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block, unpack_short, words_needed
-from germane.rank.kernels import coarse_maximum, impact, largest_count, score_of, select_best, sort_results
+from germane.rank.kernels import (
+    GUESSED,
+    MARGIN,
+    coarse_maximum,
+    impact,
+    largest_count,
+    score_of,
+    select_best,
+    sort_results,
+)
 from germane.rank.simd import LANES, add_table, lowest_bit, prefetch, reach_mask
 
 WINDOW_BITS = 14
@@ -60,7 +69,7 @@ def top_k_long(
     unit = most / UNITS
     for i in range(len(table)):
         units[i] = np.uint16(math.ceil(table[i] / unit))
-    found = add_up(
+    found, guessed = add_up(
         words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, units, table_at, unit,
         norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
         k, threshold, acc, docs, extras, out_scores, out_docs, first_block.copy(), np.full(n_terms, -1),
@@ -84,6 +93,8 @@ def top_k_long(
         select_best(out_scores, out_docs, id_rank, found, k)
         found = k
     sort_results(out_scores, out_docs, id_rank, found)
+    if guessed > threshold and (found < k or out_scores[k - 1] < guessed):
+        return FALL_BACK
     return found
 
 
@@ -93,12 +104,13 @@ def add_up(
     norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
     k, threshold, acc, docs, extras, out_scores, out_docs, cursor, cached,
 ):  # fmt: skip
-    """Documents that may be among the best k, in no order; their rounded scores do not matter further."""
+    """Documents that may be among the best k, in no order: how many, and a guess that the k-th score must reach."""
     n_terms = len(df)
     n_docs = len(id_rank)
     has_norm, has_mask = len(norm) > 0, len(mask) > 0
     found = 0
     due = k
+    guessed = -np.inf
     scaling = 1.0
     if has_norm:
         scaling = coarse_maximum(norm_max, 0, 62)
@@ -178,14 +190,21 @@ def add_up(
                     found, threshold = keep_near(out_scores, out_docs, id_rank, found, k, threshold, error)
                     if found > (3 * len(out_scores)) // 4:
                         clear(acc)
-                        return FALL_BACK
+                        return FALL_BACK, guessed
+        if w == 1 and k >= GUESSED and n_docs >= 8 * WINDOW:
+            # As in `rank.kernels.visit_windows`: what the best k of all would be, were these documents a sample.
+            likely = min(found, MARGIN * k * 2 * WINDOW // n_docs + 16)
+            if likely > 0 and likely < k:
+                select_best(out_scores, out_docs, id_rank, found, likely)
+                guessed = out_scores[likely - 1] - error
+                threshold = max(threshold, guessed)
         if found >= due:
             found, threshold = keep_near(out_scores, out_docs, id_rank, found, k, threshold, error)
             due = found + max(k >> 1, 16)
         clear(acc)
     if found > k:
         found, threshold = keep_near(out_scores, out_docs, id_rank, found, k, threshold, error)
-    return found
+    return found, guessed
 
 
 @njit(cache=True, nogil=True, _nrt=False)
