@@ -13,8 +13,12 @@ PUBLIC = {
     "germane.lm": [
         "AbsoluteDiscounting", "CollectionStats", "Dirichlet", "JelinekMercer", "LanguageModel", "Laplace",
         "LeaveOneOut", "MLE", "Postings", "Smoothing", "Truncation", "TwoStage", "cross_entropy", "d_cross_entropy",
-        "entropy", "jensen_shannon", "kl", "optimal_lam", "optimal_mu", "perplexity", "symmetric_kl",
-        "t_cross_entropy",
+        "entropy", "idf", "jensen_shannon", "kl", "optimal_lam", "optimal_mu", "perplexity", "robertson_idf",
+        "symmetric_kl", "t_cross_entropy",
+    ],
+    "germane.feedback": [
+        "FEEDBACK_NAMES", "RM1", "RM3", "SD", "Consensus", "Drift", "Evidence", "Expansion", "FeedbackMethod",
+        "Mixture", "Rocchio", "feedback_named", "truncation_bound",
     ],
     "germane.rank": [
         "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",

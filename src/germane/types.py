@@ -1,8 +1,10 @@
 """The few values that cross layers: documents, topics, judgements and results."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from germane.errors import ParameterError
 
 JSONScalar: TypeAlias = str | int | float | bool | None
 FieldValue: TypeAlias = JSONScalar | list[JSONScalar]
@@ -43,3 +45,30 @@ class RunEntry(NamedTuple):
     rank: int
     score: float
     tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a person has marked: ids of relevant documents and of those that are not. No id may be among both."""
+
+    relevant: tuple[str, ...] = ()
+    not_relevant: tuple[str, ...] = ()
+
+    def __init__(self, relevant: Iterable[str] = (), not_relevant: Iterable[str] = ()) -> None:
+        if isinstance(relevant, str) or isinstance(not_relevant, str):
+            raise ParameterError("marks are lists of ids, not one string")
+        object.__setattr__(self, "relevant", tuple(dict.fromkeys(relevant)))
+        object.__setattr__(self, "not_relevant", tuple(dict.fromkeys(not_relevant)))
+        both = [doc_id for doc_id in self.relevant if doc_id in set(self.not_relevant)]
+        if both:
+            raise ParameterError(f"marked relevant and not relevant at once: {', '.join(both)}")
+
+    @classmethod
+    def of(cls, marks: "Marks | Mapping[str, bool] | None") -> "Marks":
+        """Marks, or a mapping from ids to True (relevant) and False (not relevant)."""
+        if marks is None or isinstance(marks, Marks):
+            return marks or cls()
+        return cls((i for i, mark in marks.items() if mark), (i for i, mark in marks.items() if not mark))
+
+    def __bool__(self) -> bool:
+        return bool(self.relevant or self.not_relevant)

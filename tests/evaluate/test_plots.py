@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from germane.engine.feedback_report import ExpansionWord
 from germane.errors import MissingExtraError, ParameterError, StorageError
 from germane.evaluate import confusion_matrix, detection_curve, evaluate, plots, reliability
 from germane.evaluate.compare import compare
@@ -54,6 +55,25 @@ def test_the_others(tmp_path):
     with pytest.raises(ParameterError):
         plots.confusion(["x"], counts)
     plots.save(plots.calibration({"nb": reliability([0.1, 0.9], [0, 1])}), tmp_path / "r.png")
+
+
+def test_expansion(tmp_path):
+    words = [
+        ExpansionWord("planet", "planets", 0.3, 0.2, ()),
+        ExpansionWord("mar", "mars", -0.2, 0.0, ()),
+        ExpansionWord("star", "star", 0.1, 0.15, ()),  # marks took some of what the query gave
+    ]
+    figure = plots.expansion(words)
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["planets", "mars", "star"]
+    assert axes.yaxis_inverted()
+    own, learnt, against = ([bar.get_width() for bar in bars] for bars in axes.containers)
+    assert own == pytest.approx([0.2, 0.0, 0.1])
+    assert learnt == pytest.approx([0.1, 0.0, 0.0])
+    assert against == pytest.approx([0.0, -0.2, 0.0])
+    assert len(plots.expansion(words[:1]).axes[0].containers) == 2
+    plots.save(figure, tmp_path / "words.png")
+    plots.save(plots.expansion([]), tmp_path / "none.png")
 
 
 def test_many_lines_can_be_told_apart(tmp_path):

@@ -1,7 +1,7 @@
 """What a search found, for people and for programs."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from germane.cli.snippet import marks, snippet
@@ -17,15 +17,23 @@ FACTS = 4
 LONGEST_FACT = 40
 
 
-def put_json(query: str, model: str, k: int, result: "SearchResult", suggestion: str | None) -> None:
-    """The result as one JSON object."""
+def put_json(
+    query: str,
+    model: str,
+    k: int,
+    result: "SearchResult",
+    suggestion: str | None,
+    feedback: Mapping[str, Any] | None = None,
+) -> None:
+    """The result as one JSON object; with what feedback did, if that is given."""
     import orjson
 
     hits = []
     for hit in result:
         titled = {"title": hit.fields["title"]} if "title" in hit.fields else {}
         hits.append({"rank": hit.rank, "id": hit.id, "score": hit.score, **titled, "fields": hit.fields})
-    put(orjson.dumps({"query": query, "model": model, "k": k, "hits": hits, "suggestion": suggestion}))
+    learnt = {} if feedback is None else {"feedback": feedback}
+    put(orjson.dumps({"query": query, "model": model, "k": k, "hits": hits, "suggestion": suggestion, **learnt}))
 
 
 def put_tsv(result: "SearchResult") -> None:

@@ -10,7 +10,11 @@ MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
 DEFAULT_MODEL = "bm25"
 """The names of `germane.rank.registry`, which is too heavy to import for a help text; a test compares the two."""
 
+FEEDBACK = ("consensus", "rm1", "rm3", "sd", "rocchio", "mixture")
+"""The names of `germane.feedback.registry`, for the help text alone; a test compares the two."""
+
 _RANKING = "Ranking"
+_FEEDBACK = "Feedback"
 _READING = "Reading"
 _OUTPUT = "Output"
 
@@ -105,6 +109,16 @@ Stopwords = Annotated[
 
 K = Annotated[int, typer.Option("-k", metavar="K", help="How many documents to find.")]
 Model = Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.", rich_help_panel=_RANKING)]
+ModelIfNamed = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help=f"One of {', '.join(MODELS)}; with feedback, for both rankings.",
+        show_default=f"{DEFAULT_MODEL}, or feedback's own",
+        rich_help_panel=_RANKING,
+    ),
+]
+"""Not the same as naming the default: feedback has rankings of its own."""
 Mu = Annotated[
     str | None,
     typer.Option(
@@ -151,6 +165,80 @@ PriorOption = Annotated[
     ),
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Read the query as plain text, without query language.")]
+
+# -- feedback ----------------------------------------------------------------------------------------------------------
+
+Feedback = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"Learn from the first results and rank again: {', '.join(FEEDBACK)}.",
+        show_default=False,
+        rich_help_panel=_FEEDBACK,
+    ),
+]
+Relevant = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ID,ID",
+        help="Documents that are relevant, to learn from; repeatable.",
+        show_default=False,
+        rich_help_panel=_FEEDBACK,
+    ),
+]
+NotRelevant = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--not",
+        metavar="ID,ID",
+        help="Documents that are not relevant, to learn against; repeatable.",
+        show_default=False,
+        rich_help_panel=_FEEDBACK,
+    ),
+]
+FeedbackDocs = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="First results taken for relevant.", show_default=False, rich_help_panel=_FEEDBACK),
+]
+FeedbackTerms = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Words kept of what is learnt.", show_default=False, rich_help_panel=_FEEDBACK),
+]
+QueryWeight = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="Share of the query as typed in the new one, between 0 and 1.",
+        show_default=False,
+        rich_help_panel=_FEEDBACK,
+    ),
+]
+Guard = Annotated[
+    bool,
+    typer.Option(
+        "--guard",
+        help="Fall back to the query where the documents to learn from disagree.",
+        rich_help_panel=_FEEDBACK,
+    ),
+]
+ExplainFeedback = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Show the words that feedback found, the documents they are from, and what moved.",
+        rich_help_panel=_FEEDBACK,
+    ),
+]
+PlotFeedback = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw the words that feedback found (.png, .svg, .pdf).",
+        show_default=False,
+        rich_help_panel=_FEEDBACK,
+    ),
+]
 
 # -- output ------------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from germane.cli.options import DEFAULT_MODEL
 from germane.cli.streams import tell
 from germane.errors import ParameterError, QueryError
 
@@ -21,9 +22,9 @@ _LEARNERS = {"mu": ("dirichlet", "twostage", "dce"), "lam": ("jm",)}
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A model and its parameters as typed."""
+    """A model and its parameters as typed; without a name it is the default model."""
 
-    model: str
+    model: str | None
     mu: str | None
     lam: str | None
     delta: float | None
@@ -35,12 +36,25 @@ class Ranking:
         """The model, its `auto` parameters learnt, and the priors."""
         from germane.rank.registry import model_named
 
+        model = self.model or DEFAULT_MODEL
         typed = {"mu": self.mu, "lam": self.lam}
         given = {"delta": self.delta, "k1": self.k1, "b": self.b}
         given |= {name: _number(name, text) for name, text in typed.items() if text != AUTO}
-        model_named(self.model, **given)  # complain before the work of learning
-        given |= {name: _learnt(engine, self.model, name) for name, text in typed.items() if text == AUTO}
-        return model_named(self.model, **given), [prior_named(text, engine) for text in self.priors]
+        model_named(model, **given)  # complain before the work of learning
+        given |= {name: _learnt(engine, model, name) for name, text in typed.items() if text == AUTO}
+        return model_named(model, **given), self._priors(engine)
+
+    def named(self, engine: "Engine") -> tuple["RankingModel | None", list["Prior"]]:
+        """As `chosen`, but None where no model is named; a parameter of one is then an error."""
+        if self.model is not None:
+            return self.chosen(engine)
+        for name in ("mu", "lam", "delta", "k1", "b"):
+            if getattr(self, name) is not None:
+                raise ParameterError(f"--{name} belongs to a ranking model; with feedback, name that with --model")
+        return None, self._priors(engine)
+
+    def _priors(self, engine: "Engine") -> list["Prior"]:
+        return [prior_named(text, engine) for text in self.priors]
 
 
 def _number(name: str, text: str | None) -> float | None:

@@ -10,8 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from germane.engine.feedback import Passes, model_of, search_with_feedback
+from germane.engine.feedback_report import FeedbackReport
 from germane.engine.results import SearchResult
 from germane.errors import ParameterError, QueryError
+from germane.feedback import FeedbackMethod, feedback_named
 from germane.index.ingest import DEFAULT_MEMORY
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
@@ -26,11 +29,14 @@ from germane.rank.registry import DEFAULT_MODEL, model_named
 from germane.rank.searcher import Floats, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
-from germane.types import Document, Topic
+from germane.types import Document, Marks, Topic
 
 DEFAULT_FIELDS = ("title", "text")
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
+
+DEFAULT_FEEDBACK = "consensus"
+"""What learns when marks are given and no method is named."""
 
 Query = str | Mapping[str, float]
 
@@ -137,44 +143,68 @@ class Engine:
         query: Query,
         k: int = 10,
         *,
-        model: str | RankingModel = DEFAULT_MODEL,
+        model: str | RankingModel | None = None,
         priors: Sequence[Prior] = (),
         syntax: bool = True,
+        feedback: str | FeedbackMethod | None = None,
+        marks: Marks | Mapping[str, bool] | None = None,
         **parameters: float | None,
     ) -> SearchResult:
         """The best k documents for a query.
 
         `query`: words in the query language (`rank.query`), plain text with `syntax=False`, or a topic model as a
         mapping from index terms to weights, ranked by T-cross-entropy. `model`: a name with its parameters
-        (`mu=400`), or a RankingModel. `priors`: log-priors added to the score.
+        (`mu=400`), or a RankingModel; BM25 by default. `priors`: log-priors added to the score.
+
+        `feedback`: learn from the first ranking and rank again; a name ("rm3", "sd", ...) or a FeedbackMethod. `marks`:
+        documents that are relevant (True) or not (False); without `feedback` they imply DEFAULT_FEEDBACK. With
+        feedback and no `model`, the method's own rankings are used; a `model` given is used for both passes.
         """
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax)
-        chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
-        if isinstance(model, RankingModel) and parameters:
-            raise ParameterError("a RankingModel carries its own parameters")
+        chosen = self._model(model, parameters)
         conditions = word_conditions(parsed.required, parsed.excluded)
         conditions += [condition.mask for condition in parsed.filters]
-        hits = searcher.search(parsed.weights, chosen, k, filters=conditions, priors=self._log_priors(searcher, priors))
-        return SearchResult(parsed, hits, searcher)
+        own = self._log_priors(searcher, priors)
+        marked = Marks.of(marks)
+        if feedback is None and not marked:
+            ranking = chosen or model_named(DEFAULT_MODEL)
+            return SearchResult(
+                parsed, searcher.search(parsed.weights, ranking, k, filters=conditions, priors=own), searcher
+            )
+        method = feedback if isinstance(feedback, FeedbackMethod) else feedback_named(feedback or DEFAULT_FEEDBACK)
+        firsts = tuple(chosen or model_of(ranking) for ranking in method.first_rankings)
+        passes = Passes(firsts, chosen or model_of(method.final), conditions, own)
+        hits, learnt = search_with_feedback(searcher, dict(parsed.weights), k, method, marked, passes)
+        return SearchResult(parsed, hits, searcher, FeedbackReport(method, learnt, passes, searcher, parsed, hits))
+
+    @staticmethod
+    def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
+        """The model asked for; None if none was."""
+        if isinstance(model, RankingModel):
+            if parameters:
+                raise ParameterError("a RankingModel carries its own parameters")
+            return model
+        return model_named(model or DEFAULT_MODEL, **parameters) if model or parameters else None
 
     def batch(
         self,
         topics: Iterable[Topic],
         k: int = 1000,
         *,
-        model: str | RankingModel = DEFAULT_MODEL,
+        model: str | RankingModel | None = None,
         priors: Sequence[Prior] = (),
         syntax: bool = False,
+        feedback: str | FeedbackMethod | None = None,
         threads: int | None = None,
         **parameters: float | None,
     ) -> Iterator[tuple[Topic, SearchResult]]:
         """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
         workers = threads if threads is not None else os.cpu_count() or 1
-        chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
+        chosen = self._model(model, parameters)
 
         def one(topic: Topic) -> tuple[Topic, SearchResult]:
-            return topic, self.search(topic.text, k, model=chosen, priors=priors, syntax=syntax)
+            return topic, self.search(topic.text, k, model=chosen, priors=priors, syntax=syntax, feedback=feedback)
 
         if workers == 1:
             yield from map(one, topics)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from germane.engine.feedback_report import FeedbackReport
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Hits, Searcher
 
@@ -29,6 +30,8 @@ class SearchResult:
     query: ParsedQuery
     _hits: Hits = field(repr=False)
     _searcher: Searcher = field(repr=False)
+    feedback: FeedbackReport | None = field(default=None, repr=False)
+    """What feedback made of the query, and why the ranking changed; None without feedback."""
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:

@@ -62,8 +62,9 @@ def compare_evaluations(
     texts: Mapping[str, str] | None = None,
     alternative: Alternative = "two-sided",
     confidence: float = 0.95,
+    tests: Sequence[str] = tuple(TESTS),
 ) -> Comparison:
-    """Compare two evaluations over the same judgements."""
+    """Compare two evaluations over the same judgements, by all tests or those named."""
     if a.query_ids != b.query_ids:
         raise ParameterError("the two runs were evaluated with different judgements")
     if len(a.query_ids) < 2:
@@ -77,7 +78,7 @@ def compare_evaluations(
     ]
     d = np.array([row.difference for row in rows])
     exact = np.where(np.abs(d) <= TIE, 0.0, d)
-    tests = {name: test(exact, np.zeros(len(exact)), alternative) for name, test in TESTS.items()}
+    found = {name: TESTS[name](exact, np.zeros(len(exact)), alternative) for name in tests}
     return Comparison(
         measure,
         a[measure],
@@ -86,7 +87,7 @@ def compare_evaluations(
         int((exact < 0).sum()),
         int((exact == 0).sum()),
         paired_effect(x[keep], y[keep], confidence),
-        tests,
+        found,
         tuple(sorted(rows, key=lambda row: (-row.difference, row.query_id))),
     )
 

@@ -6,7 +6,7 @@ save(figure, "curves.png")
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from germane.evaluate.compare import Comparison
 from germane.evaluate.detection import DetectionCurve, min_cost
 from germane.evaluate.measures import evaluate
 from germane.evaluate.rankings import Qrels, Run
+
+if TYPE_CHECKING:
+    from germane.engine.feedback_report import ExpansionWord
 
 RECALLS = tuple(i / 10 for i in range(11))
 DET_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
@@ -102,6 +105,26 @@ def query_differences(comparison: Comparison, a: str = "a", b: str = "b") -> Any
     axes.bar(range(len(d)), d, width=1.0, color=["tab:blue" if value >= 0 else "tab:red" for value in d])
     axes.axhline(0.0, color="black", linewidth=0.8)
     axes.set(xlabel="queries", ylabel=f"{comparison.measure}: {a} - {b}", xticks=[])
+    return figure
+
+
+def expansion(words: Sequence["ExpansionWord"]) -> Any:
+    """A bar for each word of an expanded query, the first on top: the query's own part, and what feedback learnt."""
+    figure, axes = _axes(6.0, 0.22 * len(words) + 1.2)
+    weights = np.array([word.weight for word in words], np.float64)
+    gained = np.maximum(weights, 0.0)
+    own = np.minimum([word.query_weight for word in words], gained)
+    places = range(len(words))
+    axes.barh(places, own, color="tab:orange", label="the query's own")
+    axes.barh(places, gained - own, left=own, color="tab:blue", label="learnt")
+    if (weights < 0).any():
+        axes.barh(places, np.minimum(weights, 0.0), color="tab:red", label="learnt against")
+        axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_yticks(places, [word.word for word in words], fontsize=8)
+    axes.invert_yaxis()
+    axes.set(xlabel="weight")
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend(fontsize=8, loc="lower right")
     return figure
 
 

@@ -217,7 +217,7 @@ def _forward_problems(segment: Segment, collected: _Collected) -> Iterator[str]:
     starts = np.zeros(segment.n_docs + 1, np.int64)
     np.cumsum(segment.n_unique, dtype=np.int64, out=starts[1:])
     for first, last in pieces_of(starts, PIECE):
-        own, terms, counts = segment.forward_many(first, last)
+        own, terms, counts = segment.forward_of(slice(first, last))
         if terms.max(initial=0) >= max(segment.n_terms, 1):
             yield "forward lists name terms that are not there"
             return

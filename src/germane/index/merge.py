@@ -163,7 +163,7 @@ def _merge_forward(
     for live, m, term_map in zip(segments, remap, term_maps, strict=True):
         for begin in range(0, live.segment.n_docs, step):
             end = min(begin + step, live.segment.n_docs)
-            starts, terms, counts = live.segment.forward_many(begin, end)
+            starts, terms, counts = live.segment.forward_of(slice(begin, end))
             kept = m[begin:end] >= 0
             sizes = np.diff(starts)
             if not kept.all():

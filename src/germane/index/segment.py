@@ -111,6 +111,10 @@ class Segment:
         """The term with this number."""
         return string_at(self.container["term_bytes"], self.container["term_offsets"], number).decode()
 
+    def terms(self, numbers: npt.NDArray[np.int64]) -> list[str]:
+        """The terms with these numbers, in one pass."""
+        return _strings(self.container["term_bytes"], self.container["term_offsets"], numbers)
+
     def surface(self, number: int) -> str:
         """The commonest form in which the term was written."""
         form = string_at(self.container["surface_bytes"], self.container["surface_offsets"], number).decode()
@@ -200,16 +204,19 @@ class Segment:
         )
         return terms, counts
 
-    def forward_many(self, first: int, last: int) -> tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """The forward lists of documents [first, last): starts, terms, counts."""
-        starts = np.zeros(last - first + 1, np.int64)
-        np.cumsum(self.n_unique[first:last], out=starts[1:])
+    def forward_of(
+        self, docs: npt.NDArray[np.int64] | slice
+    ) -> tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """The forward lists of any documents, one behind the other: starts, terms, counts."""
+        n_unique = self.n_unique[docs]
+        starts = np.zeros(len(n_unique) + 1, np.int64)
+        np.cumsum(n_unique, out=starts[1:])
         terms, counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
         kernels.decode_forward_many(
             self.container["fwd_words"],
-            self._forward_at[first:last],
-            self.container["fwd_term_bits"][first:last],
-            self.container["fwd_tf_bits"][first:last],
+            self._forward_at[docs],
+            self.container["fwd_term_bits"][docs],
+            self.container["fwd_tf_bits"][docs],
             starts,
             terms,
             counts,
@@ -222,13 +229,7 @@ class Segment:
 
     def doc_ids(self, docs: npt.NDArray[np.int64]) -> list[str]:
         """The ids of many documents, in one pass."""
-        if len(docs) == 0:
-            return []
-        data, offsets = self.container["id_bytes"], self.container["id_offsets"]
-        sizes = offsets[docs + 1].astype(np.int64) - offsets[docs]
-        buffer = np.empty(int(sizes.sum()) + len(docs), np.uint8)
-        kernels.gather_strings(data, offsets, docs, buffer)
-        return buffer.tobytes()[:-1].decode().split("\0")
+        return _strings(self.container["id_bytes"], self.container["id_offsets"], docs)
 
     def find_ids(self, ids: Sequence[str]) -> Integers:
         """Document number of each id, -1 where absent; a deleted document is still found."""
@@ -263,3 +264,13 @@ class Segment:
     @cached_property
     def _columns(self) -> dict[str, Column]:
         return {}
+
+
+def _strings(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.integer], chosen: npt.NDArray[np.int64]) -> list[str]:
+    """Some of the strings packed in `data`."""
+    if len(chosen) == 0:
+        return []
+    sizes = offsets[chosen + 1].astype(np.int64) - offsets[chosen]
+    buffer = np.empty(int(sizes.sum()) + len(chosen), np.uint8)
+    kernels.gather_strings(data, offsets, chosen, buffer)
+    return buffer.tobytes()[:-1].decode().split("\0")

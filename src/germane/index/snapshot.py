@@ -99,6 +99,14 @@ class Snapshot:
                 cf += int(live.segment.cf[number]) - fallen_cf
         return TermStats(df, cf, numbers)
 
+    def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
+        """df and cf among the live documents of the whole index, of some terms of a segment."""
+        live = self.segments[segment]
+        if len(self.segments) == 1 and live.deletions.n_docs == 0:
+            return live.segment.df[numbers].astype(np.int64), live.segment.cf[numbers].astype(np.int64)
+        stats = self.term_stats([live.segment.term(number) for number in numbers.tolist()])
+        return np.array([found.df for found in stats], np.int64), np.array([found.cf for found in stats], np.int64)
+
     def surface(self, term: str) -> str:
         """The commonest written form of a term, the term itself where it is unknown."""
         for number, live in zip(self.term_stats([term])[0].numbers, self.segments, strict=True):

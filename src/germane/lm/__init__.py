@@ -1,6 +1,6 @@
 """Language models over words: the type, its estimation by smoothing, and its comparison. Needs only NumPy."""
 
-from germane.lm.collection import CollectionStats
+from germane.lm.collection import CollectionStats, idf, robertson_idf
 from germane.lm.divergences import (
     cross_entropy,
     d_cross_entropy,
@@ -31,11 +31,13 @@ __all__ = [
     "cross_entropy",
     "d_cross_entropy",
     "entropy",
+    "idf",
     "jensen_shannon",
     "kl",
     "optimal_lam",
     "optimal_mu",
     "perplexity",
+    "robertson_idf",
     "symmetric_kl",
     "t_cross_entropy",
 ]

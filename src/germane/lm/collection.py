@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
 
 from germane.errors import ParameterError
@@ -69,3 +70,14 @@ class CollectionStats:
         if self.n_tokens == 0:
             raise ParameterError("an empty collection has no collection model: n_tokens is 0")
         return self.cf / float(self.n_tokens)
+
+
+def robertson_idf(n_docs: int, df: npt.ArrayLike) -> FloatArray:
+    """log(1 + (N - df + ½)/(df + ½)), the inverse document frequency of BM25 in the form that is never negative."""
+    frequency = np.asarray(df, np.float64)
+    return np.log1p((n_docs - frequency + 0.5) / (frequency + 0.5))
+
+
+def idf(n_docs: int, df: npt.ArrayLike) -> FloatArray:
+    """log(1 + N/df), the inverse document frequency of the vector space model here."""
+    return np.log1p(n_docs / np.asarray(df, np.float64))

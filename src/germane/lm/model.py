@@ -132,7 +132,7 @@ class LanguageModel:
 
         By excess, not by θ: these are the words the model says more often than the collection does.
         """
-        order = np.lexsort((self.ids, -self.excess))[: whole("n", n, least=0)]
+        order = self._strongest(whole("n", n, least=0))
         return self.ids[order], self.excess[order]
 
     def truncate(self, n_terms: int) -> Truncation:
@@ -141,15 +141,24 @@ class LanguageModel:
         The dropped excess goes to the kept words in proportion, and is reported. For the usual clipped feedback query,
         which is proportional to the kept words alone, follow with `without_background`.
         """
-        ids, _ = self.top(whole("n_terms", n_terms, least=1))
-        keep = np.isin(self.ids, ids, assume_unique=True)
+        keep = np.sort(self._strongest(whole("n_terms", n_terms, least=1)))
         total, kept = float(self.excess.sum()), float(self.excess[keep].sum())
         scale = total / kept if kept > 0 else 1.0
         model = LanguageModel(self.ids[keep], self.excess[keep] * scale, self.background)
-        return Truncation(model, float(self.excess[~keep].sum()))
+        return Truncation(model, max(total - kept, 0.0) if len(keep) < len(self.ids) else 0.0)
+
+    def _strongest(self, n: int) -> IntArray:
+        """Positions of the n words of largest excess, strongest first, ties by the smaller id."""
+        among = np.arange(len(self.ids))
+        if 0 < n < len(self.ids) // 4:  # sort only what may be among them
+            least = np.partition(self.excess, len(self.ids) - n)[len(self.ids) - n]
+            among = np.flatnonzero(self.excess >= least)
+        return among[np.lexsort((among, -self.excess[among]))[:n]]
 
     def without_background(self) -> "LanguageModel":
         """e'(w) = e(w)/Σe, a = 0: the excess alone, as a distribution. A pure background has none and is refused."""
+        if self.background == 0.0:
+            return self
         total = float(self.excess.sum())
         if total == 0:
             raise ParameterError("a model that is all background has no excess to keep")

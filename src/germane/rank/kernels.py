@@ -29,7 +29,7 @@ import math
 import numpy as np
 from numba import njit
 
-from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block, decode_list
+from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, prefetch, reach_mask
 
@@ -603,29 +603,6 @@ def add_terms(
                 position[t, w], base, stop, buffer[t], cached, t, acc, docs, extras, kind, weight[t], scale[t],
                 delta, x0, x1, size, table, table_at[t], n_table[t], candidates, n_candidates,
             )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def word_sums(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, squared_log, out
-):
-    """out[d] = Σ_w f(c_wd) · weight(w) over all words of document d, f(c) = (1 + log c)² or c."""
-    largest = 0
-    for t in range(len(df)):
-        largest = max(largest, np.int64(df[t]))
-    docs = np.empty(largest + BLOCK, np.uint32)
-    counts = np.empty(largest + BLOCK, np.uint32)
-    out[:] = 0.0
-    for t in range(len(df)):
-        n = np.int64(df[t])
-        decode_list(
-            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block[t], n, docs, counts
-        )  # fmt: skip
-        for i in range(n):
-            value = np.float64(counts[i])
-            if squared_log:
-                value = (1.0 + math.log(value)) ** 2
-            out[docs[i]] += value * weight[t]
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.errors import ParameterError
-from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
+from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage, idf, robertson_idf
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 
 Floats = npt.NDArray[np.float64]
@@ -136,9 +136,7 @@ class QueryLikelihood(RankingModel):
     Words that the collection does not hold have p_C = 0; they are left out of the query.
     """
 
-    smoothing: Dirichlet | JelinekMercer | TwoStage | AbsoluteDiscounting = field(
-        default_factory=lambda: Dirichlet(DEFAULT_MU)
-    )
+    smoothing: Smoothing = field(default_factory=lambda: Dirichlet(DEFAULT_MU))
 
     def __post_init__(self) -> None:
         if not isinstance(self.smoothing, (Dirichlet, JelinekMercer, TwoStage, AbsoluteDiscounting)):
@@ -159,13 +157,13 @@ class QueryLikelihood(RankingModel):
             strength = [w * math.log1p(s) for w, s in zip(weight, scale, strict=True)]
             return _plan(LOG_COUNT_RATIO, terms, weight, scale, strength, constant=constant, mass=mass)
         # e/(a p_C) = s·(c - δ)/(x0 + x1·size)
-        delta, x0, x1 = 0.0, 0.0, 1.0
+        delta, x0, x1, factor = 0.0, 0.0, 1.0, 1.0
         if isinstance(smoothing, JelinekMercer):
             factor = smoothing.lam / (1.0 - smoothing.lam)
             constant += mass * math.log(1.0 - smoothing.lam)
         elif isinstance(smoothing, TwoStage):
             factor, x0, x1 = smoothing.lam, smoothing.mu, 1.0 - smoothing.lam
-        else:
+        elif isinstance(smoothing, AbsoluteDiscounting):
             delta, x1, factor = smoothing.delta, smoothing.delta, 1.0
         scale = [factor / p for p in p_C]
         mean = collection.n_tokens / max(collection.n_docs, 1)
@@ -210,10 +208,8 @@ class BM25(RankingModel):
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
-        weight = [
-            term.weight * math.log1p((collection.n_docs - term.df + 0.5) / (term.df + 0.5)) * (self.k1 + 1.0)
-            for term in terms
-        ]
+        idfs = robertson_idf(collection.n_docs, [term.df for term in terms]).tolist()
+        weight = [term.weight * idf_w * (self.k1 + 1.0) for term, idf_w in zip(terms, idfs, strict=True)]
         scale = [0.0] * len(terms)
         return _plan(
             SATURATION, terms, weight, scale, weight, x0=self.k1 * (1.0 - self.b), x1=self.k1 * self.b / average
@@ -238,11 +234,6 @@ class TfIdf(RankingModel):
         """1/√Σ_w ((1 + log c)·idf)²; without words next to nothing, but above 0, as the kernel expects."""
         nothing = np.full(len(documents.sums), np.finfo(np.float64).tiny)
         return np.divide(1.0, np.sqrt(documents.sums), out=nothing, where=documents.sums > 0)
-
-
-def idf(n_docs: int, df: npt.ArrayLike) -> Floats:
-    """log(1 + N/df), the inverse document frequency of TF-IDF here."""
-    return np.log1p(n_docs / np.asarray(df, np.float64))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from germane.errors import ParameterError
 from germane.index.kernels import BLOCK
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
-from germane.rank import kernels, long_kernels
+from germane.rank import document_kernels, hinted_kernels, kernels, long_kernels
 from germane.rank.kinds import BY_COUNT
 from germane.rank.models import NOTHING, Collection, Documents, Plan, QueryTerm, RankingModel
 
@@ -44,10 +44,14 @@ class DocumentParts(NamedTuple):
     base: Floats
 
 
+Weights = Mapping[str, float]
 PartsMemory = dict[tuple[str, RankingModel], DocumentParts]
 REMEMBERED = 256
+REMEMBERED_EVERYWHERE = 16
 LONG, LONGEST = 12, 4096
 """A query of more than LONG terms (and at most LONGEST) is one for `long_kernels`."""
+HINT_MARGIN = 1e-12
+"""Sums in another order may differ by so much of their value."""
 EMPTY_PART = DocumentPart(NOTHING, NOTHING)
 
 
@@ -90,6 +94,16 @@ class Searcher:
             for live in snapshot.segments
         ]
         self._scratch = _Scratch()
+        self._everywhere: dict[Hashable, list[Floats]] = {}
+
+    def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
+        """What `make` gives for every document of the snapshot, made once."""
+        found = self._everywhere.get(key)
+        if found is None:
+            if len(self._everywhere) >= REMEMBERED_EVERYWHERE:
+                self._everywhere.clear()
+            self._everywhere[key] = found = make()
+        return found
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
         """The query's terms that the collection holds, with their statistics."""
@@ -118,11 +132,14 @@ class Searcher:
         filters: Sequence[Callable[[Segment], npt.NDArray[np.bool_]]] = (),
         priors: Sequence[Floats] | None = None,
         prune: bool = True,
+        hint: Hits | None = None,
     ) -> Hits:
         """The best k documents that hold at least one of the terms and pass all filters.
 
         `weights`: the topic model α as term -> weight. `filters`: each maps a segment to a mask. `priors`: log-priors,
-        one array a segment. `prune=False` scores every matching document; the result is the same.
+        one array a segment. `prune=False` scores every matching document; the result is the same. `hint`: documents
+        that pass all filters and are likely to be among the best, such as those of the query before feedback: k of
+        them, scored first, tell what a result must reach, so that more can be skipped. The result is the same.
         """
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
@@ -131,14 +148,38 @@ class Searcher:
             return Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
         plan = model.plan(terms, self.collection)
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
-        threshold = -np.inf
+        threshold, hinted = -np.inf, False
+        if hint is not None and len(hint.docs) >= k:
+            sure = np.partition(self.scores_of(hint, plan, model, priors), len(hint.docs) - k)[len(hint.docs) - k]
+            threshold = float(sure) - HINT_MARGIN * abs(float(sure))
+            hinted = threshold > -np.inf
         for i in range(len(self.snapshot.segments)):
             mask = self._mask(i, filters)
             own = priors[i] if priors is not None else NOTHING
-            results.append(self._search_segment(i, plan, model, k, mask, own, threshold, prune))
+            results.append(self._search_segment(i, plan, model, k, mask, own, threshold, prune, hinted))
             if i + 1 < len(self.snapshot.segments):
-                threshold = _kth_best(results, k)
+                threshold = max(threshold, _kth_best(results, k))
         return self._in_total_order(results, k)
+
+    def scores_of(self, hits: Hits, plan: Plan, model: RankingModel, priors: Sequence[Floats] | None) -> Floats:
+        """The scores of given documents; -inf for one without any of the terms."""
+        scores = np.full(len(hits.docs), -np.inf)
+        numbers = [stats.numbers for stats in self.snapshot.term_stats([term.term for term in plan.terms])]
+        for i in np.unique(hits.segments).tolist():
+            chosen = hits.segments == i
+            segment = self.snapshot.segments[i].segment
+            doc, norm, base = self.document_parts(i, model)
+            found = np.empty(int(chosen.sum()))
+            f = segment.forward_arrays
+            document_kernels.score_documents(
+                np.array([own[i] for own in numbers], np.int64), f.words, f.at, f.term_bits, f.tf_bits, f.n_unique,
+                plan.weight, plan.scale,
+                plan.kind, plan.delta, plan.x0, plan.x1, segment.n_unique if plan.sized_by_unique else segment.doc_len,
+                norm.values, plan.constant, plan.mass, doc.values,
+                _sum(base, priors[i] if priors is not None else NOTHING), hits.docs[chosen], found,
+            )  # fmt: skip
+            scores[chosen] = found
+        return scores
 
     def _mask(self, i: int, filters: Sequence[Callable[[Segment], npt.NDArray[np.bool_]]]) -> Mask:
         mask = self._live[i]
@@ -158,6 +199,7 @@ class Searcher:
         own: Floats,
         threshold: float,
         prune: bool,
+        hinted: bool,
     ) -> tuple[Floats, npt.NDArray[np.int64]]:
         segment = self.snapshot.segments[i].segment
         numbers = [stats.numbers[i] for stats in self.snapshot.term_stats([term.term for term in plan.terms])]
@@ -180,7 +222,18 @@ class Searcher:
         scratch = self._scratch
         scratch.reserve(int(df.sum()) + BLOCK * (len(present) + 1))
         b = segment.blocks
-        if prune and LONG < len(held) <= LONGEST and plan.kind in BY_COUNT and segment.n_docs > long_kernels.WINDOW:
+        sizes = segment.n_unique if plan.sized_by_unique else segment.doc_len
+        long = prune and LONG < len(held) <= LONGEST and segment.n_docs > long_kernels.WINDOW
+        if hinted and long and plan.kind not in BY_COUNT:
+            n = hinted_kernels.top_k_above(
+                b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, b.min_len, segment.first_block[held], df, held,
+                weight, scale, plan.kind, plan.delta, plan.x0, plan.x1, sizes, not plan.sized_by_unique,
+                norm.values, norm.maxima, plan.constant, mass, doc.values, doc.maxima, prior.values, prior.maxima,
+                mask, segment.id_rank, *segment.forward_arrays, segment.most_unique,
+                best, threshold, scratch.acc, scratch.docs, scratch.extras, scores, docs,
+            )  # fmt: skip
+            return scores[:n], docs[:n]
+        if long and plan.kind in BY_COUNT:
             n = long_kernels.top_k_long(
                 b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, segment.first_block[held], df, held, weight,
                 scale, plan.kind, norm.values, norm.maxima, plan.constant, mass, doc.values, doc.maxima, prior.values,
@@ -192,7 +245,7 @@ class Searcher:
         n = kernels.top_k(
             b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, b.min_len,
             segment.first_block[held], df, weight, scale, plan.kind, plan.delta, plan.x0, plan.x1,
-            segment.n_unique if plan.sized_by_unique else segment.doc_len, not plan.sized_by_unique,
+            sizes, not plan.sized_by_unique,
             norm.values, norm.maxima, plan.constant, mass, doc.values, doc.maxima, prior.values, prior.maxima,
             mask, segment.id_rank, best, threshold, prune, scratch.acc, scratch.docs, scratch.extras, scores, docs,
         )  # fmt: skip
@@ -214,7 +267,7 @@ class Searcher:
                 df, cf = self.snapshot.live_frequencies(i)
                 weight = asked.weight(np.maximum(df, 1), np.maximum(cf, 1), self.collection)
                 sums, b = np.empty(segment.n_docs), segment.blocks
-                kernels.word_sums(
+                document_kernels.word_sums(
                     b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, segment.first_block, segment.df, weight,
                     asked.squared_log, sums,
                 )  # fmt: skip

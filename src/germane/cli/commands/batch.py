@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
+from germane.cli.feedback import Feedback
 from germane.cli.opening import open_engine
 from germane.cli.progress import watched
 from germane.cli.ranking import Ranking
@@ -37,13 +38,18 @@ def batch(
         typer.Option("--run", metavar="FILE", help="Where the run goes; stdout otherwise.", show_default=False),
     ] = None,
     tag: options.Tag = "germane",
-    model: options.Model = options.DEFAULT_MODEL,
+    model: options.ModelIfNamed = None,
     mu: options.Mu = None,
     lam: options.Lam = None,
     delta: options.Delta = None,
     k1: options.K1 = None,
     b: options.B = None,
     prior: options.PriorOption = None,
+    feedback: options.Feedback = None,
+    feedback_docs: options.FeedbackDocs = None,
+    feedback_terms: options.FeedbackTerms = None,
+    query_weight: options.QueryWeight = None,
+    guard: options.Guard = False,
     syntax: Annotated[
         bool, typer.Option("--syntax", help="Read the queries in the query language, not as plain text.")
     ] = False,
@@ -56,6 +62,8 @@ def batch(
     All cores work; the file is written whole or not at all.
 
     Example: germane batch my-index queries.tsv -k 1000 --run run.txt
+
+    Example: germane batch my-index queries.tsv --feedback rm3 --run rm3.txt
     """
     from germane.data import read_topics, write_run
 
@@ -63,8 +71,10 @@ def batch(
     if not topics:
         raise InputError("there are no queries in it", source=queries)
     engine = open_engine(folder)
-    chosen, priors = Ranking(model, mu, lam, delta, k1, b, prior or ()).chosen(engine)
-    answers = engine.batch(topics, k, model=chosen, priors=priors, syntax=syntax, threads=threads)
+    method = Feedback(feedback, feedback_docs, feedback_terms, query_weight, guard).method()
+    ranking = Ranking(model, mu, lam, delta, k1, b, prior or ())
+    chosen, priors = ranking.chosen(engine) if method is None else ranking.named(engine)
+    answers = engine.batch(topics, k, model=chosen, priors=priors, syntax=syntax, feedback=method, threads=threads)
     silent: list[str] = []
     entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent)
     write_run(run if run is not None else sys.stdout, entries)

@@ -1,15 +1,19 @@
 """germane search: the best documents for a query."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from germane.cli import answers, options, questions
+from germane.cli import answers, learnt, options, questions
 from germane.cli.failures import NOTHING_FOUND
+from germane.cli.feedback import Feedback, ranked_by
 from germane.cli.opening import open_engine
 from germane.cli.ranking import Ranking
 from germane.cli.streams import tell, terminal
 from germane.errors import ParameterError
+
+if TYPE_CHECKING:
+    from germane.engine import Engine, SearchResult
 
 
 def search(
@@ -18,13 +22,22 @@ def search(
         list[str], typer.Argument(metavar="WORDS...", help="The query; - reads it from stdin.", show_default=False)
     ],
     k: options.K = 10,
-    model: options.Model = options.DEFAULT_MODEL,
+    model: options.ModelIfNamed = None,
     mu: options.Mu = None,
     lam: options.Lam = None,
     delta: options.Delta = None,
     k1: options.K1 = None,
     b: options.B = None,
     prior: options.PriorOption = None,
+    feedback: options.Feedback = None,
+    relevant: options.Relevant = None,
+    not_relevant: options.NotRelevant = None,
+    feedback_docs: options.FeedbackDocs = None,
+    feedback_terms: options.FeedbackTerms = None,
+    query_weight: options.QueryWeight = None,
+    guard: options.Guard = False,
+    explain: options.ExplainFeedback = False,
+    plot: options.PlotFeedback = None,
     plain: options.Plain = False,
     json: options.Json = False,
     tsv: options.Tsv = False,
@@ -40,27 +53,66 @@ def search(
     Example: germane search my-index "heart attack year:2010.." -k 5
 
     Example: germane search my-index "heart attack" --model bm25 --json
+
+    Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
     """
     if json + tsv + trec > 1:
         raise ParameterError("choose one of --json, --tsv and --trec")
+    learning = Feedback(
+        feedback, feedback_docs, feedback_terms, query_weight, guard, relevant or (), not_relevant or ()
+    )
+    _check(learning, explain=explain, plot=plot is not None, lines=tsv or trec)
     query = questions.typed(" ".join(words))
     engine = open_engine(folder)
-    chosen, priors = Ranking(model, mu, lam, delta, k1, b, prior or ()).chosen(engine)
-    result = engine.search(query, k, model=chosen, priors=priors, syntax=not plain)
+    ranking = Ranking(model, mu, lam, delta, k1, b, prior or ())
+    result, ranked = _searched(engine, query, k, ranking, learning, plain=plain)
     sought = questions.words_of(query, result, plain=plain)
     reason = questions.why_nothing(engine, query, sought, result) if not len(result) else None
     better = questions.suggestion(engine, query, sought)
+    report = result.feedback
+    if report is not None and plot is not None:
+        learnt.draw(report, plot)
     if json:
-        answers.put_json(query, model, k, result, better)
+        told = learnt.content(learning.known_as(), report) if report is not None and explain else None
+        answers.put_json(query, ranked, k, result, better, told)
     elif tsv:
         answers.put_tsv(result)
     elif trec:
         answers.put_trec(result, tag)
     elif len(result):
         answers.show(terminal(), engine, result)
+        if report is not None and explain:
+            learnt.show(terminal(), engine, learning.known_as(), report)
     if reason is not None:
         tell(reason)
     if better is not None:
         tell(f"did you mean: {better}")
     if reason is not None:
         raise typer.Exit(NOTHING_FOUND)
+
+
+def _check(learning: Feedback, *, explain: bool, plot: bool, lines: bool) -> None:
+    """What is shown of feedback needs feedback, and a place to show it."""
+    for option, given in (("--explain", explain), ("--plot", plot)):
+        if given and not learning.wanted:
+            raise ParameterError(
+                f"{option} shows what feedback did: choose a method with --feedback ({', '.join(options.FEEDBACK)}), "
+                "or mark documents with --relevant or --not; for the score of one document there is germane explain"
+            )
+    if explain and lines:
+        raise ParameterError("--explain goes with the table or with --json, not with --tsv or --trec")
+
+
+def _searched(
+    engine: "Engine", query: str, k: int, ranking: Ranking, learning: Feedback, *, plain: bool
+) -> tuple["SearchResult", str]:
+    """The result, and the name of the model that ranked it."""
+    method = learning.method()
+    if method is None:
+        model, priors = ranking.chosen(engine)
+        result = engine.search(query, k, model=model, priors=priors, syntax=not plain)
+        return result, ranking.model or options.DEFAULT_MODEL
+    own, priors = ranking.named(engine)
+    marks = learning.marks(engine)
+    result = engine.search(query, k, model=own, priors=priors, syntax=not plain, feedback=method, marks=marks)
+    return result, ranking.model or ranked_by(method)

@@ -16,6 +16,7 @@ from germane.engine.engine import DEFAULT_FIELDS
 from germane.errors import GermaneError, IndexFormatError, InputError
 from germane.evaluate.experiments.literal import LiteralBM25
 from germane.evaluate.rankings import Qrels, load_qrels
+from germane.feedback import FeedbackMethod
 from germane.rank.models import RankingModel
 from germane.text import Analyzer
 from germane.types import Document, Topic
@@ -80,11 +81,13 @@ class Collection:
         """The queries' words by id."""
         return {topic.id: topic.text for topic in self.topics}
 
-    def run(self, model: RankingModel, k: int) -> dict[str, dict[str, float]]:
-        """The run of a model over all judged topics."""
+    def run(
+        self, model: RankingModel | None, k: int, *, feedback: FeedbackMethod | None = None
+    ) -> dict[str, dict[str, float]]:
+        """The run of a model over all judged topics; with feedback, which ranks by itself where no model is given."""
         return {
             topic.id: dict(zip(result.ids, result.scores.tolist(), strict=True))
-            for topic, result in self.engine.batch(self.topics, k, model=model)
+            for topic, result in self.engine.batch(self.topics, k, model=model, feedback=feedback)
         }
 
     @cached_property

@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from germane.data.atomic import open_for_writing
 from germane.errors import StorageError
 from germane.evaluate import plots
-from germane.evaluate.experiments.runner import Figure, Result
+from germane.evaluate.experiments.results import Figure, Result
+from germane.evaluate.experiments.tables import comparison_tables, ratio_tables, table
 
 
 def as_markdown(result: Result) -> str:
@@ -20,7 +21,7 @@ def as_markdown(result: Result) -> str:
         rows = [["", *experiment.datasets]]
         for system in systems:
             rows.append([system, *(_cell(_find(result, dataset, system, measure)) for dataset in experiment.datasets)])
-        parts.append(f"## {measure}\n\n{_table(rows)}")
+        parts.append(f"## {measure}\n\n{table(rows)}")
     if experiment.reference_source:
         parts.append(f"In parentheses: {experiment.reference_source}.")
     if result.parameters:
@@ -29,7 +30,13 @@ def as_markdown(result: Result) -> str:
         rows += [
             [system, *(result.parameters.get(d, {}).get(system, "") for d in experiment.datasets)] for system in named
         ]
-        parts.append(f"## Parameters\n\nTuned ones: one setting a fold.\n\n{_table(rows)}")
+        parts.append(f"## Parameters\n\nTuned ones: one setting a fold.\n\n{table(rows)}")
+    if result.comparisons:
+        about = "Paired, two-sided tests over queries; * below 0.05, not corrected for there being many tests."
+        about += " Tuned systems: each query as it was held out."
+        parts.append(f"## Comparisons\n\n{about}\n\n{comparison_tables(result)}")
+    if result.ratios:
+        parts.append(f"## Ratios\n\n{ratio_tables(result)}")
     if result.bars:
         parts.append("## Bars\n\n" + "\n".join(f"- {bar}" for bar in result.bars))
     parts.append("## Judgements\n\n" + "\n".join(f"- {name}: {text}" for name, text in result.conventions.items()))
@@ -67,10 +74,33 @@ def as_json(result: Result) -> str:
             for f in result.figures
         ],
         "bars": [{"text": bar.text, "reached": bar.reached} for bar in result.bars],
+        "ratios": [
+            {
+                "system": r.asked.system, "against": r.asked.against, "measure": r.asked.measure, "values": r.values,
+                "best": {dataset: {"system": row, "value": value} for dataset, (row, value) in r.best.items()},
+                "mean": r.mean, "worst": r.worst,
+            }
+            for r in result.ratios
+        ],
+        "comparisons": _comparisons(result),
         "parameters": result.parameters,
         "judgements": result.conventions,
     }  # fmt: skip
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _comparisons(result: Result) -> list[dict[str, Any]]:
+    return [
+        {
+            "a": compared.asked.a, "b": compared.asked.b, "measure": found.measure, "queries": name,
+            "mean_a": found.mean_a, "mean_b": found.mean_b, "difference": found.effect.mean,
+            "low": found.effect.low, "high": found.effect.high,
+            "wins": found.wins, "losses": found.losses, "ties": found.ties,
+            "p": {test: value.p_value for test, value in found.tests.items()},
+        }
+        for compared in result.comparisons
+        for name, found in compared.rows.items()
+    ]  # fmt: skip
 
 
 def expected_toml(result: Result) -> str:
@@ -119,15 +149,6 @@ def _cell(figure: Figure | None) -> str:
         return ""
     reference = f" ({figure.reference:.4g})" if figure.reference is not None else ""
     return f"{figure.value:.4f}{reference}{'' if figure.ok else ' !'}"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
-    ]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(lines)
 
 
 def _key(name: str) -> str:

@@ -11,11 +11,13 @@ plots = ["precision-recall"]        beside the sensitivity of swept parameters
 
 [[system]]                          one or more
 name = "dirichlet"                  unique
-model = "dirichlet"                 a ranking model, or "literal-bm25"
+model = "dirichlet"                 a ranking model, or "literal-bm25"; optional with feedback
+feedback = "rm3"                    a feedback method; without a model its own rankings are used
 parameters = { mu = 400 }           fixed
 sweep = { mu = [100, 400, 1600] }   every value on all queries: one row each
 tune = { mu = [100, 400, 1600] }    chosen by cross-validation over queries (`tuning`)
 learn = "mu"                        learnt from the documents alone
+                                    A feedback method's numbers: `feedback_systems.py`
 
 [tuning]                            folds = 2, method = "grid", measure = "AP", seed = 0
 
@@ -26,19 +28,29 @@ measure = "nDCG@10"
 datasets = ["cisi"]
 slack = 0.0
 
+[[mean_ratio]]                      a bar on figure / the best figure of a swept system, data set by data set
+system = "rm3"
+measure = "AP"
+datasets = ["cranfield", "cisi"]
+against = "dirichlet"               of its sweep, the best value on each data set counts
+at_least = 1.05                     for the mean of the ratios (optional)
+worst = 0.97                        for the least of them (optional)
+
+[[compare]]                         paired t, Wilcoxon and sign test on each data set, and over all queries together
+a = "rm3"                           tuned systems: each query as it was held out
+b = "dirichlet mu=400"              a swept system is named with its setting, as in the table
+measure = "AP"
+
 [expected.cranfield.dirichlet]      AP = 0.41
 [reference]                         source = "SD table 5.3"
 [reference.cranfield.dirichlet]     AP = 0.409
 """
 
-import tomllib
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-from germane.errors import InputError
-
+LITERAL = "literal-bm25"
 PLOTS = ("precision-recall",)
 Figures = Mapping[str, Mapping[str, Mapping[str, float]]]
 """data set -> system -> measure -> value"""
@@ -46,14 +58,26 @@ Figures = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 @dataclass(frozen=True)
 class System:
-    """A ranking model with fixed, swept, tuned or learnt parameters."""
+    """A ranking model, a feedback method or both, with fixed, swept, tuned or learnt parameters."""
 
     name: str
-    model: str
+    model: str = ""
+    feedback: str = ""
     parameters: Mapping[str, float] = field(default_factory=dict)
     sweep: Mapping[str, Sequence[float]] = field(default_factory=dict)
     tune: Mapping[str, Sequence[float]] = field(default_factory=dict)
     learn: str = ""
+
+    @property
+    def settings(self) -> dict[str, dict[str, float]]:
+        """The system's rows in the table, and the swept parameters of each."""
+        points = [dict(zip(self.sweep, values, strict=True)) for values in itertools.product(*self.sweep.values())]
+        return {f"{self.name} {written(point)}".strip(): point for point in points}
+
+
+def written(parameters: Mapping[str, float]) -> str:
+    """Parameters as the table writes them: mu=400 lam=0.1."""
+    return " ".join(f"{name}={value:g}" for name, value in parameters.items())
 
 
 @dataclass(frozen=True)
@@ -79,6 +103,27 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
+class MeanRatio:
+    """A bar: the system's figures over the best ones of a swept system, on average and at worst."""
+
+    system: str
+    measure: str
+    datasets: Sequence[str]
+    against: str
+    at_least: float | None = None
+    worst: float | None = None
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Two systems whose difference is to be tested."""
+
+    a: str
+    b: str
+    measure: str
+
+
+@dataclass(frozen=True)
 class Experiment:
     """An experiment file, read."""
 
@@ -94,60 +139,18 @@ class Experiment:
     notes: Mapping[str, str] = field(default_factory=dict)
     tuning: Tuning = field(default_factory=Tuning)
     bars: Sequence[AtLeast] = ()
+    ratios: Sequence[MeanRatio] = ()
+    comparisons: Sequence[Compare] = ()
     expected: Figures = field(default_factory=dict)
     reference: Figures = field(default_factory=dict)
     reference_source: str = ""
 
+    @property
+    def rows(self) -> list[str]:
+        """Every system's rows in the table."""
+        return [row for system in self.systems for row in system.settings]
 
-def experiment_files(folder: Path) -> dict[str, Path]:
-    """The experiments of a folder, by name."""
-    if not folder.is_dir():
-        raise InputError("this is no folder of experiments", source=str(folder))
-    found = {path.stem: path for path in sorted(folder.glob("*.toml"))}
-    if not found:
-        raise InputError("the folder holds no experiment (*.toml)", source=str(folder))
-    return found
-
-
-def read_experiment(path: Path) -> Experiment:
-    """Read and check a file; what it should not say is named."""
-    source = str(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", source=source) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"not valid TOML: {error}", source=source) from None
-    try:
-        return _experiment(path.stem, content)
-    except (TypeError, KeyError, ValueError) as error:
-        what = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else str(error)
-        what = what.replace("__init__() got an unexpected keyword argument", "does not know")
-        raise InputError(what, source=source) from None
-
-
-def _experiment(name: str, content: dict[str, Any]) -> Experiment:
-    reference = dict(content.pop("reference", {}))
-    source = reference.pop("source", "")
-    experiment = Experiment(
-        name=name,
-        systems=[System(**system) for system in content.pop("system")],
-        tuning=Tuning(**content.pop("tuning", {})),
-        bars=[AtLeast(**bar) for bar in content.pop("at_least", [])],
-        reference=reference,
-        reference_source=source,
-        **{key: content[key] for key in content},
-    )
-    names = [system.name for system in experiment.systems]
-    if len({*names}) < len(names):
-        raise ValueError("two systems have one name")
-    for system in experiment.systems:
-        if sum(map(bool, (system.sweep, system.tune, system.learn))) > 1:
-            raise ValueError(f"system '{system.name}' may have one of sweep, tune and learn")
-    for bar in experiment.bars:
-        if bar.measure not in experiment.measures or not {*bar.datasets} <= {*experiment.datasets}:
-            raise ValueError(f"the bar of '{bar.system}' names a measure or data set that is not run")
-    unknown = sorted({*experiment.plots} - {*PLOTS})
-    if unknown:
-        raise ValueError(f"there is no plot '{unknown[0]}'; there are: {', '.join(PLOTS)}")
-    return experiment
+    def rows_of(self, name: str) -> list[str]:
+        """The rows of a system, or the one row of that name."""
+        found = [[*system.settings] for system in self.systems if system.name == name]
+        return found[0] if found else [row for row in self.rows if row == name]

@@ -1,0 +1,175 @@
+"""What feedback did to a search, for people and for programs: the words, where they are from, and what moved."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from germane.cli.streams import tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from germane.engine import Engine
+    from germane.engine.feedback_report import ExpansionWord, FeedbackReport, Move
+    from germane.feedback import FeedbackMethod
+
+SHOWN = 20
+"""Words and documents that a person is shown, the strongest; programs get all."""
+WIDTH = 24
+OWN, ADDED, AGAINST = "█", "▒", "░"
+MARKS = {True: "relevant", False: "not relevant", None: ""}
+
+
+def content(name: str, report: "FeedbackReport") -> dict[str, Any]:
+    """The report as JSON has it."""
+    return {
+        "method": name,
+        "parameters": _parameters(report.method),
+        "drift": dataclasses.asdict(report.drift) if report.drift is not None else None,
+        "words": [
+            {
+                "term": word.term,
+                "word": word.word,
+                "weight": word.weight,
+                "query_weight": word.query_weight,
+                "sources": [{"id": doc_id, "share": share} for doc_id, share in word.sources],
+            }
+            for word in report.words
+        ],
+        "documents": [dataclasses.asdict(document) for document in report.documents],
+        "moves": [
+            {
+                "id": move.id,
+                "rank": move.rank,
+                "before": move.before,
+                "words": [{"word": word, "impact": impact} for word, impact in move.words],
+            }
+            for move in report.moves
+        ],
+    }
+
+
+def _parameters(method: "FeedbackMethod") -> dict[str, Any]:
+    """Numbers as they are, smoothings as they are written in Python."""
+    values = {field.name: getattr(method, field.name) for field in dataclasses.fields(method)}
+    return {
+        name: value if value is None or isinstance(value, bool | int | float | str) else str(value)
+        for name, value in values.items()
+    }
+
+
+def draw(report: "FeedbackReport", path: "Path") -> None:
+    """The strongest words as a figure; without any there is none."""
+    if not report.words:
+        tell(f"there is no word to draw, so {path} is not written")
+        return
+    from germane.evaluate import plots
+
+    plots.save(plots.expansion(report.words[:SHOWN]), path)
+
+
+def show(console: "Console", engine: "Engine", name: str, report: "FeedbackReport") -> None:
+    """Three tables: the expanded query, the documents learnt from, and what moved."""
+    drift = report.drift
+    if drift is not None:
+        done = "the query was left as it is" if drift.fell_back else "they are trusted"
+        console.print(
+            f"\nDocuments disagree by {drift.disagreement:.2f} of 1 and hold {drift.coverage:.0%} of the query: {done}."
+        )
+    for table in (_words(name, report), _documents(engine, report), _moves(report)):
+        console.print()
+        console.print(table)
+
+
+def _words(name: str, report: "FeedbackReport") -> "Table":
+    from rich.text import Text
+
+    words = report.words[:SHOWN]
+    n = len(report.words)
+    of = f"{len(words)} strongest of {n} words" if n > len(words) else f"{n} words"
+    minus = f", {AGAINST} learnt against" if any(word.weight < 0 for word in words) else ""
+    repelled = {document.id for document in report.documents if document.mark is False}
+    table = _table(f"The query as {name} rewrote it ({of}; {OWN} typed, {ADDED} learnt{minus})")
+    table.add_column("word", no_wrap=True)
+    table.add_column("weight", justify="right")
+    table.add_column("", no_wrap=True)
+    table.add_column("typed", justify="right")
+    table.add_column("from (−: marked not relevant)" if repelled else "from", ratio=1)
+    most = max((abs(word.weight) for word in words), default=1.0)
+    for word in words:
+        style = "bold yellow" if word.query_weight > 0 else "red" if word.weight < 0 else ""
+        sources = ", ".join(f"{'−' * (doc_id in repelled)}{doc_id} {share:.0%}" for doc_id, share in word.sources)
+        table.add_row(
+            Text(word.word, style),
+            f"{word.weight:.4f}",
+            Text(bar(word, most), "red" if word.weight < 0 else "cyan"),
+            f"{typed_share(word):.0%}",
+            Text(sources, "dim"),
+        )
+    return table
+
+
+def typed_share(word: "ExpansionWord") -> float:
+    """How much of a word's weight is the query's own; all, where documents only took from it."""
+    return min(word.query_weight / word.weight, 1.0) if word.weight > 0 else 0.0
+
+
+def bar(word: "ExpansionWord", most: float) -> str:
+    """As long as the word is strong beside the strongest; the query's own part comes first."""
+    length = max(round(WIDTH * abs(word.weight) / most), 1) if most > 0 else 1
+    if word.weight < 0:
+        return AGAINST * length
+    own = round(length * typed_share(word))
+    return OWN * own + ADDED * (length - own)
+
+
+def _documents(engine: "Engine", report: "FeedbackReport") -> "Table":
+    from rich.text import Text
+
+    marked_first = sorted(report.documents, key=lambda document: document.mark is None)
+    shown = marked_first[:SHOWN]
+    more = f" ({len(shown)} of {len(marked_first)})" if len(marked_first) > len(shown) else ""
+    table = _table(f"Documents learnt from{more}")
+    table.add_column("weight", justify="right")
+    table.add_column("mark", no_wrap=True)
+    table.add_column("document", ratio=1)
+    for document in shown:
+        title = " ".join(str(engine.document(document.id).fields.get("title") or "").split())
+        name = Text(document.id, "bold").append(f"  {title}" if title else "", "dim")
+        table.add_row(f"{document.weight:.4f}", Text(MARKS[document.mark], "green" if document.mark else "red"), name)
+    return table
+
+
+def _moves(report: "FeedbackReport") -> "Table":
+    from rich.text import Text
+
+    table = _table("What moved, and the added words that argue for it")
+    table.add_column("rank", justify="right")
+    table.add_column("", no_wrap=True)
+    table.add_column("document")
+    table.add_column("because of", ratio=1)
+    for move in report.moves:
+        before = "–" if move.before is None else str(move.before)
+        words = ", ".join(word for word, _ in move.words)
+        table.add_row(f"{before} → {move.rank}", Text(arrow(move), "bold"), move.id, Text(words, "dim"))
+    return table
+
+
+def arrow(move: "Move") -> str:
+    """▲3 for three places up, ▼2 for two down, = for none, and new for a document that was not among the results."""
+    if move.before is None:
+        return "new"
+    if move.before == move.rank:
+        return "="
+    return f"▲{move.before - move.rank}" if move.before > move.rank else f"▼{move.rank - move.before}"
+
+
+def _table(title: str) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    return Table(
+        title=Text(title, "bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True
+    )

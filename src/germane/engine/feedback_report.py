@@ -1,0 +1,159 @@
+"""What feedback did, for people: the words it added, the documents they came from, and what moved because of them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from germane.engine.feedback import Learnt, Passes, ids_at, signed_weights
+from germane.feedback import Drift, FeedbackMethod
+from germane.feedback.evidence import NOT_RELEVANT, RELEVANT
+from germane.index.snapshot import DocumentPlace
+from germane.rank.explain import explain
+from germane.rank.models import RankingModel
+from germane.rank.query import ParsedQuery
+from germane.rank.searcher import Hits, Searcher
+
+REASONS = 5
+"""Words given as reasons for a document's move."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionWord:
+    """A word of the topic model: its weight in the ranking, how much of that is the query's own, and where it is from.
+
+    `sources`: ids of the documents that gave most of it, with their share of the word's weighted frequency; for a
+    negative weight, of the documents marked not relevant.
+    """
+
+    term: str
+    word: str
+    weight: float
+    query_weight: float
+    sources: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceDocument:
+    """A document learnt from: its weight (all relevant ones sum to 1; negative: learnt against), and its mark."""
+
+    id: str
+    weight: float
+    mark: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A result's rank with feedback and without (None: not among as many results), and the words that speak for it.
+
+    `words` are those feedback added, with their impact on the score, largest first.
+    """
+
+    id: str
+    rank: int
+    before: int | None
+    words: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackReport:
+    """Computed when asked for: a search that nobody asks about pays nothing for it."""
+
+    method: FeedbackMethod
+    _learnt: Learnt
+    _passes: Passes
+    _searcher: Searcher
+    _query: ParsedQuery
+    _hits: Hits
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """The expanded query: index terms with their weights, strongest first; negative ones repel."""
+        weights = signed_weights(self._learnt.expansion, self._learnt.terms)
+        return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
+
+    @property
+    def drift(self) -> Drift | None:
+        """What the guard saw, if there was one: whether it fell back to the query, and why."""
+        return self._learnt.expansion.drift
+
+    @cached_property
+    def words(self) -> list[ExpansionWord]:
+        """The words of the expanded query, strongest first."""
+        evidence, terms = self._learnt.evidence, self._learnt.terms
+        query = self.method.query_topic(evidence)
+        own = dict(zip(terms.of(query.ids), query.excess.tolist(), strict=True))
+        share = self.method.query_share(evidence) if self._learnt.expansion.learnt else 1.0
+        numbers = {term: word for word, term in enumerate(terms.of(np.arange(len(terms))))}
+        return [
+            ExpansionWord(
+                term,
+                self._searcher.snapshot.surface(term),
+                weight,
+                share * own.get(term, 0.0),
+                self._sources(numbers[term], weight),
+            )
+            for term, weight in self.weights.items()
+        ]
+
+    def _sources(self, word: int, weight: float, most: int = 3) -> tuple[tuple[str, float], ...]:
+        evidence = self._learnt.evidence
+        at = np.flatnonzero(evidence.ids == word)
+        docs = evidence.document_of[at]
+        signed = self._learnt.expansion.weights[docs] * (1.0 if weight > 0.0 else -1.0)
+        parts = np.maximum(signed, 0.0) * evidence.counts[at] / evidence.lengths[docs]
+        total = float(parts.sum())
+        if total <= 0.0:
+            return ()
+        order = [i for i in np.lexsort((docs, -parts))[:most].tolist() if parts[i] > 0.0]
+        return tuple((self._ids[docs[i]], float(parts[i]) / total) for i in order)
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return ids_at(self._searcher.snapshot, self._learnt.places)
+
+    @cached_property
+    def documents(self) -> list[EvidenceDocument]:
+        """The documents learnt from, weightiest first."""
+        known = {RELEVANT: True, NOT_RELEVANT: False}
+        found = [
+            EvidenceDocument(doc_id, weight, known.get(mark))
+            for doc_id, weight, mark in zip(
+                self._ids,
+                self._learnt.expansion.weights.tolist(),
+                self._learnt.evidence.marks.tolist(),
+                strict=True,
+            )
+        ]
+        return sorted(found, key=lambda document: (-document.weight, document.id))
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        """For each result: its rank before feedback, and the added words that speak for it."""
+        before = self._ranks_before()
+        added = set(self.weights) - set(self._query.weights)
+        ids = self._searcher.ids(self._hits)
+        places = map(DocumentPlace, self._hits.segments.tolist(), self._hits.docs.tolist())
+        return [
+            Move(doc_id, rank, before.get(doc_id), self._reasons(doc_id, place, added))
+            for rank, (doc_id, place) in enumerate(zip(ids, places, strict=True), start=1)
+        ]
+
+    def _ranks_before(self) -> dict[str, int]:
+        k = max(len(self._hits.docs), 1)
+        passes = self._passes
+        hits = self._searcher.search(
+            self._query.weights, passes.firsts[0], k, filters=passes.conditions, priors=passes.priors
+        )
+        return {doc_id: rank for rank, doc_id in enumerate(self._searcher.ids(hits), start=1)}
+
+    def _reasons(self, doc_id: str, place: DocumentPlace, added: set[str]) -> tuple[tuple[str, float], ...]:
+        positive = {term: weight for term, weight in self.weights.items() if weight > 0.0}
+        found = explain(self._searcher, positive, self._final, doc_id, place, None)
+        parts = [part for part in found.parts if part.impact > 0.0 and part.term in added] if found else []
+        parts.sort(key=lambda part: (-part.impact, part.term))
+        return tuple((part.word, part.impact) for part in parts[:REASONS])
+
+    @property
+    def _final(self) -> RankingModel:
+        return self._passes.final

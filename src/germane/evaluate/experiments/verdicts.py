@@ -1,0 +1,66 @@
+"""What is made of an experiment's figures: bars, ratios to the best of a sweep, and tests of differences."""
+
+import numpy as np
+
+from germane.evaluate.compare import compare_evaluations
+from germane.evaluate.experiments.results import Bar, Compared, Ratios, Result
+from germane.evaluate.experiments.spec import MeanRatio
+from germane.evaluate.measures import Evaluation
+
+TESTS = ("t", "wilcoxon", "sign")
+"""Those of SD §5.3.3."""
+
+
+def check_bars(result: Result) -> None:
+    """Hold the figures against `[[at_least]]`."""
+    for bar in result.experiment.bars:
+        for dataset in bar.datasets:
+            ours = result.value(dataset, bar.system, bar.measure)
+            bound = result.value(dataset, bar.other, bar.measure) if bar.other else bar.value
+            against = f"{bar.other} {bound:.4f}" if bar.other else f"{bound:.4f}"
+            text = f"{dataset}, {bar.measure}: {bar.system} {ours:.4f} >= {against}"
+            text += f" - {bar.slack:g}" if bar.slack else ""
+            result.bars.append(Bar(text, ours >= bound - bar.slack))
+
+
+def check_ratios(result: Result) -> None:
+    """Compute the ratios of `[[mean_ratio]]`, and hold their mean and minimum against its bars."""
+    for asked in result.experiment.ratios:
+        found = _ratios(result, asked)
+        result.ratios.append(found)
+        what = f"of {asked.system} to the best {asked.against}, {asked.measure}"
+        for name, value, bound in (("mean", found.mean, asked.at_least), ("least", found.worst, asked.worst)):
+            if bound is not None:
+                result.bars.append(Bar(f"{name} ratio {what}: {value:.4f} >= {bound:g}", value >= bound))
+
+
+def _ratios(result: Result, asked: MeanRatio) -> Ratios:
+    """A best figure of 0 makes the ratio infinite, or 1 if ours is 0 too."""
+    best, values = {}, {}
+    for dataset in asked.datasets:
+        rows = [(row, result.value(dataset, row, asked.measure)) for row in result.experiment.rows_of(asked.against)]
+        best[dataset] = max(rows, key=lambda row: row[1])
+        ours, bound = result.value(dataset, asked.system, asked.measure), best[dataset][1]
+        values[dataset] = ours / bound if bound else 1.0 if not ours else float("inf")
+    return Ratios(asked, best, values)
+
+
+def compare_systems(result: Result) -> None:
+    """Test the differences of `[[compare]]` on each data set, and over the queries of all of them."""
+    for asked in result.experiment.comparisons:
+        pairs = {dataset: (found[asked.a], found[asked.b]) for dataset, found in result.evaluations.items()}
+        by_dataset = {
+            dataset: compare_evaluations(a, b, asked.measure, tests=TESTS) for dataset, (a, b) in pairs.items()
+        }
+        pooled = None
+        if len(pairs) > 1:
+            a, b = (_pooled({dataset: pair[side] for dataset, pair in pairs.items()}, asked.measure) for side in (0, 1))
+            pooled = compare_evaluations(a, b, asked.measure, tests=TESTS)
+        result.comparisons.append(Compared(asked, by_dataset, pooled))
+
+
+def _pooled(evaluations: dict[str, Evaluation], measure: str) -> Evaluation:
+    """The queries of all data sets as those of one; every query counts alike."""
+    query_ids = tuple(f"{dataset}/{query}" for dataset, found in evaluations.items() for query in found.query_ids)
+    values = np.concatenate([found.values[measure] for found in evaluations.values()])
+    return Evaluation((measure,), query_ids, {measure: values}, {measure: float(np.nanmean(values))})

@@ -1,0 +1,27 @@
+"""Feedback: from a few documents, taken or marked as relevant, to a better model of what is wanted. See SD ch. 5."""
+
+from germane.feedback.consensus import Consensus
+from germane.feedback.drift import Drift
+from germane.feedback.evidence import Evidence
+from germane.feedback.method import Expansion, FeedbackMethod, truncation_bound
+from germane.feedback.mixture import Mixture
+from germane.feedback.registry import FEEDBACK_NAMES, feedback_named
+from germane.feedback.relevance_model import RM1, RM3
+from germane.feedback.rocchio import Rocchio
+from germane.feedback.smoothed_dirichlet import SD
+
+__all__ = [
+    "FEEDBACK_NAMES",
+    "RM1",
+    "RM3",
+    "SD",
+    "Consensus",
+    "Drift",
+    "Evidence",
+    "Expansion",
+    "FeedbackMethod",
+    "Mixture",
+    "Rocchio",
+    "feedback_named",
+    "truncation_bound",
+]

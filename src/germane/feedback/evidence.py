@@ -1,0 +1,95 @@
+"""What a feedback method sees: the query, some documents as counts, the marks on them, and the collection's model.
+
+Words are numbered from 0 within the evidence: the words of its documents and of the query, nothing else. A formula that
+runs over the whole vocabulary therefore runs over these words and, through the background share of the models, over the
+rest at once.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import ParameterError
+from germane.lm import LanguageModel, Smoothing
+from germane.lm.parameters import FloatArray, IntArray
+
+RELEVANT, UNMARKED, NOT_RELEVANT = 1, 0, -1
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The query and the documents of one feedback step.
+
+    `query`: word -> weight (a plain query: its counts). Document i holds the words `ids[starts[i]:starts[i+1]]`
+    (ascending) `counts` times; `lengths` are |D|. `marks`: RELEVANT, NOT_RELEVANT or UNMARKED for each document.
+    `p_C` and `df` belong to the words, `n_docs` to the collection. `scores`: a row for each first ranking, with the
+    documents' scores in it, -inf for a document that is not among its best.
+    """
+
+    query: dict[int, float]
+    starts: IntArray
+    ids: IntArray
+    counts: FloatArray
+    lengths: FloatArray
+    marks: npt.NDArray[np.int8]
+    p_C: FloatArray
+    df: IntArray
+    n_docs: int
+    scores: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.starts) != len(self.lengths) + 1 or len(self.marks) != len(self.lengths):
+            raise ParameterError("starts, lengths and marks disagree on the number of documents")
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def query_length(self) -> float:
+        """|Q|: the sum of the query's weights."""
+        return sum(self.query.values())
+
+    @cached_property
+    def query_model(self) -> LanguageModel:
+        """θ̂^Q, the maximum likelihood estimate of the query; all background if it has no known word."""
+        return LanguageModel.from_counts(
+            np.fromiter(self.query, np.int64), np.fromiter(self.query.values(), np.float64)
+        )
+
+    @cached_property
+    def document_of(self) -> IntArray:
+        """For each posting the document it belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def log_ratios(self, smoothing: Smoothing) -> tuple[FloatArray, FloatArray]:
+        """For each posting log(1 + e/(a·p_C)), and for each document its a: θ_D = e + a·p_C, SD (5.6).
+
+        A smoothing without background (λ = 1) has no such ratio and is refused.
+        """
+        excess, background = self.split(smoothing)
+        if (background <= 0).any():
+            raise ParameterError(f"{smoothing} leaves no share to the collection, so a log-ratio with it is infinite")
+        return np.log1p(excess / (background[self.document_of] * self.p_C[self.ids])), background
+
+    def split(self, smoothing: Smoothing) -> tuple[FloatArray, FloatArray]:
+        """The excess e of each posting and the background share a of each document."""
+        n_unique = np.diff(self.starts)
+        excess, _ = smoothing.split(self.counts, self.lengths[self.document_of], n_unique[self.document_of])
+        _, background = smoothing.split(np.zeros(len(self)), self.lengths, n_unique)
+        return excess, np.broadcast_to(np.asarray(background, np.float64), self.lengths.shape)
+
+    def per_document(self, values: FloatArray) -> FloatArray:
+        """Σ over the postings of each document."""
+        return np.bincount(self.document_of, values, minlength=len(self)).astype(np.float64)
+
+    def per_word(self, values: FloatArray) -> FloatArray:
+        """Σ over the postings of each word."""
+        return np.bincount(self.ids, values, minlength=len(self.p_C)).astype(np.float64)
+
+    def at_query(self) -> FloatArray:
+        """The query's weight of each word, 0 for words outside it."""
+        weights = np.zeros(len(self.p_C))
+        weights[list(self.query)] = list(self.query.values())
+        return weights

@@ -1,0 +1,41 @@
+"""Rocchio feedback in the vector space (Rocchio 1971; Salton & Buckley 1990)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from germane.feedback.evidence import Evidence
+from germane.feedback.means import sparse
+from germane.feedback.method import FeedbackMethod, RankingChoice
+from germane.feedback.weights import weigh
+from germane.lm import LanguageModel, idf
+from germane.lm.parameters import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rocchio(FeedbackMethod):
+    """q' = λ·q + (1-λ)·mean(relevant) - γ·mean(not relevant), over the documents' unit vectors (1 + log c)·idf(w).
+
+    λ is `query_weight`, γ `negative_weight`; β = 1-λ. The TF-IDF ranking multiplies a query's weights by idf twice,
+    once as the query's own, so the vectors here are without it: (1 + log c)/‖D‖, divided by their sum.
+    """
+
+    n_docs: int = 10
+    n_terms: int | None = 50
+    query_weight: float = 0.5
+    first: RankingChoice = "tfidf"
+    final: RankingChoice = "tfidf"
+    negative_weight: float = 0.25
+
+    def document_weights(self, evidence: Evidence) -> FloatArray:
+        """Equal; marks as in `weights.weigh`."""
+        return weigh(evidence, np.zeros(len(evidence)), self.unmarked)
+
+    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+        """The weighted mean of unit vectors, as a distribution."""
+        log_counts = 1.0 + np.log(evidence.counts)
+        squares = evidence.per_document((log_counts * idf(evidence.n_docs, evidence.df)[evidence.ids]) ** 2)
+        norms = np.sqrt(np.where(squares > 0, squares, 1.0))
+        vector = evidence.per_word((weights / norms)[evidence.document_of] * log_counts)
+        total = vector.sum()
+        return sparse(vector / total, 0.0) if total > 0 else sparse(vector, 1.0)

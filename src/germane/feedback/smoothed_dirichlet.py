@@ -1,0 +1,71 @@
+"""The Smoothed Dirichlet classifier with EM, SD §5.2: relevance as a class, learnt from unlabelled documents."""
+
+from dataclasses import dataclass, field
+
+from germane.feedback.evidence import NOT_RELEVANT, Evidence
+from germane.feedback.means import geometric_mean
+from germane.feedback.method import FeedbackMethod, RankingChoice
+from germane.feedback.weights import log_odds, weigh, weigh_negatives
+from germane.lm import Dirichlet, JelinekMercer, LanguageModel, Smoothing
+from germane.lm.parameters import FloatArray, fraction, positive, whole
+
+ALL_BACKGROUND = LanguageModel([], [], 1.0)
+"""θ^GE, general English, as a model: nothing but background."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SD(FeedbackMethod):
+    """α^R = (S/Z)·Π_i (θ^i)^W(i) with W(i) ∝ P(R|θ^i), SD (5.13), (5.26); α^N = S·θ^GE (5.10); S = K·|Q|.
+
+    First M-step: α^R = S·(λ_M1·θ̂^Q + (1-λ_M1)·θ^GE), (5.11), `lam_query`. E-step: posteriors with documents smoothed by
+    `weighting` (λ_E1). Second M-step: the geometric mean of documents smoothed by `smoothing` (λ_M2). Ranking with
+    `final` (λ_E2). `precision` is K; since only K·λ_M1 matters, λ_M1 may stay as it is. `iterations` > 1 repeats the
+    E-step, with the α^R just found and documents smoothed as for the final ranking, and the M-step.
+    Documents marked not relevant take the place of general English: α^N is then their geometric mean.
+    """
+
+    n_docs: int = 15
+    n_terms: int | None = 100
+    query_weight: float = 0.25
+    lam_query: float = 0.99
+    weighting: Smoothing = field(default_factory=lambda: Dirichlet(700.0))
+    smoothing: Smoothing = field(default_factory=lambda: JelinekMercer(0.003))
+    first: RankingChoice = field(default_factory=lambda: Dirichlet(700.0))
+    final: RankingChoice = field(default_factory=lambda: Dirichlet(700.0))
+    precision: float = 0.5
+    iterations: int = 1
+    negative_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fraction("lam_query", self.lam_query)
+        positive("precision", self.precision)
+        whole("iterations", self.iterations, least=1)
+
+    def document_weights(self, evidence: Evidence) -> FloatArray:
+        """The posteriors of the last E-step, (5.26); marks as in `weights.weigh`."""
+        S = self.precision * evidence.query_length
+        against = self._non_relevant(evidence)
+        relevant = evidence.query_model.interpolate(ALL_BACKGROUND, own_weight=self.lam_query)
+        weights = weigh(evidence, log_odds(evidence, relevant, against, S, self.weighting), self.unmarked)
+        later = self.final if isinstance(self.final, Smoothing) else self.weighting
+        for _ in range(self.iterations - 1):
+            if not weights.any():
+                break
+            relevant = self.estimate(evidence, weights)
+            weights = weigh(evidence, log_odds(evidence, relevant, against, S, later), self.unmarked)
+        return weights
+
+    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+        """The M-step (5.13)."""
+        return geometric_mean(evidence, weights, self.smoothing)
+
+    def against(self, evidence: Evidence, repelled: FloatArray) -> LanguageModel | None:
+        """Without negative marks general English, (5.10), if background shares are to count in the ranking (5.12)."""
+        return ALL_BACKGROUND if self.keep_background and not repelled.any() else super().against(evidence, repelled)
+
+    def _non_relevant(self, evidence: Evidence) -> LanguageModel:
+        """α^N / S: general English (5.10), or the model of the documents marked not relevant."""
+        if (evidence.marks == NOT_RELEVANT).any():
+            return self.estimate(evidence, weigh_negatives(evidence))
+        return ALL_BACKGROUND

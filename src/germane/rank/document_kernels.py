@@ -1,0 +1,86 @@
+"""Kernels that score documents rather than find the best: all of a segment, or a few that are known.
+
+`rank.kernels` tells the shape of a score and names the arguments.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from germane.index.kernels import BLOCK, decode_forward, decode_list
+from germane.rank.kernels import impact, score_of
+
+
+@njit(cache=True, nogil=True)
+def word_sums(
+    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, squared_log, out
+):
+    """out[d] = Σ_w f(c_wd) · weight(w) over all words of document d, f(c) = (1 + log c)² or c."""
+    largest = 0
+    for t in range(len(df)):
+        largest = max(largest, np.int64(df[t]))
+    docs = np.empty(largest + BLOCK, np.uint32)
+    counts = np.empty(largest + BLOCK, np.uint32)
+    out[:] = 0.0
+    for t in range(len(df)):
+        n = np.int64(df[t])
+        decode_list(
+            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block[t], n, docs, counts
+        )  # fmt: skip
+        for i in range(n):
+            value = np.float64(counts[i])
+            if squared_log:
+                value = (1.0 + math.log(value)) ** 2
+            out[docs[i]] += value * weight[t]
+
+
+@njit(cache=True, nogil=True)
+def impact_sums(
+    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, scale, kind, delta, x0, x1,
+    size, out,
+):  # fmt: skip
+    """out[d] = Σ_t impact(t, d) over the terms given, for every document of the segment."""
+    largest = 0
+    for t in range(len(df)):
+        largest = max(largest, np.int64(df[t]))
+    docs = np.empty(largest + BLOCK, np.uint32)
+    counts = np.empty(largest + BLOCK, np.uint32)
+    out[:] = 0.0
+    for t in range(len(df)):
+        n = np.int64(df[t])
+        decode_list(
+            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block[t], n, docs, counts
+        )  # fmt: skip
+        for i in range(n):
+            d = docs[i]
+            out[d] += impact(kind, weight[t], scale[t], delta, x0, x1, np.float64(counts[i]), np.float64(size[d]))
+
+
+@njit(cache=True, nogil=True)
+def score_documents(
+    numbers, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, weight, scale, kind, delta, x0, x1, size,
+    norm, constant, mass, doc, prior, docs, out,
+):  # fmt: skip
+    """out[i] = the score of document docs[i], its counts looked up in the forward index, impacts in the order given.
+
+    -inf for one that holds none of the terms, which a search would not find.
+    """
+    most = 0
+    for d in docs:
+        most = max(most, np.int64(n_unique[d]))
+    terms, counts = np.empty(most, np.uint32), np.empty(most, np.uint32)
+    for i in range(len(docs)):
+        d = docs[i]
+        n = np.int64(n_unique[d])
+        decode_forward(fwd_words, fwd_at[d], n, np.int64(fwd_term_bits[d]), np.int64(fwd_tf_bits[d]), terms, counts, 0)
+        held = terms[:n]
+        impacts = 0.0
+        found = False
+        for t in range(len(numbers)):
+            place = np.searchsorted(held, np.uint32(numbers[t]))
+            if place < n and held[place] == numbers[t]:
+                count = np.float64(counts[place])
+                impacts += impact(kind, weight[t], scale[t], delta, x0, x1, count, np.float64(size[d]))
+                found = True
+        out[i] = score_of(impacts, d, norm, constant, mass, doc, prior) if found else -np.inf
