@@ -8,7 +8,8 @@ import math
 import numpy as np
 from numba import njit
 
-from germane.index.kernels import BLOCK, decode_forward, decode_list
+from germane.index.kernels import BLOCK, decode_list
+from germane.rank.forward_kernels import hash_terms, look_up
 from germane.rank.kernels import impact, score_of
 
 
@@ -69,18 +70,16 @@ def score_documents(
     most = 0
     for d in docs:
         most = max(most, np.int64(n_unique[d]))
-    terms, counts = np.empty(most, np.uint32), np.empty(most, np.uint32)
+    slots, held, terms = hash_terms(numbers), np.zeros(len(numbers), np.int64), np.empty(most, np.uint32)
     for i in range(len(docs)):
         d = docs[i]
-        n = np.int64(n_unique[d])
-        decode_forward(fwd_words, fwd_at[d], n, np.int64(fwd_term_bits[d]), np.int64(fwd_tf_bits[d]), terms, counts, 0)
-        held = terms[:n]
+        look_up(d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms)
         impacts = 0.0
         found = False
-        for t in range(len(numbers)):
-            place = np.searchsorted(held, np.uint32(numbers[t]))
-            if place < n and held[place] == numbers[t]:
-                count = np.float64(counts[place])
+        for t in range(len(held)):
+            if held[t] > 0:
+                count = np.float64(held[t])
                 impacts += impact(kind, weight[t], scale[t], delta, x0, x1, count, np.float64(size[d]))
+                held[t] = 0
                 found = True
         out[i] = score_of(impacts, d, norm, constant, mass, doc, prior) if found else -np.inf

@@ -10,7 +10,8 @@ commonest words, which have most postings and least to say, are then hardly ever
 import numpy as np
 from numba import njit
 
-from germane.index.kernels import BLOCK, TF_CAP, unpack_short, words_needed
+from germane.index.kernels import BLOCK, TF_CAP
+from germane.rank.forward_kernels import ask_ahead, hash_terms, look_up
 from germane.rank.kernels import (
     LONG_BITS,
     add_blocks,
@@ -22,8 +23,7 @@ from germane.rank.kernels import (
     select_best,
     sort_results,
 )
-from germane.rank.long_kernels import AHEAD, packed_value, slot_of
-from germane.rank.simd import LANES, count_bits, lowest_bit, prefetch, reach_mask
+from germane.rank.simd import LANES, count_bits, lowest_bit, reach_mask
 
 WINDOW = 1 << LONG_BITS
 LOOK_UP = 1200
@@ -76,15 +76,7 @@ def top_k_above(
     left = np.zeros(n_terms + 1, np.int64)
     for step in range(n_terms - 1, -1, -1):
         left[step] = left[step + 1] + df[walk[step]]
-    n_slots = 64
-    while n_slots < 8 * n_terms:
-        n_slots *= 2
-    slots = np.full(n_slots, -1)
-    for t in range(n_terms):
-        slot = slot_of(numbers[t], n_slots)
-        while slots[slot] >= 0:
-            slot = (slot + 1) & (n_slots - 1)
-        slots[slot] = t
+    slots = hash_terms(numbers)
     found = visit(
         words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, numbers,
         weight, scale, kind, delta, x0, x1, size,
@@ -162,23 +154,17 @@ def visit(
         for j in range(WINDOW):
             acc[j] = 0.0
         for c in range(n_candidates):
-            if c + 2 * AHEAD < n_candidates:
-                soon = candidates[c + 2 * AHEAD]
-                prefetch(fwd_at, soon)
-                prefetch(n_unique, soon)
-                prefetch(fwd_term_bits, soon)
-                prefetch(fwd_tf_bits, soon)
-            if c + AHEAD < n_candidates:
-                at = fwd_at[candidates[c + AHEAD]]
-                for line in range(4):
-                    prefetch(fwd_words, at + 16 * line)
+            ask_ahead(candidates, c, n_candidates, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique)
             d = candidates[c]
             if len(mask) > 0 and mask[d] == 0:
                 continue
-            impacts = look_up(
-                d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms,
-                weight, scale, kind, delta, x0, x1, size,
-            )  # fmt: skip
+            look_up(d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms)
+            impacts = 0.0
+            for t in range(n_terms):
+                if held[t] > 0:
+                    count = np.float64(held[t])
+                    impacts += impact(kind, weight[t], scale[t], delta, x0, x1, count, np.float64(size[d]))
+                    held[t] = 0
             score = score_of(impacts, d, norm, constant, mass, doc, prior)
             if impacts > 0.0 and score >= threshold:
                 out_scores[found] = score
@@ -214,31 +200,3 @@ def gather(acc, base, least, reserve, limit, most, norm, constant, mass, doc, pr
                 candidates[n] = base + j
                 n += 1
     return n
-
-
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
-def look_up(
-    d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms,
-    weight, scale, kind, delta, x0, x1, size,
-):  # fmt: skip
-    """The sum of the impacts of document d, in canonical order: counts from the forward index."""
-    n, width = np.int64(n_unique[d]), np.int64(fwd_term_bits[d])
-    unpack_short(fwd_words, fwd_at[d], width, n, terms, 0)
-    counts_at = fwd_at[d] + words_needed(n, width)
-    number = np.int64(-1)
-    for j in range(np.uint64(n)):
-        number += np.int64(terms[j]) + 1
-        slot = slot_of(number, len(slots))
-        while slots[slot] >= 0:
-            if numbers[slots[slot]] == number:
-                held[slots[slot]] = packed_value(fwd_words, counts_at, np.int64(fwd_tf_bits[d]), np.int64(j)) + 1
-                break
-            slot = (slot + 1) & (len(slots) - 1)
-    impacts = 0.0
-    for t in range(len(held)):
-        if held[t] > 0:
-            impacts += impact(
-                kind, weight[t], scale[t], delta, x0, x1, np.float64(held[t]), np.float64(size[d])
-            )  # fmt: skip
-            held[t] = 0
-    return impacts

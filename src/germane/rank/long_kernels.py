@@ -16,7 +16,8 @@ import math
 import numpy as np
 from numba import njit
 
-from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block, unpack_short, words_needed
+from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block
+from germane.rank.forward_kernels import ask_ahead, hash_terms, look_up
 from germane.rank.kernels import (
     GUESSED,
     MARGIN,
@@ -35,8 +36,6 @@ UNITS = 60_000.0
 """The largest possible sum in units; rounding up adds at most one unit a term, and 65,535 is the limit."""
 PREFETCH = 16
 """Cache lines of a list asked for on behalf of the next window."""
-AHEAD = 4
-"""Documents between asking for a forward list and reading it."""
 FALL_BACK = -1
 
 
@@ -76,15 +75,7 @@ def top_k_long(
     )  # fmt: skip
     if found == FALL_BACK:
         return found
-    size = 64
-    while size < 8 * n_terms:
-        size *= 2
-    slots = np.full(size, -1)
-    for t in range(n_terms):
-        slot = slot_of(numbers[t], size)
-        while slots[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
-        slots[slot] = t
+    slots = hash_terms(numbers)
     score_exactly(
         fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, np.empty(most_unique, np.uint32), numbers, slots,
         np.zeros(n_terms, np.int64), table, table_at, norm, constant, mass, doc, prior, out_scores, out_docs, found,
@@ -231,56 +222,18 @@ def keep_near(scores, docs, id_rank, n, k, threshold, error):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def slot_of(number, size):
-    """Where a hash table of `size` (a power of two) looks for a term first: multiplicative hashing."""
-    return np.int64((np.uint64(number) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & (size - 1)
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def packed_value(words, at, bits, i):
-    """Value i of those packed horizontally from words[at] on (see `index.kernels.pack`)."""
-    bit = i * bits
-    word, shift = at + (bit >> 5), bit & 31
-    value = np.uint64(words[word]) >> np.uint64(shift)
-    if shift + bits > 32:
-        value |= np.uint64(words[word + 1]) << np.uint64(32 - shift)
-    return np.int64(value & ((np.uint64(1) << np.uint64(bits)) - np.uint64(1)))
-
-
-@njit(cache=True, nogil=True, _nrt=False)
 def score_exactly(
     fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, terms, numbers, slots, held, table, table_at,
     norm, constant, mass, doc, prior, scores, docs, n,
 ):  # fmt: skip
     """Replace the scores of n documents by the exact ones: counts from the forward index, impacts in canonical order.
 
-    `slots` is an open hash table: `slot_of(number)`, or one of those that follow, holds the term's position.
+    `slots`: of `forward_kernels.hash_terms`. `held`: zeros, and zeros again afterwards.
     """
     for i in range(n):
-        if i + 2 * AHEAD < n:
-            soon = docs[i + 2 * AHEAD]
-            prefetch(fwd_at, soon)
-            prefetch(n_unique, soon)
-            prefetch(fwd_term_bits, soon)
-            prefetch(fwd_tf_bits, soon)
-        if i + AHEAD < n:
-            at = fwd_at[docs[i + AHEAD]]
-            for line in range(4):
-                prefetch(fwd_words, at + 16 * line)
+        ask_ahead(docs, i, n, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique)
         d = docs[i]
-        size = np.int64(n_unique[d])
-        width = np.int64(fwd_term_bits[d])
-        unpack_short(fwd_words, fwd_at[d], width, size, terms, 0)
-        counts_at = fwd_at[d] + words_needed(size, width)
-        number = np.int64(-1)
-        for j in range(np.uint64(size)):
-            number += np.int64(terms[j]) + 1
-            slot = slot_of(number, len(slots))
-            while slots[slot] >= 0:
-                if numbers[slots[slot]] == number:
-                    held[slots[slot]] = packed_value(fwd_words, counts_at, np.int64(fwd_tf_bits[d]), np.int64(j)) + 1
-                    break
-                slot = (slot + 1) & (len(slots) - 1)
+        look_up(d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms)
         impacts = 0.0
         for t in range(len(held)):
             if held[t] > 0:
