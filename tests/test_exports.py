@@ -8,17 +8,30 @@ import pytest
 import germane
 
 PUBLIC = {
-    "germane": ["Analyzer", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "SearchResult", "Topic"],
-    "germane.text": ["Analyzer", "BulkAnalyzer", "tokenize"],
+    "germane": [
+        "Analyzer", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "SearchResult",
+        "TextClassifier", "Topic",
+    ],
+    "germane.text": ["Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "analyzer_from_dict", "tokenize"],
     "germane.lm": [
-        "AbsoluteDiscounting", "CollectionStats", "Dirichlet", "JelinekMercer", "LanguageModel", "Laplace",
-        "LeaveOneOut", "MLE", "Postings", "Smoothing", "Truncation", "TwoStage", "cross_entropy", "d_cross_entropy",
+        "AbsoluteDiscounting", "BigramModel", "CollectionStats", "Dirichlet", "JelinekMercer", "LanguageModel",
+        "Laplace", "LeaveOneOut", "MLE", "Postings", "Smoothing", "Speller", "Truncation", "TwoStage", "cross_entropy",
+        "d_cross_entropy",
         "entropy", "idf", "jensen_shannon", "kl", "optimal_lam", "optimal_mu", "perplexity", "robertson_idf",
         "symmetric_kl", "t_cross_entropy",
+    ],
+    "germane.lm.distributions": [
+        "CountStatistics", "DCM", "DCMFit", "DCMStatistics", "DirichletDistribution", "DirichletFit", "LogProportions",
+        "Multinomial", "MultipleBernoulli", "SmoothedDirichlet", "SmoothedDocuments", "TwoPoisson",
+        "approximate_log_normaliser", "document_perplexity", "exact_log_normaliser", "fit_dcm", "fit_dirichlet",
     ],
     "germane.feedback": [
         "FEEDBACK_NAMES", "RM1", "RM3", "SD", "Consensus", "Drift", "Evidence", "Expansion", "FeedbackMethod",
         "Mixture", "Rocchio", "feedback_named", "truncation_bound",
+    ],
+    "germane.classify": [
+        "BernoulliClassifier", "ClassStatistics", "DCMClassifier", "DirichletClassifier", "MultinomialClassifier",
+        "OneVersusRestRanker", "SmoothedDirichletClassifier", "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
     ],
     "germane.rank": [
         "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",

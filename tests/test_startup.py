@@ -43,7 +43,9 @@ def test_importing_the_package(tmp_path: Path) -> None:
     assert names & {"Stemmer", "orjson", "zstandard", "typer", "rich"} == set()
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("search", "--help")])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("search", "--help"), ("classify", "train", "--help")]
+)
 @pytest.mark.parametrize(
     "door", ["from germane.cli import main; main()", "runpy.run_module('germane.cli', run_name='__main__')"]
 )
@@ -51,5 +53,5 @@ def test_help(tmp_path: Path, door: str, arguments: tuple[str, ...]) -> None:
     """By the console script's function and by `python -m germane.cli`. NumPy may be loaded, a compiler may not."""
     code, names, output = loaded(tmp_path, door, *arguments)
     assert code == 0
-    assert ("search" if "--help" in arguments else germane.__version__) in output
+    assert (arguments[0].strip("-") if "--help" in arguments else germane.__version__) in output
     assert names & (HEAVY - {"numpy"}) == set()

@@ -6,13 +6,24 @@ Importing the package loads nothing heavy; each name below is imported when it i
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from germane.classify import TextClassifier
     from germane.engine import Engine, Hit, SearchResult
     from germane.errors import GermaneError
     from germane.lm import LanguageModel
     from germane.text import Analyzer
     from germane.types import Document, Topic
 
-__all__ = ["Analyzer", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "SearchResult", "Topic"]
+__all__ = [
+    "Analyzer",
+    "Document",
+    "Engine",
+    "GermaneError",
+    "Hit",
+    "LanguageModel",
+    "SearchResult",
+    "TextClassifier",
+    "Topic",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -23,6 +34,7 @@ _HOMES = {
     "Hit": "germane.engine",
     "LanguageModel": "germane.lm",
     "SearchResult": "germane.engine",
+    "TextClassifier": "germane.classify",
     "Topic": "germane.types",
 }
 

@@ -9,23 +9,29 @@ from germane import __version__
 from germane.cli.app import COMMANDS
 
 NAMES = [name for name, *_ in COMMANDS]
+TYPED = [
+    words
+    for name, function, _ in COMMANDS
+    for words in ([name], *([name, sub.name] for sub in getattr(function, "registered_commands", ())))
+]
+"""What is typed for each command: its name, and for a group also the names in it."""
 REFERENCE = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_has_help_with_an_example(run, name):
-    result = run(name, "--help")
+@pytest.mark.parametrize("words", TYPED, ids=" ".join)
+def test_every_command_has_help_with_an_example(run, words):
+    result = run(*words, "--help")
     assert result.exit_code == 0
-    assert f"Example: germane {name}" in result.stdout
+    assert f"Example: germane {' '.join(words)}" in result.stdout
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_and_option_is_documented(run, name):
+@pytest.mark.parametrize("words", TYPED, ids=" ".join)
+def test_every_command_and_option_is_documented(run, words):
     text = REFERENCE.read_text(encoding="utf-8")
-    section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-    options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", run(name, "--help").stdout)) - {"--help"}
+    section = text.split(f"\n## {words[0]}\n")[1].split("\n## ")[0]
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", run(*words, "--help").stdout)) - {"--help"}
     assert options <= set(re.findall(r"--[a-z][a-z0-9-]*", text)), options
-    assert f"germane {name}" in section
+    assert f"germane {' '.join(words)}" in section
 
 
 def test_the_reference_holds_no_other_commands():

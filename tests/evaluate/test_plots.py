@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from germane.classify.explanation import ClassPart, WordPart
 from germane.engine.feedback_report import ExpansionWord
 from germane.errors import MissingExtraError, ParameterError, StorageError
 from germane.evaluate import confusion_matrix, detection_curve, evaluate, plots, reliability
@@ -74,6 +75,17 @@ def test_expansion(tmp_path):
     assert len(plots.expansion(words[:1]).axes[0].containers) == 2
     plots.save(figure, tmp_path / "words.png")
     plots.save(plots.expansion([]), tmp_path / "none.png")
+
+
+def test_explanation(tmp_path):
+    words = (WordPart("goals", "goal", 2, 0.5), WordPart("law", "law", 1, -0.25))
+    figure = plots.explanation(ClassPart("sport", 0.35, 0.1, words, True))
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["goals ×2", "law"]
+    assert [bar.get_width() for bar in axes.patches] == [0.5, -0.25]
+    assert axes.get_title() == "sport: 0.35"
+    plots.save(figure, tmp_path / "words.png")
+    plots.save(plots.explanation(ClassPart("sport", 0.1, 0.1, (), False)), tmp_path / "none.png")
 
 
 def test_many_lines_can_be_told_apart(tmp_path):

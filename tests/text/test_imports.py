@@ -15,13 +15,22 @@ def test_importing_is_light() -> None:
 
 
 def test_exports() -> None:
-    assert germane.text.__all__ == ["Analyzer", "BulkAnalyzer", "tokenize"]
+    assert germane.text.__all__ == [
+        "Analyzer",
+        "AnyAnalyzer",
+        "BulkAnalyzer",
+        "CharacterNGrams",
+        "analyzer_from_dict",
+        "tokenize",
+    ]
     assert germane.text.BulkAnalyzer.__module__ == "germane.text.bulk"
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         germane.text.Nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["tokenizer", "stopwords", "stemming", "analyzer", "bulk"])
+@pytest.mark.parametrize(
+    "name", ["tokenizer", "stopwords", "stemming", "analyzer", "character_ngrams", "analyzers", "bulk"]
+)
 def test_docstring_examples(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"germane.text.{name}"))
     assert result.failed == 0

@@ -12,6 +12,7 @@ from germane import __version__
 from germane.cli.commands.add import add
 from germane.cli.commands.batch import batch
 from germane.cli.commands.check import check
+from germane.cli.commands.classify import classify
 from germane.cli.commands.compare import compare
 from germane.cli.commands.data import data
 from germane.cli.commands.delete import delete
@@ -32,6 +33,7 @@ from germane.cli.failures import Program
 FILL: Final = "Make and change an index"
 SEARCH: Final = "Search"
 CARE: Final = "Look after an index"
+LEARN: Final = "Learn from examples"
 MEASURE: Final = "Measure and compare"
 
 COMMANDS: tuple[tuple[str, Any, str], ...] = (
@@ -48,13 +50,14 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("repair", repair, CARE),
     ("merge", merge, CARE),
     ("export", export, CARE),
+    ("classify", classify, LEARN),
     ("evaluate", evaluate, MEASURE),
     ("compare", compare, MEASURE),
     ("tune", tune, MEASURE),
     ("reproduce", reproduce, MEASURE),
     ("data", data, MEASURE),
 )
-"""The command line's name, the function, and the panel of `germane --help` it stands in."""
+"""The command line's name, the function (or a group of commands), and the panel of `germane --help` it stands in."""
 
 app = typer.Typer(
     name="germane",
@@ -65,7 +68,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _name, _function, _panel in COMMANDS:
-    app.command(_name, rich_help_panel=_panel)(_function)
+    if isinstance(_function, typer.Typer):
+        app.add_typer(_function, name=_name, rich_help_panel=_panel)
+    else:
+        app.command(_name, rich_help_panel=_panel)(_function)
 
 
 def _version(wanted: bool) -> None:

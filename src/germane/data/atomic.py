@@ -1,18 +1,18 @@
-"""Write a text file so that it is there whole or not at all."""
+"""Write a file so that it is there whole or not at all."""
 
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from germane.errors import StorageError
 
 
 @contextmanager
 def open_for_writing(target: str | Path | TextIO) -> Iterator[TextIO]:
-    """The open file itself, or a new one that takes the path's place once everything is on disk.
+    """The open text file itself, or a new one that takes the path's place once everything is on disk.
 
     A link is followed, the permissions of a file that is replaced are kept, and what is no file (a pipe, a terminal) is
     written to directly.
@@ -20,15 +20,27 @@ def open_for_writing(target: str | Path | TextIO) -> Iterator[TextIO]:
     if not isinstance(target, str | Path):
         yield target
         return
+    with _replacing(target, "", encoding="utf-8", newline="\n") as file:
+        yield file
+
+
+def write_bytes(target: str | Path, content: bytes) -> None:
+    """Replace the file by `content`, as `open_for_writing` does."""
+    with _replacing(target, "b") as file:
+        file.write(content)
+
+
+@contextmanager
+def _replacing(target: str | Path, kind: str, **settings: Any) -> Iterator[Any]:
     path = Path(os.path.realpath(target))
     try:
         if path.exists() and not path.is_file():
-            with open(path, "w", encoding="utf-8", newline="\n") as file:
+            with open(path, f"w{kind}", **settings) as file:
                 yield file
             return
         temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
-            with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+            with open(temporary, f"x{kind}", **settings) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())

@@ -20,6 +20,7 @@ from germane.evaluate.measures import evaluate
 from germane.evaluate.rankings import Qrels, Run
 
 if TYPE_CHECKING:
+    from germane.classify.explanation import ClassPart
     from germane.engine.feedback_report import ExpansionWord
 
 RECALLS = tuple(i / 10 for i in range(11))
@@ -27,7 +28,13 @@ DET_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
 
 
 def _axes(width: float = 6.0, height: float = 4.5) -> tuple[Any, Any]:
-    """A figure of its own, outside pyplot's global list."""
+    """A figure with one pair of axes."""
+    figure, (axes,) = panels(1, width, height)
+    return figure, axes
+
+
+def panels(columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """A figure of its own, outside pyplot's global list, with axes side by side."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -35,7 +42,7 @@ def _axes(width: float = 6.0, height: float = 4.5) -> tuple[Any, Any]:
         raise MissingExtraError("matplotlib", "plots", "Drawing a figure") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
+    return figure, [figure.add_subplot(1, columns, place) for place in range(1, columns + 1)]
 
 
 def save(figure: Any, path: str | Path) -> None:
@@ -125,6 +132,21 @@ def expansion(words: Sequence["ExpansionWord"]) -> Any:
     axes.set(xlabel="weight")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(fontsize=8, loc="lower right")
+    return figure
+
+
+def explanation(part: "ClassPart", top: int = 10) -> Any:
+    """A bar for each of the words that argued most strongly for a class (blue) and against it (red)."""
+    words = part.words[:top]
+    amounts = [word.amount for word in words]
+    figure, axes = _axes(6.0, 0.25 * len(words) + 1.4)
+    places = range(len(words))
+    axes.barh(places, amounts, color=["tab:blue" if amount >= 0 else "tab:red" for amount in amounts])
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_yticks(places, [word.word + (f" ×{word.count}" if word.count > 1 else "") for word in words], fontsize=8)
+    axes.invert_yaxis()
+    axes.set(xlabel="what the word adds to the score", title=f"{part.label}: {part.score:.3g}")
+    axes.grid(axis="x", alpha=0.3)
     return figure
 
 

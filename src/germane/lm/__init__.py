@@ -1,5 +1,6 @@
 """Language models over words: the type, its estimation by smoothing, and its comparison. Needs only NumPy."""
 
+from germane.lm.bigram import BigramModel
 from germane.lm.collection import CollectionStats, idf, robertson_idf
 from germane.lm.divergences import (
     cross_entropy,
@@ -14,10 +15,12 @@ from germane.lm.divergences import (
 from germane.lm.leave_one_out import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.model import LanguageModel, Truncation
 from germane.lm.smoothing import MLE, AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, Smoothing, TwoStage
+from germane.lm.spelling import Speller
 
 __all__ = [
     "MLE",
     "AbsoluteDiscounting",
+    "BigramModel",
     "CollectionStats",
     "Dirichlet",
     "JelinekMercer",
@@ -26,6 +29,7 @@ __all__ = [
     "LeaveOneOut",
     "Postings",
     "Smoothing",
+    "Speller",
     "Truncation",
     "TwoStage",
     "cross_entropy",

@@ -26,7 +26,7 @@ from germane.rank.kernels import (
 from germane.rank.simd import LANES, count_bits, lowest_bit, reach_mask
 
 WINDOW = 1 << LONG_BITS
-LOOK_UP = 1200
+LOOK_UP = 3000
 """Looking up one document costs as much as walking so many postings."""
 CHECK_EVERY = 6
 """Terms between two looks at how many documents are left."""

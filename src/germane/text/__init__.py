@@ -1,4 +1,5 @@
-"""What is a word? Text to tokens (`tokenize`), to index terms (`Analyzer`), many texts to term ids (`BulkAnalyzer`).
+"""What is a word? Text to tokens (`tokenize`), to terms (`Analyzer`, `CharacterNGrams`), many texts to term ids
+(`BulkAnalyzer`).
 
 `BulkAnalyzer` is imported when first asked for, since it needs Numba.
 """
@@ -6,12 +7,14 @@
 from typing import TYPE_CHECKING, Any
 
 from germane.text.analyzer import Analyzer
+from germane.text.analyzers import AnyAnalyzer, analyzer_from_dict
+from germane.text.character_ngrams import CharacterNGrams
 from germane.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
     from germane.text.bulk import BulkAnalyzer
 
-__all__ = ["Analyzer", "BulkAnalyzer", "tokenize"]
+__all__ = ["Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "analyzer_from_dict", "tokenize"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,12 +1,11 @@
 """From text to index terms: tokenise, drop stop words, stem."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from germane.errors import IndexFormatError, ParameterError
+from germane.errors import ParameterError
+from germane.text.settings import check_settings, digest
 from germane.text.stemming import cached_stemmer, check_stemmer
 from germane.text.stopwords import stop_list
 from germane.text.tokenizer import TOKENIZER_VERSION, tokenize
@@ -59,15 +58,7 @@ class Analyzer:
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
         """The analyser that `to_dict` described. `IndexFormatError` if the keys or the tokeniser version differ."""
-        if settings.keys() != _KEYS:
-            raise IndexFormatError(
-                f"analyser settings have the keys {sorted(map(str, settings))}; this version reads {sorted(_KEYS)}"
-            )
-        if settings["tokenizer"] != TOKENIZER_VERSION:
-            raise IndexFormatError(
-                f"the text was cut by version {settings['tokenizer']!r} of the tokeniser; "
-                f"this version of Germane has version {TOKENIZER_VERSION}: index the documents again"
-            )
+        check_settings(settings, _KEYS)
         stopwords = settings["stopwords"]
         return cls(settings["stemmer"], tuple(stopwords) if isinstance(stopwords, list) else stopwords)
 
@@ -78,13 +69,7 @@ class Analyzer:
         Two analysers with one fingerprint give the same tokens and stop words, and ask for the same stemmer. The
         release of PyStemmer is not part of it.
         """
-        canonical = json.dumps(
-            {**self.to_dict(), "stop": sorted(self.stop_tokens)},
-            sort_keys=True,
-            separators=(",", ":"),
-            ensure_ascii=True,
-        )
-        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+        return digest({**self.to_dict(), "stop": sorted(self.stop_tokens)})
 
 
 def _one_token(word: object) -> str:

@@ -1,12 +1,14 @@
 """Reading experiment files: what they should not say is named before any work is done."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from germane.errors import InputError
+from germane.evaluate.experiments.classification_reading import classification_experiment
 from germane.evaluate.experiments.feedback_systems import ranking_of
+from germane.evaluate.experiments.figure_reading import figure_experiment
 from germane.evaluate.experiments.spec import (
     LITERAL,
     PLOTS,
@@ -14,7 +16,8 @@ from germane.evaluate.experiments.spec import (
     Compare,
     Experiment,
     MeanRatio,
-    System,
+    RankingSystem,
+    RetrievalExperiment,
     Tuning,
 )
 
@@ -49,31 +52,54 @@ def read_experiment(path: Path) -> Experiment:
 
 
 def _experiment(name: str, content: dict[str, Any]) -> Experiment:
+    kind = content.pop("kind", "retrieval")
+    if kind not in _KINDS:
+        raise ValueError(f"there is no kind '{kind}' of experiments; there are: {', '.join(_KINDS)}")
     reference = dict(content.pop("reference", {}))
     source = reference.pop("source", "")
-    return Experiment(
+    return _KINDS[kind](
+        content,
         name=name,
-        systems=[System(**system) for system in content.pop("system")],
-        tuning=Tuning(**content.pop("tuning", {})),
         bars=[AtLeast(**bar) for bar in content.pop("at_least", [])],
         ratios=[MeanRatio(**ratio) for ratio in content.pop("mean_ratio", [])],
         comparisons=[Compare(**pair) for pair in content.pop("compare", [])],
         reference=reference,
         reference_source=source,
-        **{key: content[key] for key in content},
     )
+
+
+def _retrieval_experiment(content: dict[str, Any], **common: Any) -> RetrievalExperiment:
+    experiment = RetrievalExperiment(
+        systems=[RankingSystem(**system) for system in content.pop("system")],
+        tuning=Tuning(**content.pop("tuning", {})),
+        **common,
+        **content,
+    )
+    for system in experiment.systems:
+        _check_system(system)
+    unknown = sorted({*experiment.plots} - {*PLOTS})
+    if unknown:
+        raise ValueError(f"there is no plot '{unknown[0]}'; there are: {', '.join(PLOTS)}")
+    return experiment
+
+
+_KINDS: dict[str, Callable[..., Experiment]] = {
+    "retrieval": _retrieval_experiment,
+    "classification": classification_experiment,
+    "figure": figure_experiment,
+}
 
 
 def _check(experiment: Experiment) -> None:
     names = [system.name for system in experiment.systems]
     if len({*names}) < len(names):
         raise ValueError("two systems have one name")
-    for system in experiment.systems:
-        _check_system(system)
     for bar in experiment.bars:
         _check_names(experiment, f"the bar of '{bar.system}'", [bar.system], bar.measure, bar.datasets)
         if bar.other:
             _check_names(experiment, f"the bar of '{bar.system}'", [bar.other], bar.measure, bar.datasets)
+        elif bar.significant:
+            raise ValueError(f"the bar of '{bar.system}' is significant against no other system")
     for ratio in experiment.ratios:
         what = f"the ratio of '{ratio.system}'"
         _check_names(experiment, what, [ratio.system], ratio.measure, ratio.datasets)
@@ -83,12 +109,9 @@ def _check(experiment: Experiment) -> None:
             raise ValueError(f"{what} names no data set")
     for pair in experiment.comparisons:
         _check_names(experiment, f"the comparison of '{pair.a}' and '{pair.b}'", [pair.a, pair.b], pair.measure, ())
-    unknown = sorted({*experiment.plots} - {*PLOTS})
-    if unknown:
-        raise ValueError(f"there is no plot '{unknown[0]}'; there are: {', '.join(PLOTS)}")
 
 
-def _check_system(system: System) -> None:
+def _check_system(system: RankingSystem) -> None:
     """One way to get parameters, and names that the model or the feedback method has."""
     if sum(map(bool, (system.sweep, system.tune, system.learn))) > 1:
         raise ValueError(f"system '{system.name}' may have one of sweep, tune and learn")

@@ -11,17 +11,25 @@ from germane.evaluate import plots
 from germane.evaluate.experiments.results import Figure, Result
 from germane.evaluate.experiments.tables import comparison_tables, ratio_tables, table
 
+SUBSCRIPTS = """± is the standard deviation over splits. _2,4: significantly better than systems 2 and 4, by both the
+two-tailed paired t-test and the sign test at 95%; _A: than all others; _A-6: than all others but 6."""
+
 
 def as_markdown(result: Result) -> str:
     """One table a measure: systems down, data sets across; in parentheses what the source reports."""
     experiment = result.experiment
     parts = [f"# {experiment.title}", experiment.about.strip()]
     systems = list(dict.fromkeys(figure.system for figure in result.figures))
+    numbered = any(figure.better_than is not None for figure in result.figures)
     for measure in experiment.measures:
         rows = [["", *experiment.datasets]]
-        for system in systems:
-            rows.append([system, *(_cell(_find(result, dataset, system, measure)) for dataset in experiment.datasets)])
-        parts.append(f"## {measure}\n\n{table(rows)}")
+        for number, system in enumerate(systems, start=1):
+            head = f"{number} {system}" if numbered else system
+            rows.append([head, *(_cell(_find(result, dataset, system, measure)) for dataset in experiment.datasets)])
+        if systems:
+            parts.append(f"## {measure}\n\n{table(rows)}")
+    if numbered:
+        parts.append(SUBSCRIPTS)
     if experiment.reference_source:
         parts.append(f"In parentheses: {experiment.reference_source}.")
     if result.parameters:
@@ -30,16 +38,20 @@ def as_markdown(result: Result) -> str:
         rows += [
             [system, *(result.parameters.get(d, {}).get(system, "") for d in experiment.datasets)] for system in named
         ]
-        parts.append(f"## Parameters\n\nTuned ones: one setting a fold.\n\n{table(rows)}")
+        parts.append(f"## Parameters\n\n{experiment.tuned_by}\n\n{table(rows)}")
     if result.comparisons:
-        about = "Paired, two-sided tests over queries; * below 0.05, not corrected for there being many tests."
-        about += " Tuned systems: each query as it was held out."
-        parts.append(f"## Comparisons\n\n{about}\n\n{comparison_tables(result)}")
+        about = (
+            f"Paired, two-sided tests over {experiment.unit}; * below 0.05, not corrected for there being many tests. "
+        )
+        about += experiment.compared_by
+        parts.append(f"## Comparisons\n\n{about.strip()}\n\n{comparison_tables(result)}")
     if result.ratios:
         parts.append(f"## Ratios\n\n{ratio_tables(result)}")
     if result.bars:
         parts.append("## Bars\n\n" + "\n".join(f"- {bar}" for bar in result.bars))
-    parts.append("## Judgements\n\n" + "\n".join(f"- {name}: {text}" for name, text in result.conventions.items()))
+    if result.conventions:
+        lines = [f"- {name}: {text}" for name, text in result.conventions.items()]
+        parts.append(f"## {experiment.conventions}\n\n" + "\n".join(lines))
     parts.append(f"## Verdict\n\n{verdict(result)}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -70,6 +82,7 @@ def as_json(result: Result) -> str:
             {
                 "dataset": f.dataset, "system": f.system, "measure": f.measure, "value": f.value,
                 "expected": f.expected, "reference": f.reference, "tolerance": f.tolerance, "ok": f.ok,
+                **({} if f.deviation is None else {"deviation": f.deviation, "better_than": f.better_than}),
             }
             for f in result.figures
         ],
@@ -136,6 +149,10 @@ def write_report(result: Result, folder: Path, *, figures: bool = True) -> list[
             path = folder / f"{name}-{_file(dataset)}-precision-recall.png"
             plots.save(plots.precision_recall(runs, result.qrels[dataset]), path)
             written.append(path)
+        for drawing, draw in result.drawings.items():
+            path = folder / f"{name}-{drawing}.png"
+            plots.save(draw(), path)
+            written.append(path)
     return written
 
 
@@ -147,8 +164,10 @@ def _find(result: Result, dataset: str, system: str, measure: str) -> Figure | N
 def _cell(figure: Figure | None) -> str:
     if figure is None:
         return ""
+    spread = f" ± {figure.deviation:.4f}" if figure.deviation is not None else ""
+    better = f" _{figure.better_than}" if figure.better_than else ""
     reference = f" ({figure.reference:.4g})" if figure.reference is not None else ""
-    return f"{figure.value:.4f}{reference}{'' if figure.ok else ' !'}"
+    return f"{figure.value:.4f}{spread}{better}{reference}{'' if figure.ok else ' !'}"
 
 
 def _key(name: str) -> str:

@@ -1,13 +1,17 @@
-"""What an experiment gives: figures beside the expected ones, bars, ratios, comparisons, curves and runs."""
+"""What an experiment gives: figures beside the expected ones, bars, ratios, comparisons, curves, runs and drawings."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from germane.errors import ParameterError
 from germane.evaluate.compare import Comparison
 from germane.evaluate.experiments.spec import Compare, Experiment, MeanRatio
 from germane.evaluate.measures import Evaluation
 from germane.evaluate.rankings import Qrels, Run
+
+OnStep = Callable[[str, str], None]
+"""called with the data set and the system before each step"""
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,10 @@ class Figure:
     expected: float | None
     reference: float | None
     tolerance: float
+    deviation: float | None = None
+    """the standard deviation over random splits, where there are several"""
+    better_than: str | None = None
+    """the systems it is significantly better than, as `subscripts.py` writes them; None where nothing was tested"""
 
     @property
     def ok(self) -> bool:
@@ -66,11 +74,12 @@ class Compared:
     asked: Compare
     by_dataset: Mapping[str, Comparison]
     pooled: Comparison | None
+    unit: str = "queries"
 
     @property
     def rows(self) -> dict[str, Comparison]:
         """All of them by name, the pooled one last."""
-        return {**self.by_dataset, **({"all queries": self.pooled} if self.pooled is not None else {})}
+        return {**self.by_dataset, **({f"all {self.unit}": self.pooled} if self.pooled is not None else {})}
 
 
 @dataclass
@@ -90,11 +99,24 @@ class Result:
     """data set -> system -> values; tuned systems: each query as it was held out"""
     runs: dict[str, dict[str, Run]] = field(default_factory=dict)
     qrels: dict[str, Qrels] = field(default_factory=dict)
+    drawings: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    """file name without ending -> what draws the figure"""
 
     @property
     def ok(self) -> bool:
         """All figures within tolerance and all bars reached."""
         return all(figure.ok for figure in self.figures) and all(bar.reached for bar in self.bars)
+
+    def note(self, dataset: str, system: str, found: Evaluation) -> None:
+        """Enter a system's values, beside what is expected and what the source reports."""
+        experiment = self.experiment
+        self.evaluations.setdefault(dataset, {})[system] = found
+        for measure in found.measures:
+            expected = experiment.expected.get(dataset, {}).get(system, {}).get(measure)
+            reference = experiment.reference.get(dataset, {}).get(system, {}).get(measure)
+            self.figures.append(
+                Figure(dataset, system, measure, found[measure], expected, reference, experiment.tolerance)
+            )
 
     def value(self, dataset: str, system: str, measure: str) -> float:
         """One figure."""

@@ -1,5 +1,7 @@
-"""What an experiment file may say.
+"""What an experiment file may say. This is a retrieval experiment; for the other kinds, `classification_spec.py` and
+`figure_spec.py` say what differs.
 
+kind = "retrieval"                  or "classification" or "figure" (optional)
 title = "..."                       one line for the report
 about = "..."                       a paragraph for the report (optional)
 datasets = ["cranfield", "cisi"]    names below GERMANE_DATA, or irds:NAME
@@ -27,6 +29,7 @@ other = "literal-bm25"              or: value = 0.67
 measure = "nDCG@10"
 datasets = ["cisi"]
 slack = 0.0
+significant = false                 true: better than the other by the paired t-test and the sign test, at 95%
 
 [[mean_ratio]]                      a bar on figure / the best figure of a swept system, data set by data set
 system = "rm3"
@@ -49,6 +52,7 @@ measure = "AP"
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 LITERAL = "literal-bm25"
 PLOTS = ("precision-recall",)
@@ -58,19 +62,30 @@ Figures = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 @dataclass(frozen=True)
 class System:
-    """A ranking model, a feedback method or both, with fixed, swept, tuned or learnt parameters."""
+    """A row of the table: something with parameters, some of them fixed, some perhaps tuned."""
 
     name: str
-    model: str = ""
-    feedback: str = ""
     parameters: Mapping[str, float] = field(default_factory=dict)
-    sweep: Mapping[str, Sequence[float]] = field(default_factory=dict)
     tune: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    learn: str = ""
 
     @property
     def settings(self) -> dict[str, dict[str, float]]:
         """The system's rows in the table, and the swept parameters of each."""
+        return {self.name: {}}
+
+
+@dataclass(frozen=True)
+class RankingSystem(System):
+    """A ranking model, a feedback method or both, with fixed, swept, tuned or learnt parameters."""
+
+    model: str = ""
+    feedback: str = ""
+    sweep: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    learn: str = ""
+
+    @property
+    def settings(self) -> dict[str, dict[str, float]]:
+        """One row for each point of the sweep."""
         points = [dict(zip(self.sweep, values, strict=True)) for values in itertools.product(*self.sweep.values())]
         return {f"{self.name} {written(point)}".strip(): point for point in points}
 
@@ -100,6 +115,7 @@ class AtLeast:
     other: str = ""
     value: float = 0.0
     slack: float = 0.0
+    significant: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +141,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment file, read."""
+    """An experiment file, read: what all kinds of experiments have."""
 
     name: str
     title: str
@@ -133,17 +149,20 @@ class Experiment:
     measures: Sequence[str]
     systems: Sequence[System]
     about: str = ""
-    k: int = 1000
     tolerance: float = 0.002
-    plots: Sequence[str] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
-    tuning: Tuning = field(default_factory=Tuning)
     bars: Sequence[AtLeast] = ()
     ratios: Sequence[MeanRatio] = ()
     comparisons: Sequence[Compare] = ()
     expected: Figures = field(default_factory=dict)
     reference: Figures = field(default_factory=dict)
     reference_source: str = ""
+    unit: ClassVar[str] = "queries"
+    """What a measure is averaged over, and tests are paired by."""
+    conventions: ClassVar[str] = "Judgements"
+    """The report's heading over what is said of each data set."""
+    tuned_by: ClassVar[str] = "Tuned ones: one setting a fold."
+    compared_by: ClassVar[str] = "Tuned systems: each query as it was held out."
 
     @property
     def rows(self) -> list[str]:
@@ -154,3 +173,13 @@ class Experiment:
         """The rows of a system, or the one row of that name."""
         found = [[*system.settings] for system in self.systems if system.name == name]
         return found[0] if found else [row for row in self.rows if row == name]
+
+
+@dataclass(frozen=True)
+class RetrievalExperiment(Experiment):
+    """Rankings of documents, judged query by query."""
+
+    systems: Sequence[RankingSystem]
+    k: int = 1000
+    plots: Sequence[str] = ()
+    tuning: Tuning = field(default_factory=Tuning)

@@ -4,9 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 from germane.evaluate.experiments.results import Compared, Ratios, Result
-from germane.evaluate.experiments.verdicts import TESTS
-
-LEVEL = 0.05
+from germane.evaluate.experiments.verdicts import LEVEL, TESTS
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -9,6 +9,9 @@ from germane.evaluate.measures import Evaluation
 
 TESTS = ("t", "wilcoxon", "sign")
 """Those of SD §5.3.3."""
+BOTH = ("t", "sign")
+"""Those of SD §4.3, which must agree."""
+LEVEL = 0.05
 
 
 def check_bars(result: Result) -> None:
@@ -20,7 +23,37 @@ def check_bars(result: Result) -> None:
             against = f"{bar.other} {bound:.4f}" if bar.other else f"{bound:.4f}"
             text = f"{dataset}, {bar.measure}: {bar.system} {ours:.4f} >= {against}"
             text += f" - {bar.slack:g}" if bar.slack else ""
-            result.bars.append(Bar(text, ours >= bound - bar.slack))
+            reached = ours >= bound - bar.slack
+            if bar.significant:
+                found = result.evaluations[dataset]
+                text += ", significantly"
+                reached = reached and significantly_better(found[bar.system], found[bar.other], bar.measure)
+            result.bars.append(Bar(text, reached))
+
+
+def significantly_better(a: Evaluation, b: Evaluation, measure: str) -> bool:
+    """Higher on average, and different by both the two-sided paired t-test and the sign test at 95% (SD §4.5)."""
+    shared_a, shared_b = on_shared(a, b)
+    if len(shared_a.query_ids) < 2:
+        return False
+    found = compare_evaluations(shared_a, shared_b, measure, tests=BOTH)
+    return found.effect.mean > 0 and all(test.p_value < LEVEL for test in found.tests.values())
+
+
+def on_shared(a: Evaluation, b: Evaluation) -> tuple[Evaluation, Evaluation]:
+    """Both on the queries or splits that both were measured on."""
+    shared = [name for name in a.query_ids if name in {*b.query_ids}]
+    return _only(a, shared), _only(b, shared)
+
+
+def _only(found: Evaluation, names: list[str]) -> Evaluation:
+    if found.query_ids == tuple(names):
+        return found
+    places = [found.query_ids.index(name) for name in names]
+    values = {measure: column[places] for measure, column in found.values.items()}
+    return Evaluation(
+        found.measures, tuple(names), values, {measure: float(column.mean()) for measure, column in values.items()}
+    )
 
 
 def check_ratios(result: Result) -> None:
@@ -48,7 +81,11 @@ def _ratios(result: Result, asked: MeanRatio) -> Ratios:
 def compare_systems(result: Result) -> None:
     """Test the differences of `[[compare]]` on each data set, and over the queries of all of them."""
     for asked in result.experiment.comparisons:
-        pairs = {dataset: (found[asked.a], found[asked.b]) for dataset, found in result.evaluations.items()}
+        pairs = {
+            dataset: on_shared(found[asked.a], found[asked.b])
+            for dataset, found in result.evaluations.items()
+            if len(found[asked.a].query_ids) > 1
+        }
         by_dataset = {
             dataset: compare_evaluations(a, b, asked.measure, tests=TESTS) for dataset, (a, b) in pairs.items()
         }
@@ -56,7 +93,7 @@ def compare_systems(result: Result) -> None:
         if len(pairs) > 1:
             a, b = (_pooled({dataset: pair[side] for dataset, pair in pairs.items()}, asked.measure) for side in (0, 1))
             pooled = compare_evaluations(a, b, asked.measure, tests=TESTS)
-        result.comparisons.append(Compared(asked, by_dataset, pooled))
+        result.comparisons.append(Compared(asked, by_dataset, pooled, result.experiment.unit))
 
 
 def _pooled(evaluations: dict[str, Evaluation], measure: str) -> Evaluation:

@@ -1,0 +1,99 @@
+"""Texts to counts: one row for each text, one column for each term of a vocabulary."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from germane.text import Analyzer, AnyAnalyzer, BulkAnalyzer
+
+BATCH = 4096
+"""Texts analysed at once: analysing needs several times their size in memory."""
+
+Ids = npt.NDArray[np.int64]
+
+
+class Counted(NamedTuple):
+    """The counts of some texts, the term of each column, and how that term is most often written."""
+
+    counts: sparse.csr_array
+    terms: list[str]
+    surfaces: list[str]
+
+
+def count_all(texts: Sequence[str], analyzer: AnyAnalyzer) -> Counted:
+    """Count every term of the texts; columns are in order of first appearance."""
+    numbering = _numbering(analyzer)
+    rows = list(numbering.batches(texts))
+    return Counted(_table(rows, len(numbering.terms)), numbering.terms, numbering.surfaces())
+
+
+def count_known(texts: Sequence[str], analyzer: AnyAnalyzer, vocabulary: Mapping[str, int]) -> sparse.csr_array:
+    """Count the terms of a vocabulary (term -> column); all others are left out."""
+    numbering = _numbering(analyzer)
+    rows = list(numbering.batches(texts))
+    column = np.array([vocabulary.get(term, -1) for term in numbering.terms], np.int64)
+    return _table([_renumbered(ids, ends, column) for ids, ends in rows], len(vocabulary))
+
+
+class _Words:
+    """Numbers the terms of the fast analyser."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._bulk = BulkAnalyzer(analyzer)
+        self.terms = self._bulk.terms
+
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Ids, Ids]]:
+        for start in range(0, len(texts), BATCH):
+            ids, ends = self._bulk.analyze(texts[start : start + BATCH])
+            yield ids.astype(np.int64), ends
+
+    def surfaces(self) -> list[str]:
+        return self._bulk.surfaces()[0]
+
+
+class _Terms:
+    """Numbers the terms of any analyser, one text at a time."""
+
+    def __init__(self, analyzer: AnyAnalyzer) -> None:
+        self._analyzer = analyzer
+        self._ids: dict[str, int] = {}
+
+    @property
+    def terms(self) -> list[str]:
+        return list(self._ids)
+
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Ids, Ids]]:
+        for text in texts:
+            found = [self._ids.setdefault(term, len(self._ids)) for term in self._analyzer.terms(text)]
+            yield np.array(found, np.int64), np.array([len(found)], np.int64)
+
+    def surfaces(self) -> list[str]:
+        return self.terms
+
+
+def _numbering(analyzer: AnyAnalyzer) -> _Words | _Terms:
+    return _Words(analyzer) if isinstance(analyzer, Analyzer) else _Terms(analyzer)
+
+
+def _renumbered(ids: Ids, ends: Ids, column: Ids) -> tuple[Ids, Ids]:
+    """The ids under their columns, without those that have none (-1)."""
+    columns = column[ids] if len(ids) else ids
+    kept = columns >= 0
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return columns[kept], before[ends]
+
+
+def _table(rows: Sequence[tuple[Ids, Ids]], n_terms: int) -> sparse.csr_array:
+    """Batches of ids and ends as one table in which each term of a row stands once."""
+    columns = np.concatenate([ids for ids, _ in rows]) if rows else np.zeros(0, np.int64)
+    offsets = np.cumsum([0, *(len(ids) for ids, _ in rows)])
+    ends = [ends + offset for (_, ends), offset in zip(rows, offsets[:-1], strict=True)]
+    indptr = np.concatenate([[0], *ends]) if ends else np.zeros(1, np.int64)
+    if len(columns) < 1 << 31:  # liblinear and others take 32-bit indices only
+        columns, indptr = columns.astype(np.int32), indptr.astype(np.int32)
+    table = sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(indptr) - 1, n_terms))
+    table.sum_duplicates()
+    return table

@@ -1,0 +1,166 @@
+"""A fitted model as one file, without pickle: plain numbers and text that cannot run anything when they are read.
+
+    GERMANE CLASSIFIER <version> <SHA-256 of what follows>\n
+    an .npz archive: `settings`, UTF-8 JSON that holds the tree of estimators, and the arrays it names
+
+The file is written whole or not at all, and one flipped bit or a missing end is noticed before anything is read. The
+same model gives the same bytes.
+"""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from germane.classify.statistics import ClassStatistics
+from germane.data.atomic import write_bytes
+from germane.errors import InputError, ParameterError
+
+VERSION = 1
+MAGIC = b"GERMANE CLASSIFIER"
+_HEADER = re.compile(rb"GERMANE CLASSIFIER (\d{1,9}) ([0-9a-f]{64})\n")
+_SETTINGS = "settings"
+_PLAIN = (bool, int, float, str, type(None))
+
+Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+Classes: TypeAlias = Mapping[str, type[Any]]
+"""The estimators that a file may hold, by the names it calls them."""
+
+
+def write_model(path: str | Path, content: Mapping[str, Any], classes: Classes) -> None:
+    """Write a dictionary of numbers, texts, arrays, sparse arrays and estimators of `classes`, all or nothing."""
+    arrays: Arrays = {}
+    tree = _Packing(classes, arrays).pack(dict(content))
+    settings = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()
+    archive = io.BytesIO()
+    arrays[_SETTINGS] = np.frombuffer(settings, np.uint8)
+    np.savez_compressed(archive, allow_pickle=False, **arrays)
+    body = archive.getvalue()
+    header = b"%s %d %s\n" % (MAGIC, VERSION, hashlib.sha256(body).hexdigest().encode())
+    write_bytes(path, header + body)
+
+
+def is_model(path: str | Path) -> bool:
+    """Whether the file begins as a saved classifier does; what comes then may still be damaged."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
+
+
+def read_model(path: str | Path, classes: Classes) -> dict[str, Any]:
+    """What `write_model` wrote; `InputError` for what is missing, damaged, of a newer version or something else."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
+    header = _HEADER.match(data)
+    if header is None:
+        if data.startswith(MAGIC) or (data and MAGIC.startswith(data)):
+            raise InputError("the saved classifier is damaged or cut off at its beginning", source=str(path))
+        raise InputError("not a saved classifier: germane classify train --into FILE writes one", source=str(path))
+    version, digest = int(header[1]), header[2].decode()
+    if version != VERSION:
+        raise InputError(
+            f"has format version {version}, this program reads {VERSION}: upgrade germane", source=str(path)
+        )
+    body = data[header.end() :]
+    if hashlib.sha256(body).hexdigest() != digest:
+        raise InputError("the saved classifier is damaged or cut off (its checksum differs)", source=str(path))
+    try:
+        with np.load(io.BytesIO(body), allow_pickle=False) as archive:
+            arrays: Arrays = {name: archive[name] for name in archive.files}
+        content = _unpack(json.loads(arrays.pop(_SETTINGS).tobytes()), arrays, classes)
+        if not isinstance(content, dict):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, zipfile.BadZipFile):
+        raise InputError("the saved classifier holds something this program cannot read", source=str(path)) from None
+    return content
+
+
+class _Packing:
+    """Values to JSON; arrays are put aside and named."""
+
+    def __init__(self, classes: Classes, arrays: Arrays) -> None:
+        self._names = {kind: name for name, kind in classes.items()}
+        self._arrays = arrays
+
+    def pack(self, value: Any) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, _PLAIN):
+            return value
+        if isinstance(value, np.ndarray):
+            return {"array": self._put_aside(value)}
+        if sparse.issparse(value):
+            rows = sparse.csr_array(value)
+            parts = [self._put_aside(part) for part in (rows.data, rows.indices, rows.indptr)]
+            return {"sparse": parts, "shape": list(rows.shape)}
+        if isinstance(value, list | tuple):
+            return {"tuple" if isinstance(value, tuple) else "list": [self.pack(item) for item in value]}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": self._packed(value)}
+        if isinstance(value, ClassStatistics):
+            return self.pack({**vars(value), "sums": sparse.csr_array(value.sums)})
+        if type(value) in self._names and hasattr(value, "statistics_"):
+            # The parameters follow from the statistics, which are mostly zeros: the file is smaller.
+            return {
+                "estimator": self._names[type(value)],
+                "parameters": self._packed(value.get_params(deep=False)),
+                "statistics": self.pack(value.statistics_),
+            }
+        if type(value) in self._names:
+            parameters = value.get_params(deep=False)
+            fitted = {name: item for name, item in vars(value).items() if name not in parameters}
+            return {
+                "estimator": self._names[type(value)],
+                "parameters": self._packed(parameters),
+                "fitted": self._packed(fitted),
+            }
+        raise ParameterError(f"a {type(value).__name__} cannot be saved")
+
+    def _packed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.pack(item) for name, item in values.items()}
+
+    def _put_aside(self, array: npt.NDArray[Any]) -> str:
+        if array.dtype == object:
+            array = np.array(array.tolist())  # words, which NumPy keeps as Python's own strings
+        if array.dtype.kind not in "biufU":
+            raise ParameterError(f"an array of {array.dtype} cannot be saved")
+        name = f"a{len(self._arrays)}"
+        self._arrays[name] = array
+        return name
+
+
+def _unpack(value: Any, arrays: Arrays, classes: Classes) -> Any:
+    if isinstance(value, _PLAIN):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if "sparse" in value:
+        data, indices, indptr = (arrays[name] for name in value["sparse"])
+        return sparse.csr_array((data, indices, indptr), shape=tuple(value["shape"]))
+    if "list" in value:
+        return [_unpack(item, arrays, classes) for item in value["list"]]
+    if "tuple" in value:
+        return tuple(_unpack(item, arrays, classes) for item in value["tuple"])
+    if "dict" in value:
+        return {key: _unpack(item, arrays, classes) for key, item in value["dict"].items()}
+    estimator = classes[value["estimator"]](
+        **{name: _unpack(item, arrays, classes) for name, item in value["parameters"].items()}
+    )
+    if "statistics" in value:
+        parts = _unpack(value["statistics"], arrays, classes)
+        return estimator.fit_statistics(ClassStatistics(**{**parts, "sums": parts["sums"].toarray()}))
+    for name, item in value["fitted"].items():
+        setattr(estimator, name, _unpack(item, arrays, classes))
+    return estimator

@@ -1,0 +1,200 @@
+"""germane classify evaluate: how well a saved classifier labels texts whose labels are known."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from germane.cli import classifying, labelled, measuring, options
+from germane.cli.classifying import answers, columns_of, label_lists, separator_of
+from germane.cli.labelled import Reading, labels_wanted, read_predictions, tell_empty, write_predictions
+from germane.cli.measuring import one_of, put_json, put_rows, show_rows
+from germane.cli.streams import counted, tell
+from germane.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from germane.classify import TextClassifier
+    from germane.cli.labelled import Labelled
+    from germane.evaluate.labelling import Judged, LabellingsCompared
+    from germane.evaluate.significance import Alternative
+
+SHOWN, LONGEST = 5, 40
+MEASURES = ("accuracy", "micro_f1", "macro_f1", "micro_bep", "macro_bep")
+
+
+def evaluate(
+    model: classifying.ModelFile,
+    data: labelled.Data,
+    label: labelled.LabelColumn = None,
+    text: labelled.TextColumns = None,
+    folder_labels: labelled.FolderLabels = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="MODEL|PREDICTIONS",
+            help="Another classifier, or saved predictions, to compare with.",
+            show_default=False,
+        ),
+    ] = None,
+    alternative: measuring.Alternative = "two-sided",
+    confusion: Annotated[
+        Path | None,
+        typer.Option(
+            "--confusion", metavar="FILE", help="Draw the confusion matrix (.png, .svg, .pdf).", show_default=False
+        ),
+    ] = None,
+    save_predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-predictions", metavar="FILE", help="Write id and label, as TSV or .jsonl.", show_default=False
+        ),
+    ] = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    on_error: options.SkipBad = options.OnError.STOP,
+    progress: options.Progress = False,
+    json: options.Json = False,
+    tsv: Annotated[
+        bool, typer.Option("--tsv", help="Print the table of classes with tabs.", rich_help_panel="Output")
+    ] = False,
+) -> None:
+    """Measure a saved classifier: accuracy, F1 and break-even precision, in all and for each class.
+
+    With --against, two classifiers are compared by paired tests over documents; of the sign test, which is McNemar's
+    exact test where a document has one label, p below 0.05 is usually called significant.
+
+    Example: germane classify evaluate mails.germane test.csv --label folder --confusion mails.png
+
+    Example: germane classify evaluate a.germane test.csv --label folder --against b.germane
+    """
+    wanted = one_of(json=json, tsv=tsv)
+    labels_wanted(label, folder_labels)
+    from germane.classify import TextClassifier
+    from germane.evaluate.labelling import compare_labellings, judge
+
+    classifier = TextClassifier.load(model)
+    several = classifier.multi_label_
+    if confusion is not None and several:
+        raise ParameterError("there is no confusion matrix where a document may have several labels")
+    other = _other(against, classifier)
+    separator = separator_of(classifier) if several else None
+    columns = columns_of(classifier, text)
+    reading = Reading(data, label, columns, folder_labels, separator, format, encoding, on_error.value)
+    documents = reading.read(progress=progress)
+    names = [str(name) for name in classifier.classes_.tolist()]
+    _check_labels(documents, names, data)
+    if against is not None or save_predictions is not None:
+        documents.check_ids(data)
+    import numpy as np
+
+    found = list(answers(classifier, documents.texts, progress=progress))
+    predicted = [row for part in found for row in label_lists(part.labels)]
+    tell_empty(sum(int(part.wordless.sum()) for part in found))
+    judged = judge(documents.labels, predicted, np.vstack([part.ranking for part in found]), names)
+    compared = None
+    if against is not None:
+        theirs = _their_labels(other, against, documents, separator, progress)
+        compared = compare_labellings(documents.labels, predicted, theirs, cast("Alternative", alternative))
+    if save_predictions is not None:
+        write_predictions(save_predictions, documents.ids, predicted, separator_of(classifier))
+        tell(f"written: {save_predictions}")
+    if confusion is not None:
+        from germane.evaluate import confusion_matrix, plots
+
+        plots.save(
+            plots.confusion(*confusion_matrix([t for (t,) in documents.labels], [p for (p,) in predicted])), confusion
+        )
+        tell(f"written: {confusion}")
+    if wanted == "json":
+        put_json(_content(judged, compared, len(documents.ids)))
+    elif wanted == "tsv":
+        put_rows(["class", "documents", "predicted", "precision", "recall", "f1", "bep"], judged.classes)
+    else:
+        _show(judged, compared, several)
+
+
+def _other(against: str | None, classifier: "TextClassifier") -> "TextClassifier | None":
+    """The classifier to compare with, if that is what the file holds."""
+    if against is None:
+        return None
+    from germane.classify import TextClassifier
+    from germane.classify.saving import is_model
+
+    if not is_model(against):
+        return None
+    other = TextClassifier.load(against)
+    if other.multi_label_ is not classifier.multi_label_:
+        raise InputError("one of the two classifiers gives several labels, and the other one", source=against)
+    return other
+
+
+def _their_labels(
+    other: "TextClassifier | None", against: str, documents: "Labelled", separator: str | None, progress: bool
+) -> list[list[str]]:
+    if other is None:
+        return read_predictions(against, documents.ids, separator)
+    parts = answers(other, documents.texts, progress=progress)
+    return [row for part in parts for row in label_lists(part.labels)]
+
+
+def _check_labels(documents: "Labelled", names: list[str], source: str) -> None:
+    """Say which labels the classifier has never seen; raise if it has seen none of them."""
+    given = {label for row in documents.labels for label in row}
+    unseen = sorted(given - set(names))
+    if not given:
+        raise InputError("no document has a label to judge by", source=source)
+    if len(unseen) == len(given):
+        raise InputError(
+            f"none of its labels is known to the classifier ({_some(unseen)}); it knows {_some(names)}", source=source
+        )
+    if unseen:
+        n = sum(bool(set(row) & set(unseen)) for row in documents.labels)
+        tell(f"{counted(n, 'document')} with labels unseen in training, which count as missed: {_some(unseen)}")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(f"'{name[:LONGEST]}'" for name in names[:SHOWN]) + (" ..." if len(names) > SHOWN else "")
+
+
+def _show(judged: "Judged", compared: "LabellingsCompared | None", several: bool) -> None:
+    titles = (
+        "accuracy (all labels right)" if several else "accuracy",
+        "micro F1",
+        "macro F1",
+        "micro BEP",
+        "macro BEP",
+    )
+    show_rows(["measure", ""], [[name, getattr(judged, key)] for name, key in zip(titles, MEASURES, strict=True)])
+    header = ["class", "documents", "predicted", "precision", "recall", "F1", "BEP"]
+    show_rows(header, judged.classes, title="\nClasses")
+    if compared is None:
+        return
+    what = "mean F1 of a document" if several else "accuracy"
+    rows: list[list[Any]] = [
+        [what, compared.a],
+        ["the other's", compared.b],
+        ["difference", compared.effect.mean],
+        ["95% interval", f"{compared.effect.low:.4f} to {compared.effect.high:.4f}"],
+        ["better / worse documents", f"{compared.wins:,} / {compared.losses:,}"],
+        *([f"p, {_TESTS.get(name, name)}", f"{test.p_value:.2g}"] for name, test in compared.tests.items()),
+    ]
+    show_rows(["compared", ""], rows, title="\nAgainst the other")
+
+
+_TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon", "sign": "sign (McNemar, exact)"}
+
+
+def _content(judged: "Judged", compared: "LabellingsCompared | None", n_docs: int) -> dict[str, Any]:
+    content: dict[str, Any] = {"documents": n_docs, **{key: getattr(judged, key) for key in MEASURES}}
+    content["classes"] = [row._asdict() for row in judged.classes]
+    if compared is not None:
+        content["against"] = {
+            "a": compared.a,
+            "b": compared.b,
+            "difference": compared.effect._asdict(),
+            "wins": compared.wins,
+            "losses": compared.losses,
+            "tests": {name: test._asdict() for name, test in compared.tests.items()},
+        }
+    return content

@@ -1,0 +1,105 @@
+"""germane classify train: learn a classifier from labelled texts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from germane.cli import labelled, options
+from germane.cli.analysis import analyzer_named
+from germane.cli.labelled import Reading, labels_wanted
+from germane.cli.measuring import put_json, show_rows
+from germane.cli.streams import counted, tell
+from germane.errors import InputError, ParameterError
+
+MODELS = ("sd-ce", "sd", "multinomial", "multinomial-jm", "bernoulli", "dcm", "dirichlet", "svm")
+"""The names of `germane.classify.text_models`, too heavy to import for a help text; a test compares the two."""
+
+
+def train(
+    data: labelled.Data,
+    label: labelled.LabelColumn = None,
+    text: labelled.TextColumns = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--into", metavar="FILE", help="Save the classifier; nothing is kept otherwise.", show_default=False
+        ),
+    ] = None,
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = MODELS[0],
+    multi_label: Annotated[
+        bool, typer.Option("--multi-label", help="A document may have several labels, or none.")
+    ] = False,
+    separator: Annotated[str, typer.Option(help="What stands between the labels of a document.")] = ";",
+    folder_labels: labelled.FolderLabels = False,
+    prior: Annotated[str, typer.Option(help="uniform, or empirical: by how common the classes are.")] = "uniform",
+    no_tune: Annotated[bool, typer.Option("--no-tune", help="Keep the default parameters.")] = False,
+    seed: Annotated[int, typer.Option(help="Draws the validation split.")] = 0,
+    stemmer: options.Stemmer = "english",
+    stopwords: options.Stopwords = "english",
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    on_error: options.SkipBad = options.OnError.STOP,
+    progress: options.Progress = False,
+    json: options.Json = False,
+) -> None:
+    """Learn a classifier from labelled texts, tune it on a fifth of them, and save it whole or not at all.
+
+    Example: germane classify train mails.csv --label folder --into mails.germane
+
+    Example: germane classify train papers.jsonl --label topics --multi-label --text abstract --into papers.germane
+
+    Example: germane classify train reviews --folder-labels --model svm --into reviews.germane
+    """
+    labels_wanted(label, folder_labels)
+    if not separator:
+        raise ParameterError("--separator must not be empty")
+    if into is not None and (into.is_dir() or not into.resolve().parent.is_dir()):
+        what = "is a folder" if into.is_dir() else "is in a folder that does not exist"
+        raise InputError(f"the classifier cannot be saved there: it {what}", source=str(into))
+    from germane.classify import TextClassifier
+
+    classifier = TextClassifier(
+        model, analyzer=analyzer_named(stemmer, stopwords), tune=not no_tune, random_state=seed, prior=prior
+    )
+    reading = Reading(
+        data, label, text or (), folder_labels, separator if multi_label else None, format, encoding, on_error.value
+    )
+    documents = reading.read(progress=progress)
+    labels: list[Any] = documents.labels if multi_label else [found[0] for found in documents.labels]
+    try:
+        classifier.fit(documents.texts, labels, on_trial=_tell)
+    except InputError as error:
+        raise InputError(str(error), source=data) from None
+    classifier.notes_ = {"text": list(text or ()), "separator": separator}
+    if classifier.n_empty_:
+        tell(f"{counted(classifier.n_empty_, 'document')} without a word: not learnt from")
+    if into is not None:
+        classifier.save(into)
+        tell(f"written: {into}")
+    else:
+        tell("nothing was kept: --into FILE saves the classifier")
+    sizes = {name: sum(name in found for found in documents.labels) for name in classifier.classes_.tolist()}
+    facts = {
+        "model": model,
+        "documents": len(documents.ids),
+        "classes": len(sizes),
+        "words": len(classifier.terms_),
+        "validation": max((trial.value for trial in classifier.tuning_), default=None),
+    }
+    if json:
+        trials = [trial._asdict() for trial in classifier.tuning_]
+        put_json({**facts, "parameters": classifier.chosen_, "sizes": sizes, "trials": trials})
+        return
+    kind = "mean best F1" if multi_label else "accuracy"
+    validated = facts.pop("validation")
+    rows = {**facts, **classifier.chosen_, f"validation {kind}": validated}
+    show_rows(
+        ["", "chosen"], [[key, f"{value:g}" if isinstance(value, float) else value] for key, value in rows.items()]
+    )
+    show_rows(["class", "documents"], [[name, n] for name, n in sizes.items()], title="\nClasses")
+
+
+def _tell(parameters: Mapping[str, float], value: float) -> None:
+    tell(f"{' '.join(f'{name}={setting:g}' for name, setting in parameters.items())}: {value:.4f}")

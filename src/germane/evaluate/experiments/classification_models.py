@@ -1,0 +1,90 @@
+"""The classifiers that experiment files name, and the numbers each may be given."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from germane.errors import MissingExtraError, ParameterError
+
+SEED = 0
+"""LinearSVC visits documents in random order."""
+
+
+class _Kind(NamedTuple):
+    parameters: tuple[str, ...]
+    build: Callable[..., Any]
+    """takes `ranking` and the parameters"""
+
+
+def check_classifier(name: str, parameters: Mapping[str, object]) -> None:
+    """Complain of a name or a number that no classifier has; imports nothing."""
+    if name not in _KINDS:
+        raise ParameterError(f"there is no classifier '{name}'; there are: {', '.join(_KINDS)}")
+    known = _KINDS[name].parameters
+    unknown = sorted({*parameters} - {*known})
+    if unknown:
+        raise ParameterError(f"classifier '{name}' has no parameter {unknown[0]}; it has: {', '.join(known)}")
+
+
+def classifier_named(name: str, parameters: Mapping[str, float], *, ranking: bool = False) -> Any:
+    """A new estimator; with `ranking` one that ranks the documents for each class of multi-label data (SD 4.13)."""
+    check_classifier(name, parameters)
+    try:
+        return _KINDS[name].build(ranking, **parameters)
+    except ImportError:
+        raise MissingExtraError("scikit-learn", "learn", "A classification experiment") from None
+
+
+def _generative(estimator: str, **fixed: str) -> Callable[..., Any]:
+    """One of our generative models, ranking by log P(D|R) - log P(D|N)."""
+
+    def build(ranking: bool, **parameters: float) -> Any:
+        from germane import classify
+
+        model = getattr(classify, estimator)(**fixed, **parameters)
+        return classify.OneVersusRestRanker(model) if ranking else model
+
+    return build
+
+
+def _linear_svm(ranking: bool, features: Any, C: float) -> Any:
+    """The features, then a linear support vector machine for each class against the rest."""
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    svm = LinearSVC(C=C, random_state=SEED)
+    return make_pipeline(features, OneVsRestClassifier(svm) if ranking else svm)
+
+
+def _tfidf_svm(ranking: bool, C: float = 1.0) -> Any:
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return _linear_svm(ranking, TfidfTransformer(sublinear_tf=True), C)
+
+
+def _smoothed_svm(ranking: bool, lam: float = 0.1, beta: float = 1.0, C: float = 1.0) -> Any:
+    from germane.classify import SmoothedLogRatio
+
+    return _linear_svm(ranking, SmoothedLogRatio(lam=lam, beta=beta), C)
+
+
+def _complement_nb(ranking: bool, alpha: float = 1.0) -> Any:
+    from sklearn.naive_bayes import ComplementNB
+
+    if ranking:
+        raise ParameterError("complement-nb ranks no documents; leave it out of experiments on multi-label data")
+    return ComplementNB(alpha=alpha)
+
+
+_KINDS = {
+    "multinomial-laplace": _Kind(("delta",), _generative("MultinomialClassifier", smoothing="laplace")),
+    "multinomial-jm": _Kind(("lam", "beta"), _generative("MultinomialClassifier", smoothing="jm")),
+    "bernoulli": _Kind(("delta",), _generative("BernoulliClassifier")),
+    "dcm": _Kind(("S", "delta"), _generative("DCMClassifier")),
+    "dirichlet": _Kind(("S", "lam", "beta"), _generative("DirichletClassifier")),
+    "sd": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="kl")),
+    "sd-ce": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="ce")),
+    "tfidf-svm": _Kind(("C",), _tfidf_svm),
+    "smoothed-svm": _Kind(("lam", "beta", "C"), _smoothed_svm),
+    "complement-nb": _Kind(("alpha",), _complement_nb),
+}

@@ -1,0 +1,39 @@
+"""Distributions over documents: densities, maximum likelihood from mergeable statistics, and sampling.
+
+Documents are rows of sparse counts, or one pair (ids, counts). Each distribution answers `log_density`, one number for
+each document, and `sample`; `fit` takes statistics, which are made by `.of(counts)` and merged by `+`, so that an
+incremental update is a merge. Needs SciPy, so `germane.lm` does not load it.
+"""
+
+from germane.lm.distributions.dcm import DCM, DCMFit, DCMStatistics, fit_dcm
+from germane.lm.distributions.dirichlet import DirichletDistribution, DirichletFit, fit_dirichlet
+from germane.lm.distributions.multinomial import CountStatistics, Multinomial
+from germane.lm.distributions.multiple_bernoulli import MultipleBernoulli
+from germane.lm.distributions.perplexity import document_perplexity
+from germane.lm.distributions.smoothed_dirichlet import (
+    SmoothedDirichlet,
+    approximate_log_normaliser,
+    exact_log_normaliser,
+)
+from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments
+from germane.lm.distributions.two_poisson import TwoPoisson
+
+__all__ = [
+    "DCM",
+    "CountStatistics",
+    "DCMFit",
+    "DCMStatistics",
+    "DirichletDistribution",
+    "DirichletFit",
+    "LogProportions",
+    "Multinomial",
+    "MultipleBernoulli",
+    "SmoothedDirichlet",
+    "SmoothedDocuments",
+    "TwoPoisson",
+    "approximate_log_normaliser",
+    "document_perplexity",
+    "exact_log_normaliser",
+    "fit_dcm",
+    "fit_dirichlet",
+]

@@ -1,0 +1,149 @@
+"""A saved classifier answers as it did; a damaged file is told, and none is ever half written."""
+
+import hashlib
+import json
+import os
+import zipfile
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+from germane import Analyzer, TextClassifier
+from germane.classify import saving
+from germane.classify.text_models import SAVED_CLASSES, TEXT_MODELS
+from germane.errors import InputError, ParameterError, StorageError
+from germane.text import CharacterNGrams
+
+TEXTS = [
+    "A goal in the last match of the league", "The team and its coach lost the match", "Goal, goal: a player scores",
+    "The minister and the vote on a law", "A tax law for the parliament", "The party lost the vote in parliament",
+    "Light of a far star", "Energy of atoms and of light", "A planet near the star",
+]  # fmt: skip
+LABELS = ["sport"] * 3 + ["politics"] * 3 + ["science"] * 3
+SEVERAL = [[label] if i % 3 else [label, "märz"] for i, label in enumerate(LABELS)]
+NEW = ["The goal of the law", "star light star", "", "nothing known"]
+
+
+@pytest.mark.parametrize("labels", [LABELS, SEVERAL], ids=["one", "several"])
+@pytest.mark.parametrize("model", TEXT_MODELS)
+def test_it_answers_as_before(tmp_path, model, labels):
+    classifier = TextClassifier(model, prior="empirical").fit(TEXTS, labels)
+    classifier.notes_ = {"text": ["body"], "n": 3}
+    path = tmp_path / "classifier.germane"
+    classifier.save(path)
+    loaded = TextClassifier.load(path)
+    assert (loaded.class_scores(NEW) == classifier.class_scores(NEW)).all()
+    assert (loaded.predict_proba(NEW) == classifier.predict_proba(NEW)).all()
+    assert list(loaded.predict(NEW)) == list(classifier.predict(NEW))
+    assert loaded.explain(NEW[0]) == classifier.explain(NEW[0])
+    assert loaded.get_params() | {"analyzer": None} == classifier.get_params()
+    for name in ("chosen_", "tuning_", "n_empty_", "notes_", "multi_label_", "terms_", "surfaces_", "vocabulary_"):
+        assert getattr(loaded, name) == getattr(classifier, name)
+    again = tmp_path / "again.germane"
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("analyzer", [Analyzer("none", ("the", "of")), CharacterNGrams((2, 3))])
+def test_the_analyser_is_kept(tmp_path, analyzer):
+    classifier = TextClassifier(analyzer=analyzer, tune=False).fit(TEXTS, LABELS)
+    classifier.save(tmp_path / "c")
+    assert TextClassifier.load(tmp_path / "c").analyzer == analyzer
+
+
+def test_numbers_as_labels_and_as_prior(tmp_path):
+    classifier = TextClassifier(tune=False, prior={1: 0.5, 2: 0.25, 3: 0.25}).fit(TEXTS, [1, 1, 1, 2, 2, 2, 3, 3, 3])
+    classifier.save(tmp_path / "c")
+    loaded = TextClassifier.load(tmp_path / "c")
+    assert loaded.predict(NEW).tolist() == classifier.predict(NEW).tolist()
+    assert loaded.predict([""]).tolist() == [1]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "c.germane"
+    TextClassifier(tune=False).fit(TEXTS, LABELS).save(path)
+    return path.read_bytes()
+
+
+def test_every_cut_and_flip_is_noticed(tmp_path, saved):
+    path = tmp_path / "damaged"
+    rng = np.random.default_rng(0)
+    for cut in [*range(0, 90), *rng.integers(90, len(saved), 40)]:
+        path.write_bytes(saved[:cut])
+        with pytest.raises(InputError, match=str(path)):
+            TextClassifier.load(path)
+    for place in [*range(0, 90), *rng.integers(90, len(saved), 60)]:
+        flipped = bytearray(saved)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(flipped)
+        with pytest.raises(InputError):
+            TextClassifier.load(path)
+
+
+def test_what_is_no_classifier(tmp_path, saved):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        TextClassifier.load(tmp_path / "nothing")
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        TextClassifier.load(tmp_path)
+    path = tmp_path / "text"
+    path.write_text("id,text\n")
+    with pytest.raises(InputError, match="not a saved classifier"):
+        TextClassifier.load(path)
+    path.write_bytes(saved.replace(b"CLASSIFIER 1 ", b"CLASSIFIER 7 ", 1))
+    with pytest.raises(InputError, match="format version 7, this program reads 1: upgrade"):
+        TextClassifier.load(path)
+
+
+def test_a_forged_file_runs_nothing(tmp_path):
+    """With a right checksum but a class that is not ours, or an array of Python objects."""
+    path = tmp_path / "forged"
+
+    def forge(settings: object, **arrays: np.ndarray) -> None:
+        archive = BytesIO()
+        np.savez(archive, settings=np.frombuffer(json.dumps(settings).encode(), np.uint8), **arrays)
+        body = archive.getvalue()
+        path.write_bytes(b"%s 1 %s\n" % (saving.MAGIC, hashlib.sha256(body).hexdigest().encode()) + body)
+
+    for settings in (
+        {"estimator": "Popen", "parameters": {}, "fitted": {}},
+        {"dict": {"model": "sd"}},
+        {"list": []},
+        [1],
+        {"array": "a0"},
+    ):
+        forge(settings, a0=np.array([{"x": 1}], dtype=object))
+        with pytest.raises(InputError):
+            TextClassifier.load(path)
+
+
+def test_it_is_an_archive_of_plain_arrays(saved):
+    with zipfile.ZipFile(BytesIO(saved)) as archive:  # a zip may have something before it
+        assert "settings.npy" in archive.namelist()
+        assert all(name.endswith(".npy") for name in archive.namelist())
+
+
+def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch, saved):
+    path = tmp_path / "c.germane"
+    path.write_bytes(saved)
+    classifier = TextClassifier.load(path)
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(StorageError, match="No space left"):
+        classifier.save(path)
+    assert path.read_bytes() == saved
+    assert os.listdir(tmp_path) == ["c.germane"]
+    monkeypatch.undo()
+    with pytest.raises(StorageError):
+        classifier.save(tmp_path / "no" / "such" / "folder")
+
+
+def test_only_plain_things_are_saved(tmp_path):
+    for thing in (object(), {1: 2}, np.array([1j])):
+        with pytest.raises(ParameterError, match="cannot be saved"):
+            saving.write_model(tmp_path / "x", {"thing": thing}, SAVED_CLASSES)
+    assert os.listdir(tmp_path) == []
