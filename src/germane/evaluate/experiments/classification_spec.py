@@ -64,3 +64,8 @@ class ClassificationExperiment(Experiment):
     conventions: ClassVar[str] = "Data sets"
     tuned_by: ClassVar[str] = "Tuned ones: chosen once, on a validation part of the first training set."
     compared_by: ClassVar[str] = ""
+
+    @property
+    def inputs(self) -> list[str]:
+        """The data sets, whichever their splits."""
+        return [dataset.removesuffix(GIVEN) for dataset in self.datasets]
