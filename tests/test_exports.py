@@ -9,10 +9,12 @@ import germane
 
 PUBLIC = {
     "germane": [
-        "Analyzer", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "SearchResult",
+        "Analyzer", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "Refiner", "SearchResult",
         "TextClassifier", "Topic",
     ],
-    "germane.text": ["Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "analyzer_from_dict", "tokenize"],
+    "germane.text": [
+        "Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "analyzer_from_dict", "tokenize",
+    ],
     "germane.lm": [
         "AbsoluteDiscounting", "BigramModel", "CollectionStats", "Dirichlet", "JelinekMercer", "LanguageModel",
         "Laplace", "LeaveOneOut", "MLE", "Postings", "Smoothing", "Speller", "Truncation", "TwoStage", "cross_entropy",
@@ -32,6 +34,14 @@ PUBLIC = {
     "germane.classify": [
         "BernoulliClassifier", "ClassStatistics", "DCMClassifier", "DirichletClassifier", "MultinomialClassifier",
         "OneVersusRestRanker", "SmoothedDirichletClassifier", "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
+    ],
+    "germane.refine": [
+        "METHOD_NAMES", "Component", "Contributions", "RefineClassifier", "RefineMethod", "Refined", "Refinement",
+        "Refiner", "ResultList", "method_named", "predicted_set", "probabilities",
+    ],
+    "germane.refine.screening": [
+        "Recommendation", "Remaining", "Screening", "Simulation", "StoppingRule", "Suggestion", "read_decisions",
+        "simulate", "write_decisions",
     ],
     "germane.rank": [
         "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",

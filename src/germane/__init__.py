@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from germane.engine import Engine, Hit, SearchResult
     from germane.errors import GermaneError
     from germane.lm import LanguageModel
+    from germane.refine.refiner import Refiner
     from germane.text import Analyzer
     from germane.types import Document, Topic
 
@@ -20,6 +21,7 @@ __all__ = [
     "GermaneError",
     "Hit",
     "LanguageModel",
+    "Refiner",
     "SearchResult",
     "TextClassifier",
     "Topic",
@@ -33,6 +35,7 @@ _HOMES = {
     "GermaneError": "germane.errors",
     "Hit": "germane.engine",
     "LanguageModel": "germane.lm",
+    "Refiner": "germane.refine.refiner",
     "SearchResult": "germane.engine",
     "TextClassifier": "germane.classify",
     "Topic": "germane.types",

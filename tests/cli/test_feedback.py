@@ -10,9 +10,10 @@ import pytest
 from germane import Engine
 from germane.cli import learnt, options
 from germane.cli.feedback import ranked_by
+from germane.cli.tables import arrow
 from germane.data import read_run
 from germane.engine.engine import DEFAULT_FEEDBACK
-from germane.engine.feedback_report import ExpansionWord, Move
+from germane.engine.feedback_report import ExpansionWord
 from germane.feedback import FEEDBACK_NAMES, RM3, feedback_named
 from germane.lm import Dirichlet, JelinekMercer
 from germane.rank.registry import MODEL_NAMES, model_named
@@ -162,7 +163,9 @@ def test_the_table_explains(run, built, engine):
     assert len(report.moves) == 3
     for move in report.moves:
         before = move.before or "–"
-        assert re.search(rf"{before} → {move.rank} +{learnt.arrow(move)} +{move.id} +{move.words[0][0]}, ", moves)
+        assert re.search(
+            rf"{before} → {move.rank} +{arrow(move.before, move.rank)} +{move.id} +{move.words[0][0]}, ", moves
+        )
 
 
 def test_what_repels_is_told_apart(run, built):
@@ -180,7 +183,7 @@ def test_bars_and_arrows():
     assert learnt.bar(word(0.001), 0.5) == "▒"
     assert learnt.bar(word(0.25, 0.3), 0.5) == "█" * 12  # marks took some of what the query gave
     assert learnt.bar(word(-0.5), 0.5) == "░" * 24
-    assert [learnt.arrow(Move("x", 3, before, ())) for before in (6, 1, 3, None)] == ["▲3", "▼2", "=", "new"]
+    assert [arrow(before, 3) for before in (6, 1, 3, None)] == ["▲3", "▼2", "=", "new"]
 
 
 def test_a_plot(run, built, tmp_path):

@@ -246,11 +246,11 @@ def test_every_experiment_can_be_read_and_is_fully_expected(name):
 
 
 @pytest.mark.skipif(not REAL, reason="set GERMANE_DATA to the folder of the public collections")
-@pytest.mark.parametrize("name", ["small", "small-feedback", "small-classification"])
+@pytest.mark.parametrize("name", ["small", "small-feedback", "small-classification", "small-refine"])
 def test_small_experiments(name, tmp_path):
     experiment = read_experiment(REPRODUCE / f"{name}.toml")
-    for dataset in experiment.datasets:
-        if not os.path.isdir(os.path.join(REAL, dataset.removesuffix(":given"))):
-            pytest.skip(f"no collection {dataset} in GERMANE_DATA")
+    for needed in experiment.inputs:
+        if not os.path.exists(os.path.join(REAL, needed)):
+            pytest.skip(f"no {needed} in GERMANE_DATA")
     result = run_experiment(experiment, cache=tmp_path)
     assert result.ok, as_markdown(result)

@@ -88,6 +88,15 @@ def test_explanation(tmp_path):
     plots.save(plots.explanation(ClassPart("sport", 0.1, 0.1, (), False)), tmp_path / "none.png")
 
 
+def test_recall_over_reading(tmp_path):
+    figure = plots.recall_over_reading([np.array([1, 1, 2, 2]), np.array([0, 0, 1, 2])], [3, 4])
+    curve, stop, *_ = figure.axes[0].get_lines()
+    assert list(curve.get_xdata()) == [0, 0.25, 0.5, 0.75, 1]
+    assert list(curve.get_ydata()) == [0, 0.5, 0.5, 1, 1]
+    assert (*stop.get_xdata(), *stop.get_ydata()) == (0.75, 1)
+    plots.save(figure, tmp_path / "recall.png")
+
+
 def test_many_lines_can_be_told_apart(tmp_path):
     figure = plots.sensitivity({str(i): [(1, i), (2, i)] for i in range(12)}, "mu", "AP")
     looks = [(line.get_color(), line.get_linestyle()) for line in figure.axes[0].get_lines()]

@@ -20,6 +20,7 @@ def test_exports() -> None:
         "AnyAnalyzer",
         "BulkAnalyzer",
         "CharacterNGrams",
+        "Synonyms",
         "analyzer_from_dict",
         "tokenize",
     ]
@@ -29,7 +30,8 @@ def test_exports() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tokenizer", "stopwords", "stemming", "analyzer", "character_ngrams", "analyzers", "bulk"]
+    "name",
+    ["tokenizer", "stopwords", "stemming", "lemmas", "synonyms", "analyzer", "character_ngrams", "analyzers", "bulk"],
 )
 def test_docstring_examples(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"germane.text.{name}"))

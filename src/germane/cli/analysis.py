@@ -1,4 +1,4 @@
-"""The analyser that --stemmer and --stopwords describe."""
+"""The analyser that --stemmer, --stopwords and --synonyms describe."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,19 +9,20 @@ if TYPE_CHECKING:
     from germane import Analyzer
 
 
-def analyzer_named(stemmer: str, stopwords: str) -> "Analyzer":
-    """`stopwords` is the name of a list, or a file with one word a line."""
-    from germane.text import Analyzer
+def analyzer_named(stemmer: str, stopwords: str, synonyms: Path | None = None) -> "Analyzer":
+    """`stopwords` is the name of a list, or a file with one word a line; `synonyms` a file of pairs."""
+    from germane.text import Analyzer, Synonyms
     from germane.text.stopwords import STOP_LISTS
 
+    vocabulary = None if synonyms is None else Synonyms.read(synonyms)
     if stopwords in STOP_LISTS:
-        return Analyzer(stemmer, stopwords)
+        return Analyzer(stemmer, stopwords, vocabulary)
     path = Path(stopwords)
     if not path.is_file():
         raise ParameterError(
             f"there is no stop list '{stopwords}', nor a file of that name; the lists are {', '.join(STOP_LISTS)}"
         )
     try:
-        return Analyzer(stemmer, tuple(path.read_text(encoding="utf-8").split()))
+        return Analyzer(stemmer, tuple(path.read_text(encoding="utf-8").split()), vocabulary)
     except UnicodeDecodeError:
         raise InputError("a stop list must be UTF-8 text", source=stopwords) from None

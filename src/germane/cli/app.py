@@ -23,8 +23,10 @@ from germane.cli.commands.export import export
 from germane.cli.commands.import_ciff import import_ciff
 from germane.cli.commands.index import index
 from germane.cli.commands.merge import merge
+from germane.cli.commands.refine import refine
 from germane.cli.commands.repair import repair
 from germane.cli.commands.reproduce import reproduce
+from germane.cli.commands.screen import screen
 from germane.cli.commands.search import search
 from germane.cli.commands.stats import stats
 from germane.cli.commands.tune import tune
@@ -51,6 +53,8 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("merge", merge, CARE),
     ("export", export, CARE),
     ("classify", classify, LEARN),
+    ("refine", refine, LEARN),
+    ("screen", screen, LEARN),
     ("evaluate", evaluate, MEASURE),
     ("compare", compare, MEASURE),
     ("tune", tune, MEASURE),

@@ -4,6 +4,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from germane.cli.streams import tell
+from germane.cli.tables import arrow, titled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from germane.engine import Engine
-    from germane.engine.feedback_report import ExpansionWord, FeedbackReport, Move
+    from germane.engine.feedback_report import ExpansionWord, FeedbackReport
     from germane.feedback import FeedbackMethod
 
 SHOWN = 20
@@ -91,7 +92,7 @@ def _words(name: str, report: "FeedbackReport") -> "Table":
     of = f"{len(words)} strongest of {n} words" if n > len(words) else f"{n} words"
     minus = f", {AGAINST} learnt against" if any(word.weight < 0 for word in words) else ""
     repelled = {document.id for document in report.documents if document.mark is False}
-    table = _table(f"The query as {name} rewrote it ({of}; {OWN} typed, {ADDED} learnt{minus})")
+    table = titled(f"The query as {name} rewrote it ({of}; {OWN} typed, {ADDED} learnt{minus})")
     table.add_column("word", no_wrap=True)
     table.add_column("weight", justify="right")
     table.add_column("", no_wrap=True)
@@ -131,7 +132,7 @@ def _documents(engine: "Engine", report: "FeedbackReport") -> "Table":
     marked_first = sorted(report.documents, key=lambda document: document.mark is None)
     shown = marked_first[:SHOWN]
     more = f" ({len(shown)} of {len(marked_first)})" if len(marked_first) > len(shown) else ""
-    table = _table(f"Documents learnt from{more}")
+    table = titled(f"Documents learnt from{more}")
     table.add_column("weight", justify="right")
     table.add_column("mark", no_wrap=True)
     table.add_column("document", ratio=1)
@@ -145,7 +146,7 @@ def _documents(engine: "Engine", report: "FeedbackReport") -> "Table":
 def _moves(report: "FeedbackReport") -> "Table":
     from rich.text import Text
 
-    table = _table("What moved, and the added words that argue for it")
+    table = titled("What moved, and the added words that argue for it")
     table.add_column("rank", justify="right")
     table.add_column("", no_wrap=True)
     table.add_column("document")
@@ -153,23 +154,7 @@ def _moves(report: "FeedbackReport") -> "Table":
     for move in report.moves:
         before = "–" if move.before is None else str(move.before)
         words = ", ".join(word for word, _ in move.words)
-        table.add_row(f"{before} → {move.rank}", Text(arrow(move), "bold"), move.id, Text(words, "dim"))
+        table.add_row(
+            f"{before} → {move.rank}", Text(arrow(move.before, move.rank), "bold"), move.id, Text(words, "dim")
+        )
     return table
-
-
-def arrow(move: "Move") -> str:
-    """▲3 for three places up, ▼2 for two down, = for none, and new for a document that was not among the results."""
-    if move.before is None:
-        return "new"
-    if move.before == move.rank:
-        return "="
-    return f"▲{move.before - move.rank}" if move.before > move.rank else f"▼{move.rank - move.before}"
-
-
-def _table(title: str) -> "Table":
-    from rich.table import Table
-    from rich.text import Text
-
-    return Table(
-        title=Text(title, "bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True
-    )

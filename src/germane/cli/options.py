@@ -13,6 +13,9 @@ DEFAULT_MODEL = "bm25"
 FEEDBACK = ("consensus", "rm1", "rm3", "sd", "rocchio", "mixture")
 """The names of `germane.feedback.registry`, for the help text alone; a test compares the two."""
 
+REFINEMENT = ("auto", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic")
+"""The names of `germane.refine.methods`, for the help text alone; a test compares the two."""
+
 _RANKING = "Ranking"
 _FEEDBACK = "Feedback"
 _READING = "Reading"
@@ -100,7 +103,7 @@ Threads = Annotated[
 ]
 Progress = Annotated[bool, typer.Option("--progress", help="Show a progress bar even where stderr is no terminal.")]
 
-Stemmer = Annotated[str, typer.Option(help="The stemmer: none, or a Snowball algorithm.")]
+Stemmer = Annotated[str, typer.Option(help="The stemmer: none, lemma (English base forms), or a Snowball algorithm.")]
 Stopwords = Annotated[
     str, typer.Option(help="none, english, lucene, another list's name, or a file with one word a line.")
 ]

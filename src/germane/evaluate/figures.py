@@ -1,6 +1,6 @@
-"""Figures of the Smoothed Dirichlet's dissertation, drawn again: SD 3.3, 3.4, 3.5 and 5.1."""
+"""Figures of the papers, drawn again: SD 3.3, 3.4, 3.5 and 5.1, and Refine 1."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,3 +109,14 @@ def count_curves(found: CountDistributions) -> Any:
 def _finish(axes: Any) -> None:
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
+
+
+def random_initialisations(f1: Mapping[str, Floats], components: Sequence[int]) -> Any:
+    """Refine figure 1: F1 (%) of random beginnings, a box for each number of components; `f1` is components × runs."""
+    figure, axes = panels(len(f1), 3.2 * len(f1), 3.4)
+    for pane, (name, values) in zip(axes, f1.items(), strict=True):
+        pane.boxplot(100 * values.T, positions=list(components), widths=0.6)
+        pane.set(title=name, xlabel="components of the non-relevant class", ylim=(0, 100))
+        pane.title.set_fontsize(9)
+    axes[0].set_ylabel("F1 (%)")
+    return figure

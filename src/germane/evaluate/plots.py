@@ -180,6 +180,25 @@ def calibration(bins: Mapping[str, Reliability]) -> Any:
     return figure
 
 
+def recall_over_reading(hits: Sequence[npt.NDArray[np.int64]], stops: Sequence[int]) -> Any:
+    """Recall against the share of the documents read: a line a simulated run, with a mark where it was to stop.
+
+    `hits`: for each run, the relevant documents found after each one that was read.
+    """
+    figure, axes = _axes()
+    for found, stop in zip(hits, stops, strict=True):
+        n = len(found)
+        read = np.arange(n + 1) / n
+        recall = np.concatenate([[0.0], found / found[-1]])
+        axes.plot(read, recall, color="tab:blue", linewidth=0.8, alpha=0.6)
+        axes.plot(stop / n, recall[stop], "o", color="tab:red", markersize=4)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    axes.axhline(0.95, color="grey", linewidth=0.8, linestyle=":")
+    axes.set(xlabel="share read", ylabel="recall (dot: recommended stop)", xlim=(0, 1), ylim=(0, 1.02))
+    axes.grid(alpha=0.3)
+    return figure
+
+
 def _finish(axes: Any, n_lines: int) -> None:
     axes.grid(alpha=0.3)
     for i, line in enumerate(axes.get_lines()[10:n_lines], start=1):  # the colours repeat after ten

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from germane.text.analyzer import Analyzer
 from germane.text.analyzers import AnyAnalyzer, analyzer_from_dict
 from germane.text.character_ngrams import CharacterNGrams
+from germane.text.synonyms import Synonyms
 from germane.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
     from germane.text.bulk import BulkAnalyzer
 
-__all__ = ["Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "analyzer_from_dict", "tokenize"]
+__all__ = ["Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "analyzer_from_dict", "tokenize"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""From text to index terms: tokenise, drop stop words, stem."""
+"""From text to index terms: tokenise, drop stop words, stem, read synonyms as one."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from germane.errors import ParameterError
 from germane.text.settings import check_settings, digest
 from germane.text.stemming import cached_stemmer, check_stemmer
 from germane.text.stopwords import stop_list
+from germane.text.synonyms import SynonymRules, Synonyms, Word
 from germane.text.tokenizer import TOKENIZER_VERSION, tokenize
 
 _KEYS = frozenset({"tokenizer", "stemmer", "stopwords"})
@@ -20,15 +21,20 @@ class Analyzer:
     `stemmer`: a name from `germane.text.stemming.stemmer_names()`.
     `stopwords`: the name of a list in `germane.text.stopwords`, or the words themselves. Words are put in the form the
     tokeniser gives them (so "Don't" stops "dont"), sorted, and each once. They are dropped before stemming.
+    `synonyms`: a vocabulary of terms with the terms preferred to them, or None.
     `stop_tokens`: the words that `stopwords` stands for.
 
     >>> Analyzer().terms("The ranking of the documents")
     ['rank', 'document']
+    >>> Analyzer("lemma", synonyms=Synonyms({"heart attack": "myocardial infarction"})).terms("After two heart attacks")
+    ['two', 'myocardial', 'infarction']
     """
 
     stemmer: str = "english"
     stopwords: str | tuple[str, ...] = "english"
+    synonyms: Synonyms | None = None
     stop_tokens: frozenset[str] = field(init=False, repr=False, compare=False)
+    _rules: SynonymRules | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_stemmer(self.stemmer)
@@ -40,27 +46,56 @@ class Analyzer:
             stop = frozenset(map(_one_token, self.stopwords))
             object.__setattr__(self, "stopwords", tuple(sorted(stop)))
         object.__setattr__(self, "stop_tokens", stop)
+        if self.synonyms is not None and not isinstance(self.synonyms, Synonyms):
+            raise ParameterError(f"synonyms must be a germane.text.Synonyms or None, not {self.synonyms!r}")
+        rules = None if self.synonyms is None else SynonymRules(self.synonyms, self._kept)
+        object.__setattr__(self, "_rules", rules)
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order, repeats included."""
+        if self._rules is not None:
+            return [word.term for word in self.words(text)]
         stop, stem = self.stop_tokens, cached_stemmer(self.stemmer)
         return [stem(token) for token in tokenize(text) if token not in stop]
 
+    def words(self, text: str) -> list[Word]:
+        """The terms of a text, each with the token it stands for: that of the text, or of the preferred term."""
+        kept = self._kept(text)
+        return kept if self._rules is None else self._rules.apply(kept)
+
+    def _kept(self, text: str) -> list[Word]:
+        stop, stem = self.stop_tokens, cached_stemmer(self.stemmer)
+        return [Word(stem(token), token) for token in tokenize(text) if token not in stop]
+
     def term_of(self, token: str) -> str | None:
-        """The term of one token as the tokeniser emits it; None for a stop word."""
-        return None if token in self.stop_tokens else cached_stemmer(self.stemmer)(token)
+        """The term of one token as the tokeniser emits it; None for a stop word.
+
+        Of a token whose preferred term has several words this is the first one.
+        """
+        if token in self.stop_tokens:
+            return None
+        word = Word(cached_stemmer(self.stemmer)(token), token)
+        return word.term if self._rules is None else self._rules.apply([word])[0].term
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON values; `from_dict` reads them back."""
         stopwords = self.stopwords if isinstance(self.stopwords, str) else list(self.stopwords)
-        return {"tokenizer": TOKENIZER_VERSION, "stemmer": self.stemmer, "stopwords": stopwords}
+        settings = {"tokenizer": TOKENIZER_VERSION, "stemmer": self.stemmer, "stopwords": stopwords}
+        if self.synonyms is None:
+            return settings
+        return {**settings, "synonyms": [list(pair) for pair in self.synonyms.pairs]}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
         """The analyser that `to_dict` described. `IndexFormatError` if the keys or the tokeniser version differ."""
-        check_settings(settings, _KEYS)
+        pairs = settings.get("synonyms")  # settings without synonyms are written without the key
+        check_settings(settings, _KEYS if pairs is None else _KEYS | {"synonyms"})
         stopwords = settings["stopwords"]
-        return cls(settings["stemmer"], tuple(stopwords) if isinstance(stopwords, list) else stopwords)
+        return cls(
+            settings["stemmer"],
+            tuple(stopwords) if isinstance(stopwords, list) else stopwords,
+            None if pairs is None else Synonyms(pairs),
+        )
 
     @property
     def fingerprint(self) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from germane.errors import ParameterError
 from germane.text import kernels
 from germane.text.analyzer import Analyzer
+from germane.text.numbered import NumberedWords
 from germane.text.stemming import stemmer
 from germane.text.tokenizer import scannable
 
@@ -24,7 +25,8 @@ class BulkAnalyzer:
     `terms[i]` is the term with id `i`; successive batches extend the same vocabulary. Only a token never met before
     costs Python time: the rest is one pass over the bytes (`kernels.scan`) and one over the tokens. A batch needs
     about six times its size in memory while it is analysed. The kernels release the GIL, so threads run side by side
-    when each has its own BulkAnalyzer; one BulkAnalyzer must not be shared.
+    when each has its own BulkAnalyzer; one BulkAnalyzer must not be shared. An analyser with synonyms takes the slower
+    road of `NumberedWords`, text by text: its terms do not follow from single tokens.
 
     >>> bulk = BulkAnalyzer(Analyzer())
     >>> bulk.analyze(["Ranking the documents", "A document ranks"])
@@ -35,7 +37,8 @@ class BulkAnalyzer:
 
     def __init__(self, analyzer: Analyzer) -> None:
         self.analyzer = analyzer
-        self.terms: list[str] = []
+        self._numbered = NumberedWords(analyzer) if analyzer.synonyms is not None else None
+        self.terms: list[str] = self._numbered.terms if self._numbered is not None else []
         self._stem_all = stemmer(analyzer.stemmer)
         self._term_ids: dict[str, int] = {}
         # The token table (see kernels), and what is known of each token: its term (-1: a stop word), how often it came.
@@ -54,6 +57,8 @@ class BulkAnalyzer:
         """The term ids of all texts, one after another, and for each text where its ids end."""
         if isinstance(texts, str):
             raise ParameterError("analyze takes a sequence of texts, not one text")
+        if self._numbered is not None:
+            return self._numbered.analyze(texts)
         data, byte_ends = _join(texts)
         ids, ends = self._scan(data, byte_ends)
         n = kernels.tokens_to_terms(ids, ends, self._term_of, self._counts)
@@ -61,6 +66,8 @@ class BulkAnalyzer:
 
     def surfaces(self) -> tuple[list[str], NDArray[np.int64]]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
+        if self._numbered is not None:
+            return self._numbered.surfaces()
         term_of, counts = self._term_of[: self._n_tokens], self._counts[: self._n_tokens]
         order = np.lexsort((-counts, term_of))  # stable: equals stay in order of first appearance
         kept, first = np.unique(term_of[order], return_index=True)

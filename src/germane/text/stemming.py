@@ -1,6 +1,7 @@
-"""Stemmers by name: "none", and every algorithm of the installed PyStemmer ("english" is Porter2, "porter" Porter's).
+"""Stemmers by name: "none", "lemma" (English base forms by rule, `germane.text.lemmas`), and every algorithm of the
+installed PyStemmer ("english" is Porter2, "porter" Porter's).
 
-PyStemmer is imported at the first use of a name other than "none".
+PyStemmer is imported at the first use of one of its names.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,6 +10,7 @@ from threading import Lock
 from typing import TypeAlias
 
 from germane.errors import ParameterError
+from germane.text.lemmas import LEMMA, lemma, lemmas
 
 Stem: TypeAlias = Callable[[str], str]
 StemAll: TypeAlias = Callable[[Sequence[str]], list[str]]
@@ -17,15 +19,15 @@ STEM_CACHE_SIZE = 1 << 16
 
 
 def stemmer_names() -> list[str]:
-    """The names `stemmer` knows, "none" first."""
+    """The names `stemmer` knows, "none" and "lemma" first."""
     import Stemmer
 
-    return ["none", *sorted(Stemmer.algorithms())]
+    return ["none", LEMMA, *sorted(Stemmer.algorithms())]
 
 
 def check_stemmer(name: str) -> None:
     """Raise `ParameterError`, listing the valid names, unless `name` is a stemmer."""
-    if name != "none" and name not in stemmer_names():
+    if name not in ("none", LEMMA) and name not in stemmer_names():
         raise ParameterError(f"unknown stemmer {name!r}; valid names: {', '.join(stemmer_names())}")
 
 
@@ -39,6 +41,8 @@ def stemmer(name: str) -> StemAll:
     check_stemmer(name)
     if name == "none":
         return list
+    if name == LEMMA:
+        return lemmas
     import Stemmer
 
     stem_words: StemAll = Stemmer.Stemmer(name, 0).stemWords
@@ -55,6 +59,8 @@ def stemmer(name: str) -> StemAll:
 @lru_cache(maxsize=64)
 def cached_stemmer(name: str) -> Stem:
     """The function from one token to its stem, which remembers its last `STEM_CACHE_SIZE` tokens."""
+    if name == LEMMA:
+        return lemma
     stem_all = stemmer(name)
 
     def stem(token: str) -> str:

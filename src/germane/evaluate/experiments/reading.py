@@ -9,6 +9,7 @@ from germane.errors import InputError
 from germane.evaluate.experiments.classification_reading import classification_experiment
 from germane.evaluate.experiments.feedback_systems import ranking_of
 from germane.evaluate.experiments.figure_reading import figure_experiment
+from germane.evaluate.experiments.refine_reading import refine_experiment
 from germane.evaluate.experiments.spec import (
     LITERAL,
     PLOTS,
@@ -86,6 +87,7 @@ def _retrieval_experiment(content: dict[str, Any], **common: Any) -> RetrievalEx
 _KINDS: dict[str, Callable[..., Experiment]] = {
     "retrieval": _retrieval_experiment,
     "classification": classification_experiment,
+    "refine": refine_experiment,
     "figure": figure_experiment,
 }
 

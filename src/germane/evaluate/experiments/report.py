@@ -16,7 +16,7 @@ two-tailed paired t-test and the sign test at 95%; _A: than all others; _A-6: th
 
 
 def as_markdown(result: Result) -> str:
-    """One table a measure: systems down, data sets across; in parentheses what the source reports."""
+    """One table a measure: systems down, data sets across (or the reverse); in parentheses what the source reports."""
     experiment = result.experiment
     parts = [f"# {experiment.title}", experiment.about.strip()]
     systems = list(dict.fromkeys(figure.system for figure in result.figures))
@@ -27,7 +27,8 @@ def as_markdown(result: Result) -> str:
             head = f"{number} {system}" if numbered else system
             rows.append([head, *(_cell(_find(result, dataset, system, measure)) for dataset in experiment.datasets)])
         if systems:
-            parts.append(f"## {measure}\n\n{table(rows)}")
+            shown = [list(row) for row in zip(*rows, strict=True)] if experiment.datasets_down else rows
+            parts.append(f"## {measure}\n\n{table(shown)}")
     if numbered:
         parts.append(SUBSCRIPTS)
     if experiment.reference_source:
@@ -49,6 +50,7 @@ def as_markdown(result: Result) -> str:
         parts.append(f"## Ratios\n\n{ratio_tables(result)}")
     if result.bars:
         parts.append("## Bars\n\n" + "\n".join(f"- {bar}" for bar in result.bars))
+    parts += [f"## {heading}\n\n{table(rows)}" for heading, rows in result.tables.items()]
     if result.conventions:
         lines = [f"- {name}: {text}" for name, text in result.conventions.items()]
         parts.append(f"## {experiment.conventions}\n\n" + "\n".join(lines))
@@ -96,6 +98,7 @@ def as_json(result: Result) -> str:
             for r in result.ratios
         ],
         "comparisons": _comparisons(result),
+        "tables": result.tables,
         "parameters": result.parameters,
         "judgements": result.conventions,
     }  # fmt: skip

@@ -99,6 +99,8 @@ class Result:
     """data set -> system -> values; tuned systems: each query as it was held out"""
     runs: dict[str, dict[str, Run]] = field(default_factory=dict)
     qrels: dict[str, Qrels] = field(default_factory=dict)
+    tables: dict[str, list[list[str]]] = field(default_factory=dict)
+    """heading -> rows, the head first: what is told beside the figures, and not held against expected ones"""
     drawings: dict[str, Callable[[], Any]] = field(default_factory=dict)
     """file name without ending -> what draws the figure"""
 

@@ -6,6 +6,8 @@ from germane.evaluate.experiments.classification_runner import run_classificatio
 from germane.evaluate.experiments.classification_spec import ClassificationExperiment
 from germane.evaluate.experiments.figure_runner import run_figures
 from germane.evaluate.experiments.figure_spec import FigureExperiment
+from germane.evaluate.experiments.refine_runner import run_refinements
+from germane.evaluate.experiments.refine_spec import RefineExperiment
 from germane.evaluate.experiments.results import OnStep, Result
 from germane.evaluate.experiments.retrieval_runner import run_retrieval
 from germane.evaluate.experiments.spec import Experiment, RetrievalExperiment
@@ -21,6 +23,8 @@ def run_experiment(experiment: Experiment, *, cache: Path | None = None, on_step
             run_retrieval(experiment, result, cache, step)
         case ClassificationExperiment():
             run_classification(experiment, result, step)
+        case RefineExperiment():
+            run_refinements(experiment, result, step)
         case FigureExperiment():
             run_figures(experiment, result, step)
     check_bars(result)

@@ -1,7 +1,7 @@
-"""What an experiment file may say. This is a retrieval experiment; for the other kinds, `classification_spec.py` and
-`figure_spec.py` say what differs.
+"""What an experiment file may say. This is a retrieval experiment; for the other kinds, `classification_spec.py`,
+`refine_spec.py` and `figure_spec.py` say what differs.
 
-kind = "retrieval"                  or "classification" or "figure" (optional)
+kind = "retrieval"                  or "classification", "refine", "figure" (optional)
 title = "..."                       one line for the report
 about = "..."                       a paragraph for the report (optional)
 datasets = ["cranfield", "cisi"]    names below GERMANE_DATA, or irds:NAME
@@ -30,6 +30,7 @@ measure = "nDCG@10"
 datasets = ["cisi"]
 slack = 0.0
 significant = false                 true: better than the other by the paired t-test and the sign test, at 95%
+                                    (of refinements by Wilcoxon's test)
 
 [[mean_ratio]]                      a bar on figure / the best figure of a swept system, data set by data set
 system = "rm3"
@@ -163,6 +164,22 @@ class Experiment:
     """The report's heading over what is said of each data set."""
     tuned_by: ClassVar[str] = "Tuned ones: one setting a fold."
     compared_by: ClassVar[str] = "Tuned systems: each query as it was held out."
+    significant_by: ClassVar[tuple[str, ...]] = ("t", "sign")
+    """The tests that must agree where a bar asks for significance: those of SD §4.3."""
+    pooled: ClassVar[bool] = True
+    """Whether comparisons are also made over the queries of all data sets together."""
+    datasets_down: ClassVar[bool] = False
+    """Whether tables have a row for each data set, and systems across."""
+
+    @property
+    def compared_on(self) -> Sequence[str]:
+        """The data sets on which systems are compared, and then over the queries of all of them."""
+        return self.datasets
+
+    @property
+    def inputs(self) -> list[str]:
+        """What has to be there below GERMANE_DATA."""
+        return [*self.datasets]
 
     @property
     def rows(self) -> list[str]:

@@ -1,16 +1,16 @@
 """What is made of an experiment's figures: bars, ratios to the best of a sweep, and tests of differences."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from germane.evaluate.compare import compare_evaluations
 from germane.evaluate.experiments.results import Bar, Compared, Ratios, Result
-from germane.evaluate.experiments.spec import MeanRatio
+from germane.evaluate.experiments.spec import Experiment, MeanRatio
 from germane.evaluate.measures import Evaluation
 
 TESTS = ("t", "wilcoxon", "sign")
 """Those of SD §5.3.3."""
-BOTH = ("t", "sign")
-"""Those of SD §4.3, which must agree."""
 LEVEL = 0.05
 
 
@@ -27,16 +27,20 @@ def check_bars(result: Result) -> None:
             if bar.significant:
                 found = result.evaluations[dataset]
                 text += ", significantly"
-                reached = reached and significantly_better(found[bar.system], found[bar.other], bar.measure)
+                reached = reached and significantly_better(
+                    found[bar.system], found[bar.other], bar.measure, result.experiment.significant_by
+                )
             result.bars.append(Bar(text, reached))
 
 
-def significantly_better(a: Evaluation, b: Evaluation, measure: str) -> bool:
-    """Higher on average, and different by both the two-sided paired t-test and the sign test at 95% (SD §4.5)."""
+def significantly_better(
+    a: Evaluation, b: Evaluation, measure: str, tests: Sequence[str] = Experiment.significant_by
+) -> bool:
+    """Higher on average, and different by all the two-sided tests at 95%; by default as SD §4.5 has it."""
     shared_a, shared_b = on_shared(a, b)
     if len(shared_a.query_ids) < 2:
         return False
-    found = compare_evaluations(shared_a, shared_b, measure, tests=BOTH)
+    found = compare_evaluations(shared_a, shared_b, measure, tests=tests)
     return found.effect.mean > 0 and all(test.p_value < LEVEL for test in found.tests.values())
 
 
@@ -84,13 +88,13 @@ def compare_systems(result: Result) -> None:
         pairs = {
             dataset: on_shared(found[asked.a], found[asked.b])
             for dataset, found in result.evaluations.items()
-            if len(found[asked.a].query_ids) > 1
+            if dataset in result.experiment.compared_on and len(found[asked.a].query_ids) > 1
         }
         by_dataset = {
             dataset: compare_evaluations(a, b, asked.measure, tests=TESTS) for dataset, (a, b) in pairs.items()
         }
         pooled = None
-        if len(pairs) > 1:
+        if len(pairs) > 1 and result.experiment.pooled:
             a, b = (_pooled({dataset: pair[side] for dataset, pair in pairs.items()}, asked.measure) for side in (0, 1))
             pooled = compare_evaluations(a, b, asked.measure, tests=TESTS)
         result.comparisons.append(Compared(asked, by_dataset, pooled, result.experiment.unit))

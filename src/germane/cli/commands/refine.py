@@ -1,0 +1,156 @@
+"""germane refine: a few marks re-rank a whole list of results."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from germane.cli import options, refined
+from germane.cli.analysis import analyzer_named
+from germane.cli.measuring import one_of, put_json
+from germane.cli.refining import ResultSource, marked, threshold_of
+from germane.cli.streams import tell, terminal
+from germane.errors import ParameterError
+
+_REFINING = "Refining"
+_ANALYSIS = "Words"
+
+
+def refine(
+    results: Annotated[
+        str,
+        typer.Argument(
+            metavar="RESULTS",
+            help="The list, best first: JSON Lines, CSV, TSV, RIS, NBIB, BibTeX, or what germane search --json "
+            "printed; - reads that from stdin.",
+            show_default=False,
+        ),
+    ],
+    relevant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID,ID",
+            help="Results that are relevant: ids or, where nobody has that id, places in the list from 1; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    not_relevant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--not", metavar="ID,ID", help="Results that are not, named alike; repeatable.", show_default=False
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help=f"One of {', '.join(options.REFINEMENT)}.", rich_help_panel=_REFINING)
+    ] = "auto",
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|f1",
+            help="The least probability of the predicted set; f1 takes the one with the best expected F1.",
+            show_default="f1",
+            rich_help_panel=_REFINING,
+        ),
+    ] = None,
+    no_implicit: Annotated[
+        bool,
+        typer.Option(
+            "--no-implicit",
+            help="Do not take unmarked results above the last relevant one for not relevant.",
+            rich_help_panel=_REFINING,
+        ),
+    ] = False,
+    seed: Annotated[int, typer.Option(metavar="N", help="For the methods that draw.", rich_help_panel=_REFINING)] = 0,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of words; repeatable.",
+            show_default="title, abstract and text",
+            rich_help_panel=_ANALYSIS,
+        ),
+    ] = None,
+    stemmer: Annotated[
+        str | None,
+        typer.Option(help="none, lemma or a Snowball algorithm.", show_default="english", rich_help_panel=_ANALYSIS),
+    ] = None,
+    lemmas: Annotated[
+        bool,
+        typer.Option(
+            "--lemmas", help="English base forms instead of stems: --stemmer lemma.", rich_help_panel=_ANALYSIS
+        ),
+    ] = False,
+    stopwords: Annotated[
+        str, typer.Option(help="none, a list's name, or a file of words.", rich_help_panel=_ANALYSIS)
+    ] = "english",
+    synonyms: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Lines of a term, a tab and the term preferred to it, as in MeSH.",
+            show_default=False,
+            rich_help_panel=_ANALYSIS,
+        ),
+    ] = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    on_error: options.SkipBad = options.OnError.STOP,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", metavar="K", min=1, help="How many results to print.", show_default=f"{refined.SHOWN}, programs all"
+        ),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="The words for and against each result too.", rich_help_panel="Output")
+    ] = False,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="What moved, and because of which words, too.", rich_help_panel="Output")
+    ] = False,
+    json: options.Json = False,
+    tsv: Annotated[
+        bool,
+        typer.Option(
+            "--tsv", help="Print rank, rank before, id, probability, 1 if predicted, title.", rich_help_panel="Output"
+        ),
+    ] = False,
+) -> None:
+    """Re-rank a list of results by a few marks.
+
+    Marks are ids; a number that is nobody's id is a place in the list, from 1. Which method ran, and why, is said on
+    stderr. Without a relevant mark the order is kept, and what is like the rejected ones sinks.
+
+    Example: germane refine results.jsonl --relevant 3,7 --not 1
+
+    Example: germane search my-index "heart attack" -k 200 --json | germane refine - --relevant 4 --explain
+
+    Example: germane refine export.ris --relevant 2 --method mmem-aib --synonyms mesh.tsv --changes
+    """
+    wanted = one_of(json=json, tsv=tsv)
+    if tsv and (explain or changes):
+        raise ParameterError("--explain and --changes go with the table or with --json, not with --tsv")
+    if lemmas and stemmer not in (None, "lemma"):
+        raise ParameterError(f"choose one of --lemmas and --stemmer {stemmer}")
+    chosen = "lemma" if lemmas else stemmer or "english"
+    from germane.refine.refiner import Refiner
+    from germane.types import Marks
+
+    refiner = Refiner(
+        method,
+        analyzer=analyzer_named(chosen, stopwords, synonyms),
+        implicit_negatives=not no_implicit,
+        threshold=threshold_of(threshold),
+        random_state=seed,
+    )
+    listed = ResultSource(results, text or (), format, encoding, on_error.value).read()
+    marks = Marks(marked("--relevant", relevant or (), listed.ids), marked("--not", not_relevant or (), listed.ids))
+    found = refiner.fit(zip(listed.ids, listed.texts, strict=True), marks).rank()
+    titles = dict(zip(listed.ids, listed.titles, strict=True))
+    tell(f"{found.method}: {found.reason}")
+    shown = k or (len(found) if wanted else refined.SHOWN)
+    if wanted == "json":
+        put_json(refined.content(found, titles, shown, explain=explain, changes=changes))
+    elif wanted == "tsv":
+        refined.put_tsv(found, titles, shown)
+    else:
+        refined.show(terminal(), found, titles, shown, explain=explain, changes=changes)

@@ -1,0 +1,137 @@
+"""A list of results and the marks of a person, as the command line has them."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from germane.cli.intake import tell_skipped
+from germane.cli.streams import counted
+from germane.errors import InputError, ParameterError, UnknownDocumentError
+
+TEXT_COLUMNS = ("title", "abstract", "text")
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Results in their order: ids, the texts whose words count, and titles for people ("" for none)."""
+
+    ids: list[str]
+    texts: list[str]
+    titles: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSource:
+    """Where the list comes from: a file of documents, or what `germane search --json` printed (- for stdin)."""
+
+    name: str
+    columns: Sequence[str]
+    format: str | None
+    encoding: str
+    on_error: Literal["stop", "skip"]
+
+    def read(self) -> Listed:
+        """The list; `InputError` if it is empty, or none of the columns is in it."""
+        documents = self._hits()
+        if documents is None:
+            documents = self._documents()
+        if not documents:
+            raise InputError("there are no results in it", source=self._source)
+        columns = tuple(self.columns) or TEXT_COLUMNS
+        known = {name for _, fields in documents for name in fields}
+        missing = [name for name in columns if name not in known]
+        if missing and (self.columns or len(missing) == len(columns)):
+            found = ", ".join(f"'{name}'" for name in documents[0][1]) or "none"
+            wanted = f"'{missing[0]}'" if self.columns else "'title', 'abstract' or 'text'"
+            raise InputError(f"there is no column {wanted}; name those of the words with --text; found: {found}",
+                             source=self._source)  # fmt: skip
+        return Listed(
+            [doc_id for doc_id, _ in documents],
+            ["\n".join(_written(fields.get(name)) for name in columns) for _, fields in documents],
+            [" ".join(_written(fields.get("title")).split()) for _, fields in documents],
+        )
+
+    @property
+    def _source(self) -> str:
+        return "stdin" if self.name == STDIN else self.name
+
+    def _hits(self) -> list[tuple[str, Mapping[str, Any]]] | None:
+        """The hits of a search's JSON; None if the file is something else."""
+        import orjson
+
+        if self.name == STDIN:
+            data = sys.stdin.buffer.read()
+        elif self.format is None and Path(self.name).is_file():
+            from germane.data.compression import open_binary
+
+            with open_binary(self.name, self.encoding) as stream:
+                data = stream.read() if stream.peek(1).lstrip()[:1] == b"{" else b""
+        else:
+            return None
+        try:
+            found = orjson.loads(data) if data else None
+        except orjson.JSONDecodeError:
+            found = None
+        if isinstance(found, dict) and isinstance(found.get("hits"), list):
+            return [_hit(hit, number, self._source) for number, hit in enumerate(found["hits"], start=1)]
+        if self.name == STDIN:
+            raise InputError("stdin must be the JSON object that germane search --json prints", source="stdin")
+        return None
+
+    def _documents(self) -> list[tuple[str, Mapping[str, Any]]]:
+        from germane.data import SkipReport, read_documents
+
+        report = SkipReport()
+        documents = read_documents(
+            self.name, format=self.format, on_error=self.on_error, report=report, encoding=self.encoding, number=True
+        )
+        found = [(document.id, document.fields) for document in documents]
+        tell_skipped(report)
+        return found
+
+
+def _hit(hit: Any, number: int, source: str) -> tuple[str, Mapping[str, Any]]:
+    if not isinstance(hit, dict) or not isinstance(hit.get("id"), str) or not isinstance(hit.get("fields"), dict):
+        raise InputError(f"hit {number} has no id or no fields; is this the JSON of germane search?", source=source)
+    return hit["id"], hit["fields"]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_written, value))
+    return "" if value is None else str(value)
+
+
+def marked(option: str, texts: Sequence[str], ids: Sequence[str]) -> list[str]:
+    """The ids that a person typed: each with commas between them, an id before a place in the list, from 1."""
+    known = set(ids)
+    found: list[str] = []
+    for text in texts:
+        parts = [text] if text in known else [part.strip() for part in text.split(",") if part.strip()]
+        if not parts:
+            raise ParameterError(f"{option} wants ids or places in the list, with commas between them, not '{text}'")
+        found += [_named(option, part, known, ids) for part in parts]
+    return found
+
+
+def _named(option: str, part: str, known: set[str], ids: Sequence[str]) -> str:
+    if part in known:
+        return part
+    if part.isascii() and part.isdigit() and 1 <= int(part) <= len(ids):
+        return ids[int(part) - 1]
+    raise UnknownDocumentError(
+        f"{option} '{part}' is neither an id nor a place among {counted(len(ids), 'result')} (1 to {len(ids)})"
+    )
+
+
+def threshold_of(text: str | None) -> float | str | None:
+    """--threshold: f1, or a number."""
+    if text is None or text == "f1":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"--threshold wants f1 or a number between 0 and 1, not '{text}'") from None

@@ -1,0 +1,68 @@
+"""Hierarchies of the non-relevant results, Refine §IV: farthest neighbour, and the information bottleneck."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from germane.errors import ParameterError
+from germane.lm.parameters import FloatArray, IntArray, whole
+from germane.refine.clustering_kernels import cut_merges, farthest_neighbour_merges, information_bottleneck_merges
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """`merges` (n-1 pairs of rows, i < j, j's cluster into i's, in order) and the rows' pairwise `dissimilarity`."""
+
+    merges: IntArray
+    dissimilarity: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.dissimilarity)
+
+    def cut(self, K: int) -> IntArray:
+        """The cluster of each row, 0...K-1 in order of their first rows, 1 ≤ K ≤ n."""
+        if whole("K", K, least=1) > len(self):
+            raise ParameterError(f"{len(self)} results cannot make {K} clusters")
+        return np.asarray(cut_merges(self.merges, len(self), K))
+
+
+def farthest_neighbour(weights: Any) -> Hierarchy:
+    """Algorithm 1: merge the clusters whose farthest members are nearest by `symmetric_kl`; of equals, the first."""
+    dissimilarity = symmetric_kl(weights)
+    return Hierarchy(farthest_neighbour_merges(dissimilarity), dissimilarity)
+
+
+def information_bottleneck(weights: Any) -> Hierarchy:
+    """AIB (Slonim & Tishby 1999): merge the pair of least (p(z_i) + p(z_j))·JS_π[p(y|z_i), p(y|z_j)], Refine §IV.A.
+
+    p(x) is uniform, p(y|x) the row over its sum, without Laplace smoothing (JS needs none; departure from §VI); a row
+    without weight is uniform over the words in use. The dissimilarity of two results is their JS_π, (14), π = (½, ½).
+    """
+    rows, _ = _used_columns(weights)
+    total = rows.sum(axis=1, keepdims=True)
+    uniform = np.full(rows.shape, 1.0 / rows.shape[1])
+    conditional = np.divide(rows, total, out=uniform, where=total > 0)
+    merges, dissimilarity = information_bottleneck_merges(conditional / max(len(rows), 1))
+    return Hierarchy(merges, dissimilarity)
+
+
+def symmetric_kl(weights: Any) -> FloatArray:
+    """½(D_KL[p_i‖p_j] + D_KL[p_j‖p_i]), Refine (11), of each pair of rows, Laplace-smoothed over all columns."""
+    rows, unused = _used_columns(weights)
+    smoothed = rows + 1.0
+    total = smoothed.sum(axis=1) + unused
+    # A last column stands for the words of no row: `unused` of them, all of probability 1/total.
+    p = np.column_stack([smoothed / total[:, None], unused / total])
+    log_p = np.log(np.column_stack([smoothed, np.ones(len(rows))]) / total[:, None])
+    cross = p @ log_p.T
+    own = np.diag(cross)
+    divergence = 0.5 * (own[:, None] - cross + own[None] - cross.T)
+    np.fill_diagonal(divergence, 0.0)
+    return np.asarray(np.maximum(divergence, 0.0))
+
+
+def _used_columns(weights: Any) -> tuple[FloatArray, int]:
+    """The rows over the columns in use (one at least), dense, and the number of other columns."""
+    used = np.unique(weights.indices) if weights.nnz else np.array([0])
+    return np.asarray(weights[:, used].toarray()), int(weights.shape[1] - len(used))

@@ -1,0 +1,121 @@
+"""What every method of refinement takes and gives: marks in, log-odds of relevance and their words out."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import ParameterError
+from germane.lm.parameters import FloatArray, IntArray
+from germane.refine.weighting import ResultList
+
+Labels: TypeAlias = npt.NDArray[np.int8]
+
+RELEVANT, REJECTED, UNMARKED = 1, 0, -1
+
+TOP_WORDS = 10
+"""How many words describe a component."""
+
+
+class Contributions(NamedTuple):
+    """Words of a result and how much each moves its log-odds: amounts above 0 speak for relevance."""
+
+    words: IntArray
+    amounts: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """A topic found among the non-relevant: rows of `members`, most certain first; `words` (ids) with their `weights`.
+
+    The words are those that set the topic apart: p(w|c)·log(p(w|c)/p(w)), largest first, p(w) over all components.
+    """
+
+    members: IntArray
+    words: IntArray
+    weights: FloatArray
+
+
+def _own_list_only(_: ResultList) -> FloatArray:
+    raise ParameterError("this refinement ranks its own list only")
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """`log_odds` of relevance of each result (rank by these), and the `components` of MMEM.
+
+    `contributions(i)` gives the words of result i; `decide(others)` the log-odds of texts that were not in the list
+    (`ResultList.like`), under what was learnt from it.
+    """
+
+    log_odds: FloatArray
+    components: tuple[Component, ...] = ()
+    contributions: Callable[[int], Contributions] = field(repr=False, kw_only=True)
+    decide: Callable[[ResultList], FloatArray] = field(repr=False, kw_only=True, default=_own_list_only)
+
+
+class RefineMethod(ABC):
+    """A way from marks to log-odds. Subclasses are frozen dataclasses of their parameters."""
+
+    name: ClassVar[str]
+    needs_rejected: ClassVar[bool] = True
+    """Whether it can do without a result marked as not relevant."""
+    contributions_add_up: ClassVar[bool] = True
+    """Whether a result's contributions sum to its log-odds up to a constant that has nothing to do with its words."""
+
+    def refine(self, results: ResultList, labels: npt.ArrayLike) -> Refined:
+        """Log-odds of all results from `labels`: 1 relevant, 0 not relevant, -1 unmarked.
+
+        `ParameterError` without a mark of a class that the method needs.
+        """
+        marks = checked_labels(results, labels)
+        if not (marks == RELEVANT).any():
+            raise ParameterError(f"method '{self.name}' needs at least one result marked as relevant")
+        if self.needs_rejected and not (marks == REJECTED).any():
+            raise ParameterError(
+                f"method '{self.name}' needs at least one result marked as not relevant; "
+                "'auto', 'knn' and 'rocchio' do without"
+            )
+        return self._refine(results, marks)
+
+    def contributions(self, results: ResultList, labels: npt.ArrayLike, i: int) -> Contributions:
+        """Words of result `i` and their shares of its log-odds; for many results ask one `Refined` instead."""
+        return self.refine(results, labels).contributions(i)
+
+    @abstractmethod
+    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+        """`refine` of checked labels."""
+
+
+def checked_labels(results: ResultList, labels: npt.ArrayLike) -> Labels:
+    """`labels` as int8, if there is one for each result and each is 1, 0 or -1."""
+    array = np.asarray(labels)
+    if array.shape != (len(results),):
+        raise ParameterError(f"{len(results)} results need as many labels in one list, not an array of {array.shape}")
+    if not np.isin(array, (RELEVANT, REJECTED, UNMARKED)).all():
+        raise ParameterError("labels are 1 (relevant), 0 (not relevant) or -1 (unmarked)")
+    return array.astype(np.int8)
+
+
+def linear_refined(
+    results: ResultList, rows_of: Callable[[ResultList], Any], beta: FloatArray, intercept: float
+) -> Refined:
+    """x_i·β + b of each result, to which word w contributes x_iw·β_w; `rows_of` gives a list's x."""
+
+    def decide(texts: ResultList) -> FloatArray:
+        return np.asarray(rows_of(texts) @ beta + intercept)
+
+    def contributions(i: int) -> Contributions:
+        words, values = row_of(rows_of(results), i)
+        return Contributions(words, values * beta[words])
+
+    return Refined(decide(results), contributions=contributions, decide=decide)
+
+
+def row_of(matrix: Any, i: int) -> tuple[IntArray, FloatArray]:
+    """Columns and values stored in row `i`."""
+    part = slice(matrix.indptr[i], matrix.indptr[i + 1])
+    return matrix.indices[part].astype(np.int64), matrix.data[part]

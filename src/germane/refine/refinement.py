@@ -1,0 +1,152 @@
+"""The outcome of one refinement: a new order, probabilities, a predicted set, topics, and the reasons for all of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from germane.errors import ParameterError
+from germane.refine.changes import Change, MovingWords, WordAmounts
+from germane.refine.explaining import Explanation, Reason, reasons
+from germane.refine.prepared import PreparedResults
+from germane.refine.refined import UNMARKED, Labels, Refined
+
+MARKED = {True: "marked relevant", False: "marked not relevant"}
+PASSED_OVER = "passed over"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedResult:
+    """One result: its `rank` now and `before` (both from 1), P(relevant), and whether it is in the predicted set.
+
+    `mark` is what the person said (None: nothing). A result is `passed_over` if it is taken for not relevant because it
+    stands unmarked above the last relevant mark. Marks decide for themselves: probability 1 or 0. Without any relevant
+    mark there is nothing to estimate from, and `probability` is None. `log_odds` is the method's own number for it.
+    """
+
+    id: str
+    rank: int
+    before: int
+    probability: float | None
+    predicted: bool
+    mark: bool | None
+    passed_over: bool
+    log_odds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic among the results that are not relevant: its strongest words, and the results that belong to it."""
+
+    words: tuple[Reason, ...]
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """The results in their new order. `method` says which method ran, and `reason` why.
+
+    The order: results marked relevant, then those neither marked nor passed over by falling log-odds, then those passed
+    over, then those marked not relevant; equals stay in the order they had. `threshold` is the least probability in the
+    predicted set (None where there is no probability).
+    """
+
+    method: str
+    reason: str
+    results: tuple[RankedResult, ...]
+    marks: Mapping[str, bool]
+    threshold: float | None
+    _prepared: PreparedResults = field(repr=False)
+    _labels: Labels = field(repr=False)
+    _refined: Refined | None = field(repr=False)
+    _adds_up: bool = field(repr=False)
+
+    def __iter__(self) -> Iterator[RankedResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, place: int) -> RankedResult:
+        return self.results[place]
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids in the new order."""
+        return [result.id for result in self.results]
+
+    @property
+    def predicted(self) -> list[str]:
+        """Ids of the predicted set, in the new order."""
+        return [result.id for result in self.results if result.predicted]
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The new rank of each id, from 1."""
+        return {result.id: result.rank for result in self.results}
+
+    @cached_property
+    def components(self) -> tuple[Topic, ...]:
+        """The topics found among the non-relevant, if the method looks for any (`mmem-kl`, `mmem-aib`)."""
+        if self._refined is None:
+            return ()
+        names = self._prepared
+        return tuple(
+            Topic(
+                tuple(
+                    Reason(names.words[word], names.terms[word], weight)
+                    for word, weight in zip(part.words.tolist(), part.weights.tolist(), strict=True)
+                ),
+                tuple(names.ids[member] for member in part.members.tolist()),
+            )
+            for part in self._refined.components
+        )
+
+    def explain(self, id: str | int, top: int = 10) -> Explanation:
+        """The words of a result that speak for it and against it, the `top` strongest of each."""
+        place = self._prepared.place(str(id))
+        if self._refined is None:
+            return Explanation(self._prepared.ids[place], None, 0.0, (), (), True)
+        found = self._refined.contributions(place)
+        in_favour, against = reasons(self._prepared, found, top)
+        log_odds = float(self._refined.log_odds[place])
+        of_words = float(np.sum(found.amounts))
+        return Explanation(self._prepared.ids[place], log_odds, of_words, in_favour, against, self._adds_up)
+
+    def changes(self, previous: "Refinement | None" = None) -> list[Change]:
+        """The results that moved since the original order, or since `previous`, in the new order.
+
+        `ParameterError` if `previous` refined other results.
+        """
+        if previous is not None and previous._prepared.ids != self._prepared.ids:
+            raise ParameterError("the two refinements are of different lists")
+        causes = self._causes
+        before_causes = previous._causes if previous is not None else {}
+        moving = MovingWords(self._prepared, self._amounts, previous._amounts if previous is not None else None)
+        found = []
+        for result in self.results:
+            before = result.before if previous is None else previous.ranks[result.id]
+            if before == result.rank:
+                continue
+            cause, earlier = causes.get(result.id), before_causes.get(result.id)
+            if cause != earlier:
+                found.append(Change(result.id, before, result.rank, cause or f"no longer {earlier}", ()))
+                continue
+            place = self._prepared.place(result.id)
+            found.append(Change(result.id, before, result.rank, "words", moving.of(place, before > result.rank)))
+        return found
+
+    @cached_property
+    def _causes(self) -> dict[str, str]:
+        """What decided for a result before any word: a mark, or being passed over."""
+        passed = {result.id: PASSED_OVER for result in self.results if result.passed_over}
+        return passed | {result_id: MARKED[mark] for result_id, mark in self.marks.items()}
+
+    @cached_property
+    def _amounts(self) -> WordAmounts | None:
+        if self._refined is None:
+            return None
+        unmarked = np.flatnonzero(self._labels == UNMARKED).tolist()
+        rows = unmarked or list(range(len(self._prepared)))
+        return WordAmounts(len(self._prepared.terms), self._refined.contributions, rows)

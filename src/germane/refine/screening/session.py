@@ -1,0 +1,257 @@
+"""Screening: a list of references, the decisions made so far, and what follows from them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.errors import InputError, ParameterError, UnknownDocumentError
+from germane.refine.screening.decisions import read_decisions, write_decisions
+from germane.refine.screening.order import EXPLORE, next_to_read
+from germane.refine.screening.ranking import UNREAD, Fit, Floats, Labels, Ranker
+from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
+from germane.refine.screening.stopping import Recommendation, StoppingRule
+from germane.refine.screening.weighting import weigh_documents
+from germane.text import Analyzer
+from germane.types import Document
+
+WORDS = 5
+"""Words given as the reason for a suggestion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a document and what it adds to the log-odds of being relevant."""
+
+    word: str
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A document to read: how likely it is relevant, the words that speak most for it, and why it is proposed."""
+
+    id: str
+    probability: float
+    words: tuple[Word, ...]
+    explores: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a document has its score: score = bias + Σ of all words' amounts, the largest first in either direction."""
+
+    id: str
+    probability: float
+    score: float
+    bias: float
+    words: tuple[Word, ...]
+    decision: bool | None
+
+
+class Screening:
+    """Decide on documents one by one; ask at any time what to read next, how much remains, and whether to stop.
+
+    Everything that is answered follows from the documents and the decisions in their order alone: taking a decision
+    back gives exactly the answers from before it. With `store`, a file of decisions, those in it are taken over, and
+    each change is on disk before `decide` or `undecide` returns.
+
+    >>> documents = [Document("a", {"title": "copper in the liver"}), Document("b", {"title": "copper wires"})]
+    >>> screening = Screening([*documents, Document("c", {"title": "liver copper levels"})])
+    >>> screening.decide("a", True)
+    >>> screening.decide("b", False)
+    >>> [suggestion.id for suggestion in screening.next(5)]
+    ['c']
+    """
+
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        *,
+        decisions: Mapping[str, bool] | None = None,
+        store: str | Path | None = None,
+        explore: float = EXPLORE,
+        rule: StoppingRule | None = None,
+        analyzer: Analyzer | None = None,
+    ) -> None:
+        listed = list(documents)
+        self.documents = {document.id: document for document in listed}
+        if not listed:
+            raise InputError("there are no documents to screen")
+        if len(self.documents) < len(listed):
+            repeated = Counter(document.id for document in listed).most_common(1)[0][0]
+            raise InputError(f"the id '{repeated}' comes more than once")
+        if not 0.0 <= explore <= 1.0:
+            raise ParameterError(f"explore is a share between 0 and 1, not {explore}")
+        self.explore = explore
+        self.rule = rule or StoppingRule()
+        self._places = {doc_id: place for place, doc_id in enumerate(self.documents)}
+        self._ids = list(self.documents)
+        self._analyzer = analyzer
+        self._decisions: dict[str, bool] = {}
+        self._store: Path | None = None
+        self._answers: _Answers | None = None
+        if store is not None:
+            if Path(store).exists():
+                self.import_decisions(store)
+            self._store = Path(store)
+        self._take_over(decisions or {})
+
+    # -- decisions -----------------------------------------------------------------------------------------------------
+
+    @property
+    def decisions(self) -> Mapping[str, bool]:
+        """What was decided, in the order of reading."""
+        return MappingProxyType(self._decisions)
+
+    def decide(self, doc_id: str, relevant: bool) -> None:
+        """Include (True) or exclude (False) a document. A second decision on it replaces the first, in its place."""
+        self._change(self._decisions | {self.check(doc_id): self._checked(doc_id, relevant)})
+
+    def undecide(self, doc_id: str) -> None:
+        """Take the decision on a document back: it is unread again. Without a decision nothing changes."""
+        known = self.check(doc_id)
+        self._change({other: decision for other, decision in self._decisions.items() if other != known})
+
+    def import_decisions(self, path: str | Path) -> int:
+        """Take over the decisions of a file after those made already; returns how many it holds.
+
+        An id that is not among the documents, or a decision against one made before, is an error, and nothing changes.
+        """
+        found = read_decisions(path)
+        try:
+            self._take_over(found)
+        except (UnknownDocumentError, ParameterError) as error:
+            raise InputError(str(error), source=str(path)) from None
+        return len(found)
+
+    def export_decisions(self, path: str | Path) -> None:
+        """Write all decisions, whole or not at all; the ending (.csv, .tsv, .jsonl, .ris) is the format."""
+        write_decisions(path, self._decisions, self.documents)
+
+    def _take_over(self, decisions: Mapping[str, bool]) -> None:
+        wanted = {self.check(doc_id): self._checked(doc_id, relevant) for doc_id, relevant in decisions.items()}
+        for doc_id, relevant in wanted.items():
+            if self._decisions.get(doc_id, relevant) is not relevant:
+                raise ParameterError(f"document '{doc_id}' was decided the other way already")
+        self._change(self._decisions | wanted)
+
+    def _change(self, decisions: dict[str, bool]) -> None:
+        """Disk first: what cannot be written is not decided."""
+        if list(decisions.items()) == list(self._decisions.items()):
+            return
+        if self._store is not None:
+            write_decisions(self._store, decisions, self.documents)
+        self._decisions = decisions
+        self._answers = None
+
+    def check(self, doc_id: str) -> str:
+        """The id, if it is one of the list's; `UnknownDocumentError` otherwise."""
+        if doc_id not in self._places:
+            raise UnknownDocumentError(f"there is no document '{doc_id}' in this list")
+        return doc_id
+
+    @staticmethod
+    def _checked(doc_id: str, relevant: bool) -> bool:
+        if not isinstance(relevant, bool | np.bool_):
+            raise ParameterError(f"the decision on '{doc_id}' must be True or False, not {relevant!r}")
+        return bool(relevant)
+
+    # -- what follows from them ----------------------------------------------------------------------------------------
+
+    def next(self, n: int = 10) -> list[Suggestion]:
+        """The next n documents to read, best first; fewer if fewer are unread."""
+        now = self._now
+        chosen = next_to_read(now.fit.scores, now.labels, self._ranker.rows, n, self.explore)
+        return [
+            Suggestion(
+                self._ids[place],
+                float(now.probabilities[place]),
+                tuple(word for word in self._words(place) if word.amount > 0.0)[:WORDS],
+                explores,
+            )
+            for place, explores in chosen
+        ]
+
+    def probability(self, doc_id: str) -> float:
+        """P(relevant) of a document, calibrated (`remaining.calibrated`)."""
+        return float(self._now.probabilities[self._places[self.check(doc_id)]])
+
+    @property
+    def calibrated(self) -> bool:
+        """Are there decisions enough, two of each kind, for probabilities that can be taken at their word?"""
+        return can_calibrate(self._now.labels)
+
+    def explain(self, doc_id: str) -> Explanation:
+        """The words that speak for and against a document."""
+        place, now = self._places[self.check(doc_id)], self._now
+        return Explanation(
+            doc_id,
+            float(now.probabilities[place]),
+            float(now.fit.scores[place]),
+            now.fit.bias,
+            self._words(place),
+            self._decisions.get(doc_id),
+        )
+
+    def estimate(self) -> Remaining:
+        """How many relevant documents are unread."""
+        now = self._now
+        known = self.calibrated or not (now.labels == UNREAD).any()
+        unread = now.probabilities[now.labels == UNREAD] if known else None
+        return remaining(len(self._ids), self._read, unread, confidence=self.rule.confidence, omega=self.rule.omega)
+
+    def recommendation(self) -> Recommendation:
+        """Stop, or go on, and why."""
+        return self.rule.recommend(len(self._ids), self._read)
+
+    @property
+    def _read(self) -> npt.NDArray[np.bool_]:
+        return np.fromiter(self._decisions.values(), bool, len(self._decisions))
+
+    @property
+    def _now(self) -> "_Answers":
+        if self._answers is None:
+            labels = np.full(len(self._ids), UNREAD, np.int8)
+            for doc_id, relevant in self._decisions.items():
+                labels[self._places[doc_id]] = relevant
+            self._answers = _Answers(self._ranker, labels)
+        return self._answers
+
+    @cached_property
+    def _weighted(self) -> tuple[Ranker, list[str]]:
+        weighted = weigh_documents(list(self.documents.values()), analyzer=self._analyzer)
+        return Ranker(weighted.rows), weighted.words
+
+    @property
+    def _ranker(self) -> Ranker:
+        return self._weighted[0]
+
+    def _words(self, place: int) -> tuple[Word, ...]:
+        ranker, words = self._weighted
+        here = slice(ranker.rows.indptr[place], ranker.rows.indptr[place + 1])
+        columns = ranker.rows.indices[here]
+        amounts = ranker.rows.data[here] * self._now.fit.coefficients[columns]
+        order = np.argsort(-np.abs(amounts), kind="stable")
+        return tuple(Word(words[columns[k]], float(amounts[k])) for k in order)
+
+
+class _Answers:
+    """What one state of the decisions gives, computed when first asked for, always from a cold start."""
+
+    def __init__(self, ranker: Ranker, labels: Labels) -> None:
+        self._ranker = ranker
+        self.labels = labels
+
+    @cached_property
+    def fit(self) -> Fit:
+        return self._ranker.fit(self.labels)
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        return calibrated(self._ranker, self.labels, self.fit)
