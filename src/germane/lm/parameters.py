@@ -1,7 +1,9 @@
 """Checks of numbers that come from outside: each raises `ParameterError` naming what was found and what would do."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from numbers import Real
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,8 @@ from germane.errors import ParameterError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+
+Choice = TypeVar("Choice")
 
 SUM_TOLERANCE = 1e-9
 """How far from 1 the sum of a probability distribution may be before it is refused."""
@@ -76,3 +80,16 @@ def distribution(name: str, values: npt.ArrayLike) -> FloatArray:
     if abs(total - 1) > SUM_TOLERANCE:
         raise ParameterError(f"{name} must sum to 1, not {total!r}")
     return array
+
+
+def named(what: str, name: str, choices: Mapping[str, type[Choice]], parameters: Mapping[str, Any]) -> Choice:
+    """The dataclass of that name, made with `parameters`; one left None keeps its default, a foreign one is refused."""
+    if name not in choices:
+        raise ParameterError(f"there is no {what} '{name}'; choose one of {', '.join(choices)}")
+    known = {field.name for field in fields(choices[name])}  # type: ignore[arg-type]
+    given = {key: value for key, value in parameters.items() if value is not None}
+    foreign = sorted(given.keys() - known)
+    if foreign:
+        takes = ", ".join(sorted(known))
+        raise ParameterError(f"{what} '{name}' has no parameter {', '.join(foreign)}; it takes {takes}")
+    return choices[name](**given)

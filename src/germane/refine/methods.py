@@ -1,9 +1,8 @@
 """Methods of refinement by name, as the command line and configuration write them."""
 
-from dataclasses import fields
 from typing import Any
 
-from germane.errors import ParameterError
+from germane.lm.parameters import named
 from germane.refine.carried import CarriedEvidence
 from germane.refine.em import EM, SAEM
 from germane.refine.logistic import Logistic
@@ -37,14 +36,4 @@ METHOD_NAMES = tuple(_METHODS)
 
 def method_named(name: str, **parameters: Any) -> RefineMethod:
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
-    if name not in _METHODS:
-        raise ParameterError(f"there is no method '{name}'; choose one of {', '.join(METHOD_NAMES)}")
-    method = _METHODS[name]
-    known = {field.name for field in fields(method)}  # type: ignore[arg-type]
-    given = {key: value for key, value in parameters.items() if value is not None}
-    foreign = sorted(given.keys() - known)
-    if foreign:
-        raise ParameterError(
-            f"method '{name}' has no parameter {', '.join(foreign)}; it takes {', '.join(sorted(known))}"
-        )
-    return method(**given)
+    return named("method", name, _METHODS, parameters)
