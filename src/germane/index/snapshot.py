@@ -35,6 +35,14 @@ class LiveSegment(NamedTuple):
         cf[self.deletions.terms] -= self.deletions.cf
         return df, cf
 
+    def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
+        """df and cf of some terms among the segment's live documents."""
+        df, cf = self.segment.df[numbers].astype(np.int64), self.segment.cf[numbers].astype(np.int64)
+        if self.deletions.n_docs:
+            fallen = np.array([self.deletions.frequencies_of(number) for number in numbers.tolist()], np.int64)
+            df, cf = df - fallen.reshape(-1, 2)[:, 0], cf - fallen.reshape(-1, 2)[:, 1]
+        return df, cf
+
 
 class TermStats(NamedTuple):
     """A term's frequencies over live documents, and its number in each segment (-1: absent)."""
@@ -82,29 +90,30 @@ class Snapshot:
         found = {term: remembered.get(term) for term in terms}
         unknown = [term for term, stats in found.items() if stats is None]
         if unknown:
-            numbers = [live.segment.find_terms(unknown).tolist() for live in self.segments]
-            fresh = {term: self._stats_of(tuple(column[i] for column in numbers)) for i, term in enumerate(unknown)}
+            fresh = dict(zip(unknown, self._stats_of(unknown), strict=True))
             if len(remembered) > TERM_CACHE:
                 self._terms = remembered = {}
             remembered.update(fresh)
             found.update(fresh)
         return [stats for term in terms if (stats := found[term]) is not None]
 
-    def _stats_of(self, numbers: tuple[int, ...]) -> TermStats:
-        df = cf = 0
-        for number, live in zip(numbers, self.segments, strict=True):
-            if number >= 0:
-                fallen_df, fallen_cf = live.deletions.frequencies_of(number)
-                df += int(live.segment.df[number]) - fallen_df
-                cf += int(live.segment.cf[number]) - fallen_cf
-        return TermStats(df, cf, numbers)
+    def _stats_of(self, terms: Sequence[str]) -> list[TermStats]:
+        df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
+        numbers = [live.segment.find_terms(terms) for live in self.segments]
+        for own, live in zip(numbers, self.segments, strict=True):
+            held = np.flatnonzero(own >= 0)
+            live_df, live_cf = live.frequencies_of(own[held])
+            df[held] += live_df
+            cf[held] += live_cf
+        places = zip(*(own.tolist() for own in numbers), strict=True) if numbers else ((),) * len(terms)
+        return [TermStats(*row) for row in zip(df.tolist(), cf.tolist(), places, strict=True)]
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""
         live = self.segments[segment]
-        if len(self.segments) == 1 and live.deletions.n_docs == 0:
-            return live.segment.df[numbers].astype(np.int64), live.segment.cf[numbers].astype(np.int64)
-        stats = self.term_stats([live.segment.term(number) for number in numbers.tolist()])
+        if len(self.segments) == 1:
+            return live.frequencies_of(numbers)
+        stats = self.term_stats(live.segment.terms(numbers.astype(np.int64)))
         return np.array([found.df for found in stats], np.int64), np.array([found.cf for found in stats], np.int64)
 
     def surface(self, term: str) -> str:
