@@ -68,6 +68,10 @@ class Marks:
         """Marks, or a mapping from ids to True (relevant) and False (not relevant)."""
         if marks is None or isinstance(marks, Marks):
             return marks or cls()
+        if not isinstance(marks, Mapping) or any(
+            not isinstance(i, str) or not isinstance(mark, bool) for i, mark in marks.items()
+        ):
+            raise ParameterError("marks are Marks, or a mapping from ids to True (relevant) and False (not relevant)")
         return cls((i for i, mark in marks.items() if mark), (i for i, mark in marks.items() if not mark))
 
     def __bool__(self) -> bool:

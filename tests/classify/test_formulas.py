@@ -268,6 +268,15 @@ def test_ranking_dcm() -> None:
     np.testing.assert_allclose(ranker.decision_function(TEST)[:, 0], expected)
 
 
+def test_ranking_dcm_with_a_precision_for_each_class() -> None:
+    """Where R and N differ in S, Γ(S)/Γ(S+|D|) depends on the document, and ranks it."""
+    documents = TRAIN[[0, 1, 2, 3, 5]]
+    ranker = OneVersusRestRanker(DCMClassifier(delta=0.1)).fit(TRAIN, LABEL_SETS)
+    for one, scores in zip(ranker.estimators_, ranker.decision_function(documents).T, strict=True):
+        assert one.S_[0] != pytest.approx(one.S_[1])
+        np.testing.assert_allclose(scores, one.decision_function(documents), atol=1e-9)  # the prior is uniform
+
+
 def test_ranking_multinomial_and_thresholds() -> None:
     """(1.15), and as many training documents above the threshold as have the label."""
     indicator = np.array([[label in own for label in "xyz"] for own in LABEL_SETS])

@@ -73,6 +73,12 @@ def test_predictions_agree_with_one_another(fitted):
         assert answers.ranking == pytest.approx(np.log(proba) - np.log1p(-proba), rel=1e-6, abs=1e-6)
 
 
+def test_logarithms_of_probabilities(fitted, multi):
+    for classifier in (fitted, multi):
+        logs = classifier.predict_log_proba([*TEXTS[:9], ""])
+        np.testing.assert_allclose(np.exp(logs), classifier.predict_proba([*TEXTS[:9], ""]), rtol=1e-9)
+
+
 def test_explanations_add_up(fitted):
     for text in NEW[:5]:
         explanation = fitted.explain(text)
@@ -206,6 +212,18 @@ def test_weights_count_documents():
         TextClassifier().fit(TEXTS, LABELS, [1.0])
 
 
+def test_a_weight_of_0_leaves_a_document_out():
+    weight = np.arange(len(TEXTS)) % 6 < 3  # of each class every other document, and as many words
+    kept = [i for i in range(len(TEXTS)) if weight[i]]
+    without = TextClassifier("svm").fit([TEXTS[i] for i in kept], [LABELS[i] for i in kept])
+    assert TextClassifier("svm").fit(TEXTS, LABELS, weight).chosen_ == without.chosen_
+    four = ["a late goal", "the match", "a tax law", "the law"]
+    lone = TextClassifier().fit(four, ["s", "s", "p", "p"], [1, 0, 1, 0])
+    assert lone.predict(["goal", "tax"]).tolist() == ["s", "p"]
+    with pytest.raises(ParameterError, match="the documents of the class 's' all weigh 0"):
+        TextClassifier().fit(four, ["s", "s", "p", "p"], [0, 0, 1, 1])
+
+
 def test_trials_are_told():
     told = []
     classifier = TextClassifier("multinomial").fit(TEXTS, LABELS, on_trial=lambda *trial: told.append(trial))
@@ -234,12 +252,27 @@ def test_character_ngrams():
         (["cat", "dog"], ["x", ["y"]], ParameterError, "some labels are lists"),
         (["cat", "dog"], [["x"], ["x", "y"]], InputError, "every document has the label 'x'"),
         (["cat", "dog"], [[], []], InputError, "no document has a label"),
+        (["cat", "dog"], np.eye(2), ParameterError, "table of 0 and 1"),
         (["cat"] * 300, [str(i % 200) for i in range(300)], InputError, "200 different labels for 300 documents"),
     ],
 )
 def test_bad_input(texts, labels, error, message):
     with pytest.raises(error, match=message):
         TextClassifier().fit(texts, labels)
+
+
+@pytest.mark.parametrize("model", ["sd-ce", "svm"])
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [([0.5, 0.5], "2 probabilities for 3 classes"), ([2.0, -1.0, 0.0], "not negative"), ([0.5] * 3, "sum to 1")],
+)
+def test_bad_priors(model, prior, message):
+    with pytest.raises(ParameterError, match=message):
+        TextClassifier(model, prior=prior).fit(TEXTS, LABELS)
+
+
+def test_labels_from_a_generator():
+    assert TextClassifier(tune=False).fit(TEXTS, (label for label in LABELS)).classes_.tolist() == sorted(OWN)
 
 
 def test_wrong_use():

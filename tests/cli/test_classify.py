@@ -157,6 +157,23 @@ def test_a_folder_for_each_class(files, run):
     assert rows[1] == "politics/d00.txt\tpolitics"
 
 
+def test_character_ngrams(files, run, fails):
+    train = ["classify", "train", "news.csv", "--label", "topic"]
+    assert run(*train, "--ngrams", "1-3", "--no-tune", "--into", "c.germane").exit_code == 0
+    told = json.loads(lines_of(run("classify", "predict", "c.germane", "news.csv", "--explain", "--json"))[0])
+    assert {len(word["term"]) for part in told["explanation"] for word in part["words"]} <= {1, 2, 3}
+    (files / "new.csv").write_text("id,text\n1,votes\n", encoding="utf-8")  # no word of the training data
+    assert lines_of(run("classify", "predict", "c.germane", "new.csv", "--tsv"))[1] == "1\tpolitics"
+    assert "such as 1-3, not '3'" in fails(*train, "--ngrams", "3")
+    assert "--ngrams 3-1: n must lie between" in fails(*train, "--ngrams", "3-1")
+    assert "leave --stemmer and --stopwords out" in fails(*train, "--ngrams", "1-3", "--stemmer", "german")
+
+
+def test_a_seed_out_of_range(files, run):
+    result = run("classify", "train", "news.csv", "--label", "topic", "--seed", "-1")
+    assert (result.exit_code, "'--seed'" in result.stderr) == (2, True)
+
+
 def test_columns_are_remembered(files, run):
     words = ("classify", "train", "news.csv", "--label", "topic", "--text", "key", "--text", "Text", "--no-tune")
     assert run(*words, "--into", "own.germane").exit_code == 0

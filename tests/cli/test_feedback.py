@@ -126,7 +126,7 @@ def test_priors_filters_and_plain_text_hold_with_feedback(answer):
 def test_json_explains(answer, engine):
     given = answer("-k", 4, "--feedback", "rm3", "--not", "mars-rovers", "--explain")["feedback"]
     report = engine.search(QUERY, 4, feedback="rm3", marks={"mars-rovers": False}).feedback
-    assert list(given) == ["method", "parameters", "drift", "words", "documents", "moves"]
+    assert list(given) == ["method", "parameters", "drift", "words", "documents", "moves", "fallen"]
     assert given["method"] == "rm3"
     assert given["parameters"]["n_docs"] == RM3().n_docs
     assert given["parameters"]["final"] == str(RM3().final)
@@ -141,6 +141,13 @@ def test_json_explains(answer, engine):
         (move.id, move.rank, move.before) for move in report.moves
     ]
     assert [tuple(word.values()) for word in given["moves"][0]["words"]] == list(report.moves[0].words)
+
+
+@pytest.mark.parametrize("name", FEEDBACK_NAMES)
+def test_rankings_that_a_named_model_replaced_are_not_told(answer, name):
+    own = answer("--feedback", name, "--explain")["feedback"]["parameters"]
+    given = answer("--feedback", name, "--model", "jm", "--explain")["feedback"]["parameters"]
+    assert own.keys() - given.keys() == {"first", "second", "final"} & own.keys()
 
 
 def test_the_table_explains(run, built, engine):

@@ -326,6 +326,19 @@ def test_a_model_given_ranks_both_passes(worlds) -> None:
 # -- the report ------------------------------------------------------------------------------------------------------
 
 
+def test_what_fell_out(worlds) -> None:
+    for _, _, engine in worlds:
+        before = engine.search("w1 w4", 5, model="dirichlet", mu=1000.0).ids
+        marks = {before[0]: False}
+        result = engine.search("w1 w4", 5, feedback="rm3", marks=marks)
+        fallen = result.feedback.fallen
+        assert [(one.id, one.before) for one in fallen] == [
+            (doc_id, rank) for rank, doc_id in enumerate(before, start=1) if doc_id not in result.ids
+        ]
+        repelling = {word.word for word in result.feedback.words if word.weight < 0}
+        assert all(impact < 0 and word in repelling for one in fallen for word, impact in one.words)
+
+
 def test_no_feedback_no_report(worlds) -> None:
     _, engine, _ = worlds[0]
     assert engine.search("w1").feedback is None

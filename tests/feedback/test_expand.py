@@ -177,7 +177,8 @@ def test_parameters_that_are_refused(wrong) -> None:
     ("name", "wrong"),
     [
         ("rm3", {"tempering": 0.0}), ("rm1", {"tempering": -1.0}), ("sd", {"precision": 0.0}),
-        ("sd", {"lam_query": 1.5}), ("sd", {"iterations": 0}),
+        ("sd", {"lam_query": 1.5}), ("sd", {"iterations": 0}), ("rm3", {"weighting": "bm25"}),
+        ("sd", {"smoothing": 0.3}), ("consensus", {"smoothing": "dirichlet"}),
     ],
 )  # fmt: skip
 def test_parameters_that_a_method_refuses(name: str, wrong) -> None:

@@ -147,6 +147,7 @@ def test_general_english_counts_only_with_background(worlds) -> None:
     assert SD().expand(evidence).against is None
     against = SD(keep_background=True).expand(evidence).against
     assert (against.background, against.ids.size) == (1.0, 0)
+    assert SD(keep_background=True, negative_weight=0.25).expand(evidence).against_weight == 1.0, "it is for marks"
 
 
 @pytest.mark.parametrize("lam", [0.2, 0.7])

@@ -71,6 +71,7 @@ def test_words() -> None:
     assert model.words == ["a", "cat", "dog", "saw", "the"]
     assert "cat" in model
     assert "zebra" not in model
+    assert "" not in model  # the edge is no word
 
 
 def test_refused() -> None:
@@ -78,5 +79,7 @@ def test_refused() -> None:
         BigramModel.fit([])
     with pytest.raises(ParameterError, match="list of words"):
         BigramModel.fit(["the cat"])
+    with pytest.raises(ParameterError, match="empty word"):
+        BigramModel.fit([["the", "", "cat"]])
     with pytest.raises(ParameterError, match="delta"):
         BigramModel.fit(SENTENCES, delta=0)

@@ -271,6 +271,22 @@ def test_changes_between_two_refinements(sample):
     assert {m.id: m.moved for m in original.changes(first)} == {m.id: -m.moved for m in first.changes()}
     with pytest.raises(ParameterError, match="different lists"):
         second.changes(Refiner().fit(sample[:-1], {one: True}).rank())
+    with pytest.raises(ParameterError, match="different lists"):  # the ids are the same, the words are not
+        second.changes(Refiner().fit([*sample[:-1], {**sample[-1], "text": "quite new"}], {one: True}).rank())
+    with pytest.raises(ParameterError, match="analysed in two ways"):
+        second.changes(Refiner(analyzer=Analyzer("none")).fit(sample, {one: True}).rank())
+
+
+def test_a_move_has_words_or_another_cause(sample):
+    found = Refiner().fit(sample, {ids_of(sample, 40)[0]: True}).rank()
+    moves = found.changes()
+    assert all(bool(move.words) == (move.cause == "words") for move in moves)
+    pushed = Refiner("rocchio", implicit_negatives=False).fit(["red", "blue", "green"], {"3": True}).rank().changes()
+    assert [(move.id, move.moved, move.cause) for move in pushed] == [
+        ("3", 2, "marked relevant"),
+        ("1", -1, "others moved"),
+        ("2", -1, "others moved"),
+    ]
 
 
 def test_nothing_marked_keeps_the_order(sample):
@@ -352,6 +368,7 @@ def test_odd_lists(kind, name):
         assert all(np.isfinite(r.log_odds) and np.isfinite(r.probability) for r in found)
         assert all(np.isfinite(reason.amount) for move in found.changes() for reason in move.words)
         assert all(np.isfinite(found.explain(i).of_words) for i in found.ids)
+        assert all(np.isfinite(reason.amount) for part in found.components for reason in part.words)
         refiner.mark("4", True)
     only = Refiner(name).fit(LISTS[kind], {"2": False}).rank()
     assert only.ids[-1] == "2"
@@ -402,6 +419,7 @@ def test_synonyms_and_lemmas():
         (["a", "b"], {"3": True}, UnknownDocumentError, "no result has the id '3'"),
         (["a", "b"], Marks(["x"]), UnknownDocumentError, "'x'"),
         (["a", "b"], {"1": "yes"}, ParameterError, "True .relevant. or False"),
+        (["a", "b"], ["1"], ParameterError, "marks are a mapping .* not list"),
     ],
 )
 def test_bad_input(results, marks, error, message):
@@ -420,7 +438,11 @@ def test_bad_use(sample):
         Refiner("nb", wrong=1)
     with pytest.raises(ParameterError, match="Analyzer"):
         Refiner(analyzer="english")
+    with pytest.raises(ParameterError, match="random_state"):
+        Refiner(random_state=-1)
     refiner = Refiner().fit(sample)
+    with pytest.raises(ParameterError, match="top"):
+        refiner.rank().explain(sample[0]["id"], -1)
     with pytest.raises(UnknownDocumentError):
         refiner.mark("nobody", True)
     with pytest.raises(UnknownDocumentError):
@@ -434,6 +456,11 @@ def test_bad_use(sample):
     assert refiner.history == ()
     with pytest.raises(GermaneError):
         refiner.fit(sample, {"nobody": True})
+
+
+def test_a_seed_of_any_size(sample):
+    pytest.importorskip("sklearn")
+    assert len(Refiner("tsvm", random_state=2**40).fit(sample, marks_of(sample, (3,))).rank()) == len(sample)
 
 
 def test_parameters_reach_the_method(sample):

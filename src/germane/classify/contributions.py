@@ -32,7 +32,8 @@ def word_contributions(estimator: Any, counts: sparse.csr_array) -> FloatArray:
         return np.asarray(scale * ratios[:, np.newaxis] * estimator._alpha[counts.indices])
     n_words = counts.nnz
     alone = sparse.csr_array((counts.data, counts.indices, np.arange(n_words + 1)), shape=(n_words, counts.shape[1]))
-    return np.asarray(estimator._log_evidence(alone), np.float64)  # does not look at the document's length
+    # No look at the document's length: `TextClassifier` gives DCM one S for all classes.
+    return np.asarray(estimator._log_evidence(alone), np.float64)
 
 
 def _coefficients(svm: Any) -> FloatArray:

@@ -64,10 +64,17 @@ class DCMClassifier(GenerativeClassifier):
         self._log_alpha = np.log(self._alpha)
 
     def _log_density(self, X: Any) -> FloatArray:
-        lengths = np.asarray(X.sum(axis=1)).reshape(-1, 1)
-        return np.asarray(self._log_evidence(X) + gammaln(self.S_) - gammaln(self.S_ + lengths))
+        return np.asarray(self._of_words(X) + self._of_length(X))
 
     def _log_evidence(self, X: Any) -> FloatArray:
+        # With one S the part of the length is the same for all classes; with S of their own it ranks documents too.
+        return np.asarray(self._of_words(X) + self._of_length(X)) if self.S is None else self._of_words(X)
+
+    def _of_words(self, X: Any) -> FloatArray:
         evidence = np.empty((X.shape[0], len(self.classes_)))
         kernels.dcm_evidence(X.indptr, X.indices, X.data, self._alpha, self._log_alpha, evidence)
         return evidence
+
+    def _of_length(self, X: Any) -> FloatArray:
+        lengths = np.asarray(X.sum(axis=1)).reshape(-1, 1)
+        return np.asarray(gammaln(self.S_) - gammaln(self.S_ + lengths))

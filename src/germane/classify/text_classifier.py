@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import expit, logit, logsumexp, softmax
+from scipy.special import expit, log_expit, log_softmax, logit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +29,7 @@ from germane.classify.tuning import (
     stratified_split,
 )
 from germane.errors import GermaneError, InputError, ParameterError
+from germane.lm.parameters import distribution
 from germane.text import Analyzer, AnyAnalyzer, analyzer_from_dict
 
 Floats = npt.NDArray[np.float64]
@@ -104,7 +105,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         `on_trial(parameters, value)` is told of every setting that is tried.
         """
-        texts = _texts(texts)
+        texts, labels = _texts(texts), _label_list(labels)
         if len(texts) != len(labels):
             raise ParameterError(f"{len(texts):,} texts and {len(labels):,} labels: there must be as many of each")
         if not len(texts):
@@ -120,14 +121,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         share, self._prior = self._shares(targets)
         filled = np.diff(counts.indptr) > 0
         self.n_empty_ = int((~filled).sum())
-        counts, members, weight = (
-            counts[filled],
-            targets.members[filled],
-            weight[filled] if weight is not None else None,
-        )
-        wordless = self.classes_[~members.any(axis=0)]
+        wordless = self.classes_[~targets.members[filled].any(axis=0)]
         if len(wordless):
             raise InputError(f"no document of the class {wordless[0].item()!r} has a word in it")
+        kept = filled if weight is None else filled & (weight > 0)
+        counts, members, weight = counts[kept], targets.members[kept], weight[kept] if weight is not None else None
+        weightless = self.classes_[~members.any(axis=0)]
+        if len(weightless):
+            raise ParameterError(f"the documents of the class {weightless[0].item()!r} all weigh 0: leave them out")
         self._search(counts, members, weight, on_trial)
         self.estimator_ = self._learnt(self.chosen_, counts, members, weight)
         # What a text without words gets: scores whose probabilities are the shares of the classes.
@@ -150,14 +151,16 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return common, self.prior
         if targets.several:
             raise ParameterError("with several labels a document the prior is 'uniform' or 'empirical'")
+        given: Any = self.prior
         if isinstance(self.prior, Mapping):
             missing = [label for label in targets.classes.tolist() if label not in self.prior]
             if missing or len(self.prior) != len(targets.classes):
                 raise ParameterError(f"the prior must name the classes {', '.join(map(str, targets.classes))}")
-            given = np.array([self.prior[label] for label in targets.classes.tolist()], np.float64)
-        else:
-            given = np.asarray(self.prior, np.float64)
-        return given, given
+            given = [self.prior[label] for label in targets.classes.tolist()]
+        shares = distribution("prior", given)
+        if len(shares) != len(targets.classes):
+            raise ParameterError(f"the prior has {len(shares)} probabilities for {len(targets.classes)} classes")
+        return shares, shares
 
     def _search(self, counts: Any, members: Any, weight: Any, on_trial: OnTrial | None) -> None:
         """Choose the parameters, the thresholds and the sharpness on a validation split."""
@@ -265,6 +268,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Calibrated on the validation split: softmax(t·scores), or σ(t·(score - threshold)), t being `sharpness_`.
         """
         return self._probabilities(self.class_scores(texts))
+
+    def predict_log_proba(self, texts: Sequence[str]) -> Floats:
+        """log P(T|D): the logarithm of `predict_proba`, also where that is too small for a number."""
+        scores = self.class_scores(texts)
+        if self.thresholds_ is not None:
+            return np.asarray(log_expit(self.sharpness_ * (scores - self.thresholds_)))
+        return np.asarray(log_softmax(self.sharpness_ * scores, axis=1))
 
     def _labels(self, scores: Floats) -> Any:
         if self.thresholds_ is None:
@@ -393,6 +403,12 @@ def _texts(texts: Sequence[str]) -> list[str]:
         if not isinstance(text, str):
             raise ParameterError(f"text {i} is of type {type(text).__name__}, not a string")
     return found
+
+
+def _label_list(labels: Sequence[Any]) -> list[Any]:
+    if getattr(labels, "ndim", 1) == 2 and np.isin(np.asarray(labels), (0, 1)).all():
+        raise ParameterError("labels are a table of 0 and 1: give each text the list of its labels instead")
+    return list(labels)
 
 
 def _weights(sample_weight: npt.ArrayLike | None, n: int) -> Floats | None:

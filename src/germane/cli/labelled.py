@@ -35,6 +35,10 @@ TextColumns = Annotated[
     list[str] | None,
     typer.Option("--text", metavar="COLUMN", help="A column of words; repeatable.", show_default="title and text"),
 ]
+TextColumnsAsTrained = Annotated[
+    list[str] | None,
+    typer.Option("--text", metavar="COLUMN", help="A column of words; repeatable.", show_default="as in training"),
+]
 FolderLabels = Annotated[
     bool, typer.Option("--folder-labels", help="DATA is a folder: the name of a file's own folder is its label.")
 ]

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
     from germane.engine import Engine
     from germane.engine.feedback_report import ExpansionWord, FeedbackReport
-    from germane.feedback import FeedbackMethod
 
 SHOWN = 20
 """Words and documents that a person is shown, the strongest; programs get all."""
 WIDTH = 24
 OWN, ADDED, AGAINST = "█", "▒", "░"
+RANKINGS = ("first", "second", "final")
+"""Parameters that say how a method ranks when no model is named."""
 MARKS = {True: "relevant", False: "not relevant", None: ""}
 
 
@@ -27,7 +28,7 @@ def content(name: str, report: "FeedbackReport") -> dict[str, Any]:
     """The report as JSON has it."""
     return {
         "method": name,
-        "parameters": _parameters(report.method),
+        "parameters": _parameters(report),
         "drift": dataclasses.asdict(report.drift) if report.drift is not None else None,
         "words": [
             {
@@ -49,12 +50,22 @@ def content(name: str, report: "FeedbackReport") -> dict[str, Any]:
             }
             for move in report.moves
         ],
+        "fallen": [
+            {
+                "id": fallen.id,
+                "before": fallen.before,
+                "words": [{"word": word, "impact": impact} for word, impact in fallen.words],
+            }
+            for fallen in report.fallen
+        ],
     }
 
 
-def _parameters(method: "FeedbackMethod") -> dict[str, Any]:
-    """Numbers as they are, smoothings as they are written in Python."""
-    values = {field.name: getattr(method, field.name) for field in dataclasses.fields(method)}
+def _parameters(report: "FeedbackReport") -> dict[str, Any]:
+    """Numbers as they are, smoothings as they are written in Python; without rankings that a named model replaced."""
+    replaced = () if report.own_rankings else RANKINGS
+    names = [field.name for field in dataclasses.fields(report.method) if field.name not in replaced]
+    values = {name: getattr(report.method, name) for name in names}
     return {
         name: value if value is None or isinstance(value, bool | int | float | str) else str(value)
         for name, value in values.items()
@@ -157,4 +168,7 @@ def _moves(report: "FeedbackReport") -> "Table":
         table.add_row(
             f"{before} → {move.rank}", Text(arrow(move.before, move.rank), "bold"), move.id, Text(words, "dim")
         )
+    for fallen in report.fallen:
+        against = ", ".join(f"−{word}" for word, _ in fallen.words)
+        table.add_row(f"{fallen.before} → –", Text("out", "bold"), fallen.id, Text(against, "dim"))
     return table

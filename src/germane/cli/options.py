@@ -211,7 +211,7 @@ QueryWeight = Annotated[
     float | None,
     typer.Option(
         metavar="NUMBER",
-        help="Share of the query as typed in the new one, between 0 and 1.",
+        help="Share of the query as typed in the new one, between 0 and 1 (consensus: of a query of one word).",
         show_default=False,
         rich_help_panel=_FEEDBACK,
     ),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from germane.cli.learnt import MARKS
-from germane.cli.streams import put
+from germane.cli.streams import counted, put
 from germane.cli.tables import arrow, titled
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def _order(refinement: "Refinement", titles: Mapping[str, str], shown: int, *, e
 
     rows = refinement.results[:shown]
     part = f", the first {len(rows)}" if len(rows) < len(refinement) else ""
-    table = titled(f"{len(refinement)} results by {refinement.method}{part} (●: in the predicted set)")
+    key = "" if refinement.threshold is None else " (●: in the predicted set)"
+    table = titled(f"{counted(len(refinement), 'result')} by {refinement.method}{part}{key}")
     table.add_column("rank", justify="right")
     table.add_column("", no_wrap=True)
     table.add_column("P", justify="right")

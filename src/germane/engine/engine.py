@@ -162,6 +162,12 @@ class Engine:
         """
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax)
+        if parameters and model is None and (feedback is not None or marks):
+            named = ", ".join(parameters)
+            raise ParameterError(
+                f"{named}: with feedback, name the model that has it (model=...), or give the method its parameters: "
+                "feedback=RM3(n_docs=20)"
+            )
         chosen = self._model(model, parameters)
         conditions = word_conditions(parsed.required, parsed.excluded)
         conditions += [condition.mask for condition in parsed.filters]

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from germane.engine.feedback import Learnt, Passes, ids_at, signed_weights
+from germane.engine.feedback import Learnt, Passes, ids_at, model_of, signed_weights
 from germane.feedback import Drift, FeedbackMethod
 from germane.feedback.evidence import NOT_RELEVANT, RELEVANT
 from germane.index.snapshot import DocumentPlace
@@ -55,6 +55,15 @@ class Move:
     words: tuple[tuple[str, float], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """A document that was among as many results before feedback and is no longer, and the words that repel it."""
+
+    id: str
+    before: int
+    words: tuple[tuple[str, float], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class FeedbackReport:
     """Computed when asked for: a search that nobody asks about pays nothing for it."""
@@ -71,6 +80,12 @@ class FeedbackReport:
         """The expanded query: index terms with their weights, strongest first; negative ones repel."""
         weights = signed_weights(self._learnt.expansion, self._learnt.terms)
         return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
+
+    @property
+    def own_rankings(self) -> bool:
+        """Whether the method's own rankings were used, not a model that was named for the search."""
+        asked = (*self.method.first_rankings, self.method.final)
+        return (*self._passes.firsts, self._passes.final) == tuple(model_of(choice) for choice in asked)
 
     @property
     def drift(self) -> Drift | None:
@@ -130,7 +145,7 @@ class FeedbackReport:
     @cached_property
     def moves(self) -> list[Move]:
         """For each result: its rank before feedback, and the added words that speak for it."""
-        before = self._ranks_before()
+        before = self._before
         added = set(self.weights) - set(self._query.weights)
         ids = self._searcher.ids(self._hits)
         places = map(DocumentPlace, self._hits.segments.tolist(), self._hits.docs.tolist())
@@ -139,7 +154,24 @@ class FeedbackReport:
             for rank, (doc_id, place) in enumerate(zip(ids, places, strict=True), start=1)
         ]
 
-    def _ranks_before(self) -> dict[str, int]:
+    @cached_property
+    def fallen(self) -> list[Fallen]:
+        """The documents that feedback pushed out of the results, by their rank before."""
+        now = set(self._searcher.ids(self._hits))
+        return [Fallen(i, rank, self._objections(i)) for i, rank in self._before.items() if i not in now]
+
+    def _objections(self, doc_id: str) -> tuple[tuple[str, float], ...]:
+        """The words that repel a document, with their impact on its score, largest first."""
+        repelling = {term: -weight for term, weight in self.weights.items() if weight < 0.0}
+        place = self._searcher.snapshot.place_of(doc_id)
+        found = explain(self._searcher, repelling, self._final, doc_id, place, None) if repelling else None
+        parts = [part for part in found.parts if part.impact > 0.0] if found else []
+        parts.sort(key=lambda part: (-part.impact, part.term))
+        return tuple((part.word, -part.impact) for part in parts[:REASONS])
+
+    @cached_property
+    def _before(self) -> dict[str, int]:
+        """The ranks without feedback, among as many results."""
         k = max(len(self._hits.docs), 1)
         passes = self._passes
         hits = self._searcher.search(

@@ -9,7 +9,7 @@ from germane.lm.parameters import FloatArray
 
 MOST_DISAGREEMENT = 0.75
 LEAST_COVERAGE = 1.0 / 3.0
-"""Chosen on seven collections: RM3 then hurts 89 of 818 queries (AP down by a tenth) and not 115; docs/feedback.md."""
+"""Chosen on seven collections; how many queries they save and cost is in docs/feedback.md."""
 ONE_DOCUMENT = 1e-6
 """Entropy of weights below which one document has all of it, and there is nobody to disagree with."""
 

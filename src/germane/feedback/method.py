@@ -64,6 +64,9 @@ class FeedbackMethod(ABC):
         if self.n_terms is not None:
             whole("n_terms", self.n_terms, least=1)
         fraction("query_weight", self.query_weight)
+        for name in ("weighting", "smoothing"):
+            if hasattr(self, name) and not isinstance(getattr(self, name), Smoothing):
+                raise ParameterError(f"{name} must be a smoothing of germane.lm, not {getattr(self, name)!r}")
         for name in ("unmarked", "negative_weight"):
             if number(name, getattr(self, name)) < 0:
                 raise ParameterError(f"{name} must not be negative, not {getattr(self, name)!r}")
@@ -96,7 +99,8 @@ class FeedbackMethod(ABC):
             own = self.query_share(evidence)
             topic, dropped = topic.interpolate(estimate, own_weight=own), dropped * (1.0 - own)
         against = self.against(evidence, repelled)
-        return Expansion(topic, against, self.negative_weight, weights - repelled, dropped, learnt is not None, drift)
+        against_weight = self.negative_weight if repelled.any() else 1.0
+        return Expansion(topic, against, against_weight, weights - repelled, dropped, learnt is not None, drift)
 
     def query_topic(self, evidence: Evidence) -> LanguageModel:
         """The query's own part of the topic: θ̂^Q."""

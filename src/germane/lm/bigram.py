@@ -61,6 +61,8 @@ class BigramModel:
         for sentence in sentences:
             if isinstance(sentence, str):
                 raise ParameterError(f"a sentence is a list of words, not the text {sentence!r}: cut it first")
+            if EDGE in sentence:
+                raise ParameterError("a sentence holds an empty word: leave it out")
             before = EDGE
             for word in (*sentence, EDGE):
                 follows[before][word] += 1
@@ -73,7 +75,7 @@ class BigramModel:
         return sorted(self._counts.keys() - {EDGE})
 
     def __contains__(self, word: str) -> bool:
-        return word in self._counts
+        return word != EDGE and word in self._counts
 
     def unigram(self, words: Sequence[str]) -> FloatArray:
         """log P(w) of each word, by itself."""

@@ -20,7 +20,8 @@ class Change:
 
     `cause` is "marked relevant", "marked not relevant" or "passed over" where that is new, "no longer ..." where it has
     gone, else "words". `words` are then those that set its log-odds apart from the mean unmarked result's and drew it
-    that way; a word that is not `present` drew it by its absence.
+    that way; a word that is not `present` drew it by its absence. Where no word did, it is "others moved": marks and
+    words that moved other results past it.
     """
 
     id: str
@@ -65,9 +66,7 @@ class MovingWords:
         amounts = -self._mean[held]
         for side, sign in self._sides:
             found = side.of(i)
-            amounts[np.searchsorted(held, found.words)] += (
-                sign * found.amounts
-            )  # words of the result, ascending as held
+            amounts[np.searchsorted(held, found.words)] += sign * found.amounts  # its words, ascending as held
         sign = 1.0 if upwards else -1.0
         first = np.argsort(-sign * amounts, kind="stable")[:REASONS].tolist()
         words = set(held.tolist())

@@ -62,7 +62,7 @@ class RefineMethod(ABC):
 
     name: ClassVar[str]
     needs_rejected: ClassVar[bool] = True
-    """Whether it can do without a result marked as not relevant."""
+    """Whether it needs a result marked as not relevant."""
     contributions_add_up: ClassVar[bool] = True
     """Whether a result's contributions sum to its log-odds up to a constant that has nothing to do with its words."""
 

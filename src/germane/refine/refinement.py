@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from germane.errors import ParameterError
+from germane.lm.parameters import whole
 from germane.refine.changes import Change, MovingWords, WordAmounts
 from germane.refine.explaining import Explanation, Reason, reasons
 from germane.refine.prepared import PreparedResults
@@ -14,6 +15,7 @@ from germane.refine.refined import UNMARKED, Labels, Refined
 
 MARKED = {True: "marked relevant", False: "marked not relevant"}
 PASSED_OVER = "passed over"
+OTHERS_MOVED = "others moved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class Refinement:
                 tuple(
                     Reason(names.words[word], names.terms[word], weight)
                     for word, weight in zip(part.words.tolist(), part.weights.tolist(), strict=True)
+                    if word < len(names.terms)  # a list of empty texts has a word that nobody wrote
                 ),
                 tuple(names.ids[member] for member in part.members.tolist()),
             )
@@ -106,6 +109,7 @@ class Refinement:
     def explain(self, id: str | int, top: int = 10) -> Explanation:
         """The words of a result that speak for it and against it, the `top` strongest of each."""
         place = self._prepared.place(str(id))
+        whole("top", top, least=0)
         if self._refined is None:
             return Explanation(self._prepared.ids[place], None, 0.0, (), (), True)
         found = self._refined.contributions(place)
@@ -117,10 +121,10 @@ class Refinement:
     def changes(self, previous: "Refinement | None" = None) -> list[Change]:
         """The results that moved since the original order, or since `previous`, in the new order.
 
-        `ParameterError` if `previous` refined other results.
+        `ParameterError` if `previous` refined other results, or words cut in another way.
         """
-        if previous is not None and previous._prepared.ids != self._prepared.ids:
-            raise ParameterError("the two refinements are of different lists")
+        if previous is not None and not previous._prepared.same_as(self._prepared):
+            raise ParameterError("the two refinements are of different lists, or of one list analysed in two ways")
         causes = self._causes
         before_causes = previous._causes if previous is not None else {}
         moving = MovingWords(self._prepared, self._amounts, previous._amounts if previous is not None else None)
@@ -134,7 +138,8 @@ class Refinement:
                 found.append(Change(result.id, before, result.rank, cause or f"no longer {earlier}", ()))
                 continue
             place = self._prepared.place(result.id)
-            found.append(Change(result.id, before, result.rank, "words", moving.of(place, before > result.rank)))
+            words = moving.of(place, before > result.rank)
+            found.append(Change(result.id, before, result.rank, "words" if words else OTHERS_MOVED, words))
         return found
 
     @cached_property

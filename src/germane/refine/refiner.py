@@ -7,7 +7,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, fraction
+from germane.lm.parameters import FloatArray, fraction, whole
 from germane.refine.calibration import f1_threshold, probabilities
 from germane.refine.demotion import demoted
 from germane.refine.methods import method_named
@@ -71,7 +71,7 @@ class Refiner:
         self.analyzer = analyzer if analyzer is not None else Analyzer()
         self.implicit_negatives = implicit_negatives
         self.threshold = None if threshold is None or isinstance(threshold, str) else fraction("threshold", threshold)
-        self.random_state = random_state
+        self.random_state = whole("random_state", random_state, least=0)
         chosen = method_named(method, **method_parameters)
         drawn = any(parameter.name == "random_state" for parameter in fields(chosen))  # type: ignore[arg-type]
         self._method = replace(chosen, random_state=random_state) if drawn else chosen  # type: ignore[type-var]
@@ -102,6 +102,10 @@ class Refiner:
             if wrong:
                 raise ParameterError(f"a mark is True (relevant) or False (not relevant), not {wrong[0]!r}")
             marks = {str(result_id): bool(mark) for result_id, mark in marks.items()}
+        elif marks is not None and not isinstance(marks, Marks):
+            raise ParameterError(
+                f"marks are a mapping from ids to True or False, or germane.types.Marks, not {type(marks).__name__}"
+            )
         given = Marks.of(marks)
         found = dict.fromkeys(given.relevant, True) | dict.fromkeys(given.not_relevant, False)
         for result_id in found:

@@ -75,7 +75,7 @@ class TransductiveSVM(RefineMethod):
         with needing_scikit_learn("Refining by a transductive SVM"):
             from sklearn.svm import LinearSVC
         # A rough solution is enough to order results, and what keeps a refinement within the blink of an eye.
-        svm = LinearSVC(C=1.0, loss="hinge", max_iter=300, tol=1e-2, random_state=self.random_state)
+        svm = LinearSVC(C=1.0, loss="hinge", max_iter=300, tol=1e-2, random_state=self.random_state % 2**32)
         return fit_quietly(svm, rows, y, weight)
 
 

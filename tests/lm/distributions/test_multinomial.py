@@ -180,3 +180,12 @@ class TestTwoPoisson:
     def test_bad_parameters(self, parameters) -> None:
         with pytest.raises(ParameterError):
             TwoPoisson(*parameters)
+
+
+def test_two_poisson_marginals_are_checked() -> None:
+    model = TwoPoisson([0.5, 0.5], [3.0, 1.0], [0.1, 0.2])
+    assert model.log_marginal(0, [[0], [1]]).shape == (2, 1)
+    with pytest.raises(ParameterError, match="word id 5"):
+        model.log_marginal(5, 1)
+    with pytest.raises(ParameterError, match="not negative"):
+        model.log_marginal(0, -1)

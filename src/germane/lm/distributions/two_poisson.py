@@ -7,8 +7,8 @@ from scipy.special import gammaln, xlogy
 
 from germane.errors import ParameterError
 from germane.lm.distributions.counts import Counts, checked_counts, sum_rows
-from germane.lm.distributions.parameters import probabilities
-from germane.lm.parameters import FloatArray, IntArray, reals, whole
+from germane.lm.distributions.parameters import at_words, probabilities
+from germane.lm.parameters import FloatArray, reals, whole
 
 
 class TwoPoisson:
@@ -32,11 +32,14 @@ class TwoPoisson:
         present = self.log_marginal(rows.indices, rows.data)
         return float(absent.sum()) + sum_rows(rows, present - absent[rows.indices])
 
-    def log_marginal(self, words: IntArray, f: FloatArray) -> FloatArray:
-        """log P(f_j) of single words: one factor of (1.14)."""
+    def log_marginal(self, words: npt.ArrayLike, f: npt.ArrayLike) -> FloatArray:
+        """log P(f_j) of single words: one factor of (1.14). `words` (ids) and `f` broadcast."""
+        f = np.asarray(f, dtype=np.float64)
+        if not (np.isfinite(f) & (f >= 0)).all():
+            raise ParameterError("counts must be finite and not negative")
+        share, elite, other = (at_words(each, words) for each in (self.elite_share, self.elite_mean, self.other_mean))
         with np.errstate(divide="ignore"):
-            log_p, log_q = np.log(self.elite_share[words]), np.log1p(-self.elite_share[words])
-        elite, other = self.elite_mean[words], self.other_mean[words]
+            log_p, log_q = np.log(share), np.log1p(-share)
         with np.errstate(divide="ignore"):
             return np.asarray(
                 np.logaddexp(log_p + xlogy(f, elite) - elite, log_q + xlogy(f, other) - other) - gammaln(f + 1)

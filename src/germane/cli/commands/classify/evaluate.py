@@ -26,7 +26,7 @@ def evaluate(
     model: classifying.ModelFile,
     data: labelled.Data,
     label: labelled.LabelColumn = None,
-    text: labelled.TextColumns = None,
+    text: labelled.TextColumnsAsTrained = None,
     folder_labels: labelled.FolderLabels = False,
     against: Annotated[
         str | None,
@@ -171,18 +171,19 @@ def _show(judged: "Judged", compared: "LabellingsCompared | None", several: bool
     if compared is None:
         return
     what = "mean F1 of a document" if several else "accuracy"
+    names = _TESTS if several else {**_TESTS, "sign": "sign (McNemar, exact)"}
     rows: list[list[Any]] = [
         [what, compared.a],
         ["the other's", compared.b],
         ["difference", compared.effect.mean],
         ["95% interval", f"{compared.effect.low:.4f} to {compared.effect.high:.4f}"],
         ["better / worse documents", f"{compared.wins:,} / {compared.losses:,}"],
-        *([f"p, {_TESTS.get(name, name)}", f"{test.p_value:.2g}"] for name, test in compared.tests.items()),
+        *([f"p, {names.get(name, name)}", f"{test.p_value:.2g}"] for name, test in compared.tests.items()),
     ]
     show_rows(["compared", ""], rows, title="\nAgainst the other")
 
 
-_TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon", "sign": "sign (McNemar, exact)"}
+_TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon", "sign": "sign"}
 
 
 def _content(judged: "Judged", compared: "LabellingsCompared | None", n_docs: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def predict(
     model: classifying.ModelFile,
     data: labelled.Data,
-    text: labelled.TextColumns = None,
+    text: labelled.TextColumnsAsTrained = None,
     proba: Annotated[bool, typer.Option("--proba", help="The probability of each class too.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="The words that argued for and against the classes too.")

@@ -1,8 +1,9 @@
 """germane classify train: learn a classifier from labelled texts."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,8 +14,13 @@ from germane.cli.measuring import put_json, show_rows
 from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError
 
+if TYPE_CHECKING:
+    from germane.text import AnyAnalyzer
+
 MODELS = ("sd-ce", "sd", "multinomial", "multinomial-jm", "bernoulli", "dcm", "dirichlet", "svm")
 """The names of `germane.classify.text_models`, too heavy to import for a help text; a test compares the two."""
+LARGEST_SEED = 2**32 - 1
+"""scikit-learn takes no larger one."""
 
 
 def train(
@@ -33,11 +39,21 @@ def train(
     ] = False,
     separator: Annotated[str, typer.Option(help="What stands between the labels of a document.")] = ";",
     folder_labels: labelled.FolderLabels = False,
-    prior: Annotated[str, typer.Option(help="uniform, or empirical: by how common the classes are.")] = "uniform",
+    prior: Annotated[
+        str, typer.Option(help="uniform, or empirical: by how common the classes are; svm and --multi-label use none.")
+    ] = "uniform",
     no_tune: Annotated[bool, typer.Option("--no-tune", help="Keep the default parameters.")] = False,
-    seed: Annotated[int, typer.Option(help="Draws the validation split.")] = 0,
+    seed: Annotated[int, typer.Option(help="Draws the validation split.", min=0, max=LARGEST_SEED)] = 0,
     stemmer: options.Stemmer = "english",
     stopwords: options.Stopwords = "english",
+    ngrams: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW-HIGH",
+            help="Learn from runs of LOW to HIGH characters, such as 1-3, instead of words.",
+            show_default=False,
+        ),
+    ] = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
     on_error: options.SkipBad = options.OnError.STOP,
@@ -51,6 +67,8 @@ def train(
     Example: germane classify train papers.jsonl --label topics --multi-label --text abstract --into papers.germane
 
     Example: germane classify train reviews --folder-labels --model svm --into reviews.germane
+
+    Example: germane classify train sentences.tsv --label language --ngrams 1-3 --into languages.germane
     """
     labels_wanted(label, folder_labels)
     if not separator:
@@ -61,7 +79,7 @@ def train(
     from germane.classify import TextClassifier
 
     classifier = TextClassifier(
-        model, analyzer=analyzer_named(stemmer, stopwords), tune=not no_tune, random_state=seed, prior=prior
+        model, analyzer=_analyzer(stemmer, stopwords, ngrams), tune=not no_tune, random_state=seed, prior=prior
     )
     reading = Reading(
         data, label, text or (), folder_labels, separator if multi_label else None, format, encoding, on_error.value
@@ -99,6 +117,23 @@ def train(
         ["", "chosen"], [[key, f"{value:g}" if isinstance(value, float) else value] for key, value in rows.items()]
     )
     show_rows(["class", "documents"], [[name, n] for name, n in sizes.items()], title="\nClasses")
+
+
+def _analyzer(stemmer: str, stopwords: str, ngrams: str | None) -> "AnyAnalyzer":
+    """Words, stemmed and stopped; or with `ngrams` the runs of characters within them, as they are."""
+    if ngrams is None:
+        return analyzer_named(stemmer, stopwords)
+    from germane.text import CharacterNGrams
+
+    if not {stemmer, stopwords} <= {"english", "none"}:  # the defaults cannot be told from what was typed
+        raise ParameterError("--ngrams takes the characters as they are: leave --stemmer and --stopwords out")
+    found = re.fullmatch(r"([0-9]{1,3})-([0-9]{1,3})", ngrams.strip())
+    if found is None:
+        raise ParameterError(f"--ngrams is the shortest and the longest run, such as 1-3, not '{ngrams}'")
+    try:
+        return CharacterNGrams((int(found[1]), int(found[2])))
+    except ParameterError as error:
+        raise ParameterError(f"--ngrams {ngrams}: {error}") from None
 
 
 def _tell(parameters: Mapping[str, float], value: float) -> None:
