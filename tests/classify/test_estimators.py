@@ -171,7 +171,7 @@ def test_unusable_input(model: Any) -> None:
         (MultinomialClassifier(prior=[0.5, 0.5]), "2 probabilities for 3 classes"),
         (MultinomialClassifier(prior=[0.5, 0.4, 0.2]), "must sum to 1"),
         (BernoulliClassifier(delta=-1), "delta"),
-        (SmoothedDirichletClassifier(lam=1.0), "lam must be greater than 0 and less than 1"),
+        (SmoothedDirichletClassifier(lam=1.0), "lam must lie strictly between 0 and 1"),
         (SmoothedDirichletClassifier(beta=0), "beta"),
         (SmoothedDirichletClassifier(rule="js"), "'kl' or 'ce'"),
         (SmoothedDirichletClassifier(S=-1), "S must be"),

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from germane.classify.background import general_english, log_ratio_weights
 from germane.classify.generative import counts_of
-from germane.classify.smoothed_dirichlet import log_ratio_matrix, open_fraction
+from germane.classify.smoothed_dirichlet import log_ratio_matrix
 from germane.classify.statistics import word_counts
 from germane.errors import ParameterError
-from germane.lm.parameters import positive
+from germane.lm.parameters import open_fraction, positive
 
 
 class SmoothedLogRatio(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

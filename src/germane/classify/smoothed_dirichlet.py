@@ -11,7 +11,7 @@ from germane.classify.background import general_english, log_ratio_weights
 from germane.classify.generative import StatisticsClassifier, ones_if_none
 from germane.classify.statistics import ClassStatistics, class_log_ratios, word_counts
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, positive, reals
+from germane.lm.parameters import FloatArray, open_fraction, positive, reals
 
 MARGIN = 12.0
 """Average log odds of a training document's own class: about the likeliest on held-out 20 Newsgroups, at any λ."""
@@ -136,10 +136,3 @@ def log_ratio_matrix(X: Any, ratio: FloatArray) -> Any:
     kernels.scaled_shares(X.indptr, X.indices, X.data, ratio, data)
     np.log1p(data, out=data)  # NumPy's is several numbers at once
     return type(X)((data, X.indices, X.indptr), shape=X.shape, copy=False)
-
-
-def open_fraction(name: str, value: float) -> float:
-    """`value` if 0 < value < 1."""
-    if not 0 < positive(name, value) < 1:
-        raise ParameterError(f"{name} must be greater than 0 and less than 1, not {value!r}")
-    return float(value)

@@ -40,6 +40,13 @@ def fraction(name: str, value: float) -> float:
     return float(value)
 
 
+def open_fraction(name: str, value: float) -> float:
+    """`value` if 0 < value < 1."""
+    if not 0 < number(name, value) < 1:
+        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value!r}")
+    return float(value)
+
+
 def whole(name: str, value: int, *, least: int) -> int:
     """`value` if it is an integer ≥ `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:

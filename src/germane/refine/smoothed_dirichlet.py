@@ -8,8 +8,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 
 from germane.lm.distributions import SmoothedDocuments
-from germane.lm.distributions.smoothed_documents import open_fraction
-from germane.lm.parameters import IntArray, positive, whole
+from germane.lm.parameters import IntArray, open_fraction, positive, whole
 from germane.refine.mixture import e_step
 from germane.refine.naive_bayes import ONE_PER_CLASS
 from germane.refine.refined import UNMARKED, Labels, Refined, RefineMethod, linear_refined

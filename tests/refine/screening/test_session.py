@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -216,7 +215,6 @@ def test_killed_between_writes(tmp_path):
         for line in process.stdout:
             if int(line) >= 100:
                 break
-        time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         said = [int(line) for line in process.stdout if line.endswith("\n")]
     kept = read_decisions(path)

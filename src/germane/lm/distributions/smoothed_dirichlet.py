@@ -10,13 +10,8 @@ from scipy.special import betainc, betaincinv, gammaln, softmax, xlogy
 from germane.errors import ParameterError
 from germane.lm.distributions.counts import Counts
 from germane.lm.distributions.parameters import at_words, precision_vector, proportions_of_words
-from germane.lm.distributions.smoothed_documents import (
-    LogProportions,
-    SmoothedDocuments,
-    full_background,
-    open_fraction,
-)
-from germane.lm.parameters import FloatArray, fraction, positive, whole
+from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments, full_background
+from germane.lm.parameters import FloatArray, fraction, open_fraction, positive, whole
 
 LARGEST_V = 4
 """Numerical integration in V-1 dimensions is refused above this vocabulary."""

@@ -14,15 +14,8 @@ from scipy.sparse import csr_array
 
 from germane.errors import InputError, ParameterError
 from germane.lm.distributions.counts import Counts, blocks, checked_counts, checked_weights, lengths_of, row_of_each
-from germane.lm.parameters import FloatArray, distribution, fraction
+from germane.lm.parameters import FloatArray, distribution, open_fraction
 from germane.lm.smoothing import JelinekMercer
-
-
-def open_fraction(name: str, value: float) -> float:
-    """`value` if 0 < value < 1."""
-    if fraction(name, value) in (0.0, 1.0):
-        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value!r}")
-    return float(value)
 
 
 def full_background(p_C: npt.ArrayLike) -> FloatArray:
