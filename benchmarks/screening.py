@@ -10,7 +10,7 @@ each time a twentieth more has been read. WSS@95 in per cent, means over seeds:
 - naive Bayes: ASReview 1's default as we understand it (multinomial on tf-idf, alpha 3.822, `double` balancing), our
   own code, not the program, on title and abstract as there.
 
-`published` are the levels this project was given for ASReview's naive Bayes; its data sets may differ in detail. Then
+`published` are levels of ASReview's naive Bayes (Ferdinands et al. 2020), from memory; its data sets may differ. Then
 the recommended stop: recall, runs that reach 95 %, share left unread. Exit status 1 if a bar is missed.
 """
 
