@@ -100,7 +100,8 @@ def test_a_number_goes_to_model_and_method():
 def test_flat_names_are_accepted(name):
     for flat in flat_names(name):
         default = getattr(feedback_named(name), flat, 0.5)
-        ranking_of("", name, {flat: 0 if default is None else default})
+        method = ranking_of("", name, {flat: 0 if default is None else default}).feedback
+        assert type(method) is type(feedback_named(name))
 
 
 @pytest.mark.parametrize(

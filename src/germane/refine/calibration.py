@@ -37,7 +37,10 @@ class Calibration(NamedTuple):
 
 
 CARRIED = Calibration(-1.195, 0.341, 0.218, slope_marks=0.058, skew=-0.346)
-"""Of carried evidence, whose score is a sum of standardised parts. Fitted over 151 lists of 24 collections."""
+"""Of carried evidence, whose score is a sum of standardised parts.
+
+Fitted once over 151 lists of 24 collections, an earlier drawing of those in `reproduce/refine*.toml`.
+"""
 
 TEMPERED = {
     "nb": Calibration(-1.326, 0.242, 0.227),
