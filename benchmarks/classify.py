@@ -52,7 +52,7 @@ def measure_speed(rounds: int, with_dcm: bool) -> list[tuple[str, float, float]]
     from sklearn.model_selection import train_test_split
     from sklearn.naive_bayes import MultinomialNB
 
-    from germane.evaluate.labelled import load_labelled
+    from germane.experiments.labelled_sets import load_labelled
 
     data = load_labelled("20newsgroups")
     y = np.asarray(data.labels)[data.y]

@@ -1,6 +1,6 @@
 """What the guard against query drift saves and costs: queries that feedback hurts and helps, with and without it.
 
-python benchmarks/guard.py                    # the seven collections of reproduce/feedback-untuned.toml, GERMANE_DATA
+python benchmarks/guard.py                    # the seven collections of feedback-untuned.toml, GERMANE_DATA
 
 Hurt: average precision below nine tenths of that without feedback, by the method's first ranking (consensus: BM25, its
 last); helped: above eleven tenths. Fell back: queries on which the guard left the query as it was.
@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from germane.evaluate.experiments.collections import Collection
 from germane.evaluate.measures import evaluate
+from germane.experiments.collections import Collection
 from germane.feedback import feedback_named
 
 COLLECTIONS = ("cranfield", "cisi", "med", "cacm", "cystic_fibrosis", "scifact", "lisa")

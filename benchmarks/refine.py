@@ -1,6 +1,6 @@
 """How long does one refinement take, after a few marks on 200 results, and on 5,000?
 
-    python benchmarks/refine.py [--rounds 7] [--lists 16]     reviews below GERMANE_DATA, as in reproduce/refine.toml
+    python benchmarks/refine.py [--rounds 7] [--lists 16]     reviews below GERMANE_DATA, as in refine.toml
 
 CPU milliseconds of one process: the analysis (word counts and weights) is cached, every method has refined each list
 once before, and medians are over lists and rounds. The long list is one review and part of another, read as they come,
@@ -10,20 +10,25 @@ with 5 results marked as relevant and 30 as not. Exit status 1 if a bar is misse
 import argparse
 import sys
 import time
-from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 import numpy as np
 
-from germane.evaluate.experiments import read_experiment
-from germane.evaluate.refine_lists import MarkedList, marked_lists, word_counts
-from germane.evaluate.refine_sources import ListSource, source_documents, source_text
+from germane.experiments import published_experiments, read_experiment
+from germane.experiments.marked_lists import (
+    ListSource,
+    MarkedList,
+    marked_lists,
+    source_documents,
+    source_text,
+    word_counts,
+)
 from germane.refine.methods import METHOD_NAMES, method_named
 from germane.refine.refined import RefineMethod
 from germane.refine.weighting import ResultList
 
-EXPERIMENT = Path(__file__).parents[1] / "reproduce" / "refine.toml"
+EXPERIMENT = published_experiments() / "refine.toml"
 BARS = {"nb": 10.0, "em": 10.0, "saem": 10.0, "mmem-kl": 25.0, "mmem-aib": 25.0, "tsvm": 60.0}
 """Milliseconds for 200 results."""
 LONG, LONG_BAR = 5000, 2000.0

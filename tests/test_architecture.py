@@ -16,8 +16,8 @@ LAYERS = {
     "index": 2, "clicks": 2,
     "lm": 3,
     "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4, "metasearch": 4,
-    "engine": 5, "evaluate": 6,
-    "cli": 7, "server": 7, "mcp": 7, "__main__": 8,
+    "engine": 5, "evaluate": 6, "workspace": 6, "experiments": 7,
+    "cli": 8, "server": 8, "mcp": 8, "__main__": 9,
 }  # fmt: skip
 """Imports point downwards only. `types` may know `errors`."""
 ISOLATED = {4, 5}

@@ -1,6 +1,7 @@
 """The public names. A change here is a change for everyone who uses the package."""
 
 import importlib
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,10 @@ PUBLIC = {
     "germane.refine.screening": [
         "Recommendation", "Remaining", "Screening", "Simulation", "StoppingRule", "Suggestion", "read_decisions",
         "simulate", "write_decisions",
+    ],
+    "germane.experiments": [
+        "Experiment", "Figure", "Result", "System", "as_json", "as_markdown", "as_text", "expected_toml",
+        "experiment_files", "published_experiments", "read_experiment", "run_experiment", "write_report",
     ],
     "germane.rank": [
         "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",
@@ -90,3 +95,13 @@ def test_version_and_types() -> None:
     pyproject = Path(__file__).parents[1] / "pyproject.toml"
     assert f'version = "{germane.__version__}"' in pyproject.read_text()
     assert (Path(germane.__file__).parent / "py.typed").exists()
+
+
+def test_every_file_that_is_no_module_is_installed() -> None:
+    package = Path(germane.__file__).parent
+    settings = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    installed = {
+        path for glob in settings["tool"]["setuptools"]["package-data"]["germane"] for path in package.glob(glob)
+    }
+    there = {path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {path.name for path in there - installed if path.suffix != ".py"} == set()

@@ -1,7 +1,6 @@
-"""germane evaluate, compare, tune, reproduce and data, as typed."""
+"""germane evaluate and compare, as typed."""
 
 import json
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -79,64 +78,3 @@ def test_compare(files, write, tmp_path):
     header, row = invoke("compare", a, b, qrels, "-m", "AP", "--tsv").stdout.splitlines()
     assert len(header.split("\t")) == len(row.split("\t"))
     assert "alternative is one of" in invoke("compare", a, b, qrels, "--alternative", "both").stderr
-
-
-@pytest.fixture
-def tiny(tmp_path, monkeypatch):
-    folder = tmp_path / "data" / "tiny"
-    folder.mkdir(parents=True)
-    words = ["heart", "attack", "wing", "flutter"]
-    texts = [" ".join(words[: i % 4 + 1] + words[:1] * i) for i in range(9)]
-    lines = [json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(texts)]
-    (folder / "docs.jsonl").write_text("".join(lines))
-    (folder / "queries.tsv").write_text("q1\theart attack\nq2\twing\nq3\tflutter heart\nq4\tattack\n")
-    (folder / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 2\nq3 0 d3 1\nq4 0 d5 1\nq4 0 d1 0\n")
-    monkeypatch.setenv("GERMANE_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("GERMANE_CACHE", str(tmp_path / "cache"))
-    return folder
-
-
-def test_tune(tiny):
-    words = ["tune", "tiny", "--model", "bm25", "--grid", "k1=0.5,2", "--grid", "b=0.2,0.75"]
-    result = invoke(*words)
-    assert result.exit_code == 0
-    assert result.stderr.count(": ") == 4
-    assert "all queries, each as a test query" in result.stdout
-    found = json.loads(invoke(*words, "--json").stdout)
-    assert len(found["folds"]) == 2
-    assert invoke(*words, "--tsv").stdout.count("\n") == 3
-    assert "--grid wants NAME=A,B,C" in invoke("tune", "tiny", "--grid", "k1=a").stderr
-    assert "is not here: set GERMANE_DATA" in invoke("tune", "absent", "--grid", "k1=1").stderr
-
-
-def test_data(tiny, tmp_path):
-    assert invoke("data", "list").stdout == "tiny\n"
-    assert json.loads(invoke("data", "list", "--json").stdout) == ["tiny"]
-    facts = json.loads(invoke("data", "info", "tiny", "--json").stdout)
-    assert (facts["documents"], facts["topics"], facts["judgements"]) == (9, 4, 5)
-    assert "judged topics" in invoke("data", "info", "tiny").stdout
-    result = invoke("data", "export", "tiny", "--into", tmp_path / "out", "--format", "json")
-    assert result.exit_code == 0
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"docs.jsonl", "queries.jsonl", "qrels.json"}
-    assert "wants the name" in invoke("data", "info").stderr
-    assert "wants a folder" in invoke("data", "export", "tiny").stderr
-
-
-def test_reproduce(tiny, tmp_path):
-    folder = tmp_path / "experiments"
-    folder.mkdir()
-    text = 'title = "T"\ndatasets = ["tiny"]\nmeasures = ["AP"]\n[[system]]\nname = "ql"\nmodel = "dirichlet"\n'
-    (folder / "one.toml").write_text(text)
-    out = tmp_path / "out"
-    assert invoke("reproduce", "list", "--from", folder).stdout == "one\tT\n"
-    expected = invoke("reproduce", "one", "--from", folder, "--into", out, "--expected").stdout
-    (folder / "one.toml").write_text(text + expected)
-    result = invoke("reproduce", "all", "--from", folder, "--into", out)
-    assert result.exit_code == 0
-    assert "1 of 1 expected figures are within" in result.stdout
-    (folder / "one.toml").write_text(text + "[expected.tiny]\nql = { AP = 9.0 }\n")
-    result = invoke("reproduce", "one", "--from", folder, "--into", out, "--no-plots")
-    assert result.exit_code == 1
-    assert "left their tolerance in: one" in result.stderr
-    assert {path.name for path in Path(out).iterdir()} == {"one.md", "one.json"}
-    assert "there is no experiment 'two'; there are: one" in invoke("reproduce", "two", "--from", folder).stderr

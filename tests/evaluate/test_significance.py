@@ -7,8 +7,15 @@ import pytest
 from scipy import stats
 
 from germane.errors import ParameterError
-from germane.evaluate.effect import paired_effect
-from germane.evaluate.significance import ALTERNATIVES, holm, paired_t, randomisation_test, sign_test, wilcoxon
+from germane.evaluate.significance import (
+    ALTERNATIVES,
+    holm,
+    paired_effect,
+    paired_t,
+    randomisation_test,
+    sign_test,
+    wilcoxon,
+)
 
 CASES = [(seed, n) for n in (2, 5, 12, 60, 200) for seed in range(2)]
 

@@ -1,12 +1,9 @@
-import json
 import math
 
 import pytest
 
 from germane.errors import ParameterError
 from germane.evaluate.tuning import (
-    TrialCache,
-    content_key,
     coordinate_ascent,
     cross_validate,
     folds_by_query,
@@ -86,25 +83,3 @@ def test_no_test_query_is_tuned_on():
         {"x": [0.0, 1.0]}, ids, k=2,
     )  # fmt: skip
     assert spoilt.folds[0].tuned == found.folds[0].tuned
-
-
-def test_cache_on_disk(tmp_path):
-    folder = tmp_path / "a" / "b"
-    key = content_key({"model": "bm25", "k1": 1.2})
-    assert key == content_key({"k1": 1.2, "model": "bm25"})
-    assert key != content_key({"k1": 1.3, "model": "bm25"})
-    cache = TrialCache(folder)
-    assert cache.get(key) is None
-    cache.put(key, {"q1": 0.1 + 0.2}, {"model": "bm25"})
-    assert TrialCache(folder).get(key) == {"q1": 0.1 + 0.2}
-    assert json.loads((folder / f"{key}.json").read_text())["about"] == {"model": "bm25"}
-    assert [path.name for path in folder.iterdir()] == [f"{key}.json"]
-    for damage in ("", "{", "[]", '{"values": 3}', '{"values": {"q": "x"}}'):
-        (folder / f"{key}.json").write_text(damage)
-        assert TrialCache(folder).get(key) is None
-
-
-def test_cache_in_memory():
-    cache = TrialCache()
-    cache.put("k", {"q": 1.0}, {})
-    assert cache.get("k") == {"q": 1.0}

@@ -1,8 +1,16 @@
-"""Measure, compare, tune and reproduce: every claim can be run again."""
+"""Measure, compare and tune: how good a ranking or a classification is, and whether the difference is real."""
 
-from germane.evaluate.break_even import break_even_precision, macro_bep, micro_bep
 from germane.evaluate.calibration import Reliability, reliability
-from germane.evaluate.classification import F1, accuracy, confusion_matrix, f1, f1_multilabel
+from germane.evaluate.classification import (
+    F1,
+    accuracy,
+    break_even_precision,
+    confusion_matrix,
+    f1,
+    f1_multilabel,
+    macro_bep,
+    micro_bep,
+)
 from germane.evaluate.detection import (
     DetectionCurve,
     MinCost,

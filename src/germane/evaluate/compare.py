@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from germane.errors import ParameterError
-from germane.evaluate.effect import Effect, paired_effect
 from germane.evaluate.measures import Evaluation, evaluate
 from germane.evaluate.rankings import Qrels, Run
-from germane.evaluate.significance import TESTS, Alternative, Significance, holm
+from germane.evaluate.significance import TESTS, Alternative, Effect, Significance, holm, paired_effect
 
 TIE = 1e-9
 """Differences up to this are rounding."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.errors import InputError, ParameterError
-from germane.evaluate.break_even import micro_bep
+from germane.evaluate.classification import micro_bep
 from germane.evaluate.rankings import Qrels, Run
 from germane.evaluate.screening import wss_of_ranking
 from germane.evaluate.trec_eval import MAX_GRADE, Invocation, libraries, parse_measure, trec_name

@@ -56,7 +56,7 @@ def data(
         return
     if name is None:
         raise ParameterError(f"germane data {action} wants the name of a data set; germane data list shows them")
-    from germane.evaluate.experiments.datasets import describe, export
+    from germane.experiments.datasets import describe, export
 
     if action is Action.INFO:
         facts = describe(name)

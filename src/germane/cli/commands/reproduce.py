@@ -6,19 +6,22 @@ from typing import Annotated
 import typer
 
 from germane.cli.streams import put, tell
-from germane.errors import InputError
+from germane.errors import InputError, ParameterError
 
 FAILED_TO_REPRODUCE = 1
 
 
 def reproduce(
     name: Annotated[
-        str, typer.Argument(metavar="NAME|all|list", help="An experiment, all of them, or list.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME|FILE|all|list", help="An experiment, a file of one, all of them, or list.", show_default=False
+        ),
     ],
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="DIR", help="The folder of experiments; reproduce/ otherwise.", show_default=False
+            "--from", metavar="DIR", help="A folder of experiments; those of the papers otherwise.", show_default=False
         ),
     ] = None,
     into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Where reports and plots go.")] = Path("results"),
@@ -29,28 +32,19 @@ def reproduce(
 ) -> None:
     """Run an experiment and print its table beside the published figures.
 
+    The experiments of the papers come with the package; FILE.toml or --from DIR runs those of your own.
     Writes Markdown, JSON and plots; exits with 1 when a figure leaves its tolerance. Data sets are looked up in the
     folder that GERMANE_DATA names, then in ir_datasets; indexes are kept in the cache folder (GERMANE_CACHE).
 
     Example: germane reproduce small --into results
     """
-    from germane.evaluate.experiments import (
-        as_text,
-        expected_toml,
-        experiment_files,
-        read_experiment,
-        run_experiment,
-        write_report,
-    )
+    from germane.experiments import as_text, expected_toml, read_experiment, run_experiment, write_report
 
-    files = experiment_files(folder or _default_folder())
+    experiments = [read_experiment(path) for path in _chosen(name, folder)]
     if name == "list":
-        for known, path in files.items():
-            put(f"{known}\t{read_experiment(path).title}".encode())
+        for experiment in experiments:
+            put(f"{experiment.name}\t{experiment.title}".encode())
         return
-    if name != "all" and name not in files:
-        raise InputError(f"there is no experiment '{name}'; there are: {', '.join(files)}")
-    experiments = [read_experiment(path) for known, path in files.items() if name in ("all", known)]
     failed = []
     for experiment in experiments:
         result = run_experiment(experiment, on_step=lambda dataset, system: tell(f"{dataset}: {system}"))
@@ -64,7 +58,17 @@ def reproduce(
         raise typer.Exit(FAILED_TO_REPRODUCE)
 
 
-def _default_folder() -> Path:
-    """`reproduce/` where we stand, else that of the source checkout."""
-    here = Path("reproduce")
-    return here if here.is_dir() else Path(__file__).parents[4] / "reproduce"
+def _chosen(name: str, folder: Path | None) -> list[Path]:
+    """The files of the experiments asked for."""
+    from germane.experiments import experiment_files, published_experiments
+
+    if name.endswith(".toml"):
+        if folder is not None:
+            raise ParameterError(f"{name} is a file already: leave out --from, or the ending .toml")
+        return [Path(name)]
+    known = experiment_files(folder or published_experiments())
+    if name in ("all", "list"):
+        return [*known.values()]
+    if name not in known:
+        raise InputError(f"there is no experiment '{name}'; there are: {', '.join(known)}, or give a file as FILE.toml")
+    return [known[name]]

@@ -40,8 +40,8 @@ def tune(
     """
     wanted = one_of(json=json, tsv=tsv)
     axes = dict(_axis(text) for text in grid)
-    from germane.evaluate.experiments.collections import cache_folder
-    from germane.evaluate.experiments.trials import tune_collection
+    from germane.experiments.collections import cache_folder
+    from germane.experiments.trials import tune_collection
 
     found = tune_collection(
         dataset, model, axes, measure=measure, k=k, folds=folds, method=method, seed=seed,

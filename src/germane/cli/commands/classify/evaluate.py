@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from germane.cli import classifying, labelled, measuring, options
+from germane.cli import classifying, label_files, measuring, options
 from germane.cli.classifying import answers, columns_of, label_lists, separator_of
-from germane.cli.labelled import Reading, labels_wanted, read_predictions, tell_empty, write_predictions
+from germane.cli.label_files import Reading, labels_wanted, read_predictions, tell_empty, write_predictions
 from germane.cli.measuring import one_of, put_json, put_rows, show_rows
 from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from germane.classify import TextClassifier
-    from germane.cli.labelled import Labelled
-    from germane.evaluate.labelling import Judged, LabellingsCompared
+    from germane.cli.label_files import Labelled
+    from germane.evaluate.classification import Judged, LabellingsCompared
     from germane.evaluate.significance import Alternative
 
 SHOWN, LONGEST = 5, 40
@@ -24,10 +24,10 @@ MEASURES = ("accuracy", "micro_f1", "macro_f1", "micro_bep", "macro_bep")
 
 def evaluate(
     model: classifying.ModelFile,
-    data: labelled.Data,
-    label: labelled.LabelColumn = None,
-    text: labelled.TextColumnsAsTrained = None,
-    folder_labels: labelled.FolderLabels = False,
+    data: label_files.Data,
+    label: label_files.LabelColumn = None,
+    text: label_files.TextColumnsAsTrained = None,
+    folder_labels: label_files.FolderLabels = False,
     against: Annotated[
         str | None,
         typer.Option(
@@ -71,7 +71,7 @@ def evaluate(
     wanted = one_of(json=json, tsv=tsv)
     labels_wanted(label, folder_labels)
     from germane.classify import TextClassifier
-    from germane.evaluate.labelling import compare_labellings, judge
+    from germane.evaluate.classification import compare_labellings, judge
 
     classifier = TextClassifier.load(model)
     several = classifier.multi_label_

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from germane.cli import classifying, labelled, options
+from germane.cli import classifying, label_files, options
 from germane.cli.classifying import answers, columns_of, label_lists, separator_of
-from germane.cli.labelled import Reading, joined, tell_empty
+from germane.cli.label_files import Reading, joined, tell_empty
 from germane.cli.measuring import one_of, put_json, show_rows
 from germane.cli.streams import put, terminal
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def predict(
     model: classifying.ModelFile,
-    data: labelled.Data,
-    text: labelled.TextColumnsAsTrained = None,
+    data: label_files.Data,
+    text: label_files.TextColumnsAsTrained = None,
     proba: Annotated[bool, typer.Option("--proba", help="The probability of each class too.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="The words that argued for and against the classes too.")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from germane.cli import labelled, options
+from germane.cli import label_files, options
 from germane.cli.analysis import analyzer_named
-from germane.cli.labelled import Reading, labels_wanted
+from germane.cli.label_files import Reading, labels_wanted
 from germane.cli.measuring import put_json, show_rows
 from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError
@@ -24,9 +24,9 @@ LARGEST_SEED = 2**32 - 1
 
 
 def train(
-    data: labelled.Data,
-    label: labelled.LabelColumn = None,
-    text: labelled.TextColumns = None,
+    data: label_files.Data,
+    label: label_files.LabelColumn = None,
+    text: label_files.TextColumns = None,
     into: Annotated[
         Path | None,
         typer.Option(
@@ -38,7 +38,7 @@ def train(
         bool, typer.Option("--multi-label", help="A document may have several labels, or none.")
     ] = False,
     separator: Annotated[str, typer.Option(help="What stands between the labels of a document.")] = ";",
-    folder_labels: labelled.FolderLabels = False,
+    folder_labels: label_files.FolderLabels = False,
     prior: Annotated[
         str, typer.Option(help="uniform, or empirical: by how common the classes are; svm and --multi-label use none.")
     ] = "uniform",

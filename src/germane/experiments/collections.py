@@ -1,0 +1,157 @@
+"""The data sets of experiments: documents indexed once into the cache folder, topics and judgements."""
+
+import hashlib
+import math
+import os
+import shutil
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from germane import __version__
+from germane.data import catalog, read_documents, read_topics
+from germane.engine import Engine
+from germane.engine.engine import DEFAULT_FIELDS
+from germane.errors import GermaneError, IndexFormatError, InputError
+from germane.evaluate.rankings import Qrels, load_qrels
+from germane.experiments.datasets import locate
+from germane.feedback import FeedbackMethod
+from germane.rank.models import RankingModel
+from germane.text import Analyzer
+from germane.types import Document, Topic
+
+CACHE = "GERMANE_CACHE"
+
+
+def cache_folder() -> Path:
+    """Where built indexes and tuning trials are kept: `GERMANE_CACHE`, else `germane` in the user's cache folder."""
+    if os.environ.get(CACHE):
+        return Path(os.environ[CACHE])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "germane"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A data set ready to be searched."""
+
+    name: str
+    source: str
+    engine: Engine
+    topics: tuple[Topic, ...]
+    qrels: Qrels
+
+    @classmethod
+    def open(cls, name: str, *, analyzer: Analyzer | None = None) -> "Collection":
+        """The data set of that name, indexed now if it has not been before. Topics without judgements are left out."""
+        source = locate(name)
+        qrels = load_qrels(source)
+        topics = tuple(topic for topic in read_topics(source) if topic.id in qrels)
+        if not topics:
+            raise InputError("no topic of the data set is judged", source=name)
+        engine = _indexed(name, source, cache_folder() / "indexes", analyzer or Analyzer())
+        return cls(name, source, engine, topics, qrels)
+
+    def documents(self) -> Iterator[Document]:
+        """The documents, as they are read."""
+        return read_documents(self.source)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The queries' words by id."""
+        return {topic.id: topic.text for topic in self.topics}
+
+    def run(
+        self, model: RankingModel | None, k: int, *, feedback: FeedbackMethod | None = None
+    ) -> dict[str, dict[str, float]]:
+        """The run of a model over all judged topics; with feedback, which ranks by itself where no model is given."""
+        return {
+            topic.id: dict(zip(result.ids, result.scores.tolist(), strict=True))
+            for topic, result in self.engine.batch(self.topics, k, model=model, feedback=feedback)
+        }
+
+    @cached_property
+    def literal(self) -> "LiteralBM25":
+        """The independent BM25 over the same terms."""
+        return LiteralBM25(self.documents(), self.engine.text_fields, self.engine.analyzer)
+
+    @property
+    def convention(self) -> str:
+        """Which qrels these are, in one line."""
+        grades = sorted({grade for row in self.qrels.values() for grade in row.values()})
+        relevant = sum(grade > 0 for row in self.qrels.values() for grade in row.values())
+        return (
+            f"{len(self.engine):,} documents; {len(self.qrels):,} judged queries; {relevant:,} pairs of grade > 0 are "
+            f"relevant (grades {', '.join(map(str, grades))}; nDCG's gain is the grade)"
+        )
+
+
+class LiteralBM25:
+    """BM25 as in the books, over the same terms: an independent yardstick for the engine, made to be read.
+
+    score = Σ_w c(w,Q) · log(1 + (N - df + ½)/(df + ½)) · c(w,D)(k1 + 1)/(c(w,D) + k1(1 - b + b|D|/avgdl)).
+
+    Robertson & Zaragoza 2009, with the idf that cannot be negative (Lucene's). Nothing is shared with the engine but
+    the analyser.
+    """
+
+    def __init__(self, documents: Iterable[Document], fields: Sequence[str], analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._postings: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        self._length: dict[str, int] = {}
+        for document in documents:
+            terms = [t for name in fields for t in analyzer.terms(str(document.fields.get(name) or ""))]
+            self._length[document.id] = len(terms)
+            for term, count in Counter(terms).items():
+                self._postings[term].append((document.id, count))
+
+    def run(self, topics: Iterable[Topic], k: int, k1: float = 1.2, b: float = 0.75) -> dict[str, dict[str, float]]:
+        """The best k documents of each topic."""
+        n, mean = len(self._length), sum(self._length.values()) / len(self._length)
+        run: dict[str, dict[str, float]] = {}
+        for topic in topics:
+            scores: dict[str, float] = defaultdict(float)
+            for term, weight in Counter(self._analyzer.terms(topic.text)).items():
+                postings = self._postings.get(term, [])
+                idf = math.log(1.0 + (n - len(postings) + 0.5) / (len(postings) + 0.5))
+                for doc, c in postings:
+                    scores[doc] += weight * idf * c * (k1 + 1.0) / (c + k1 * (1.0 - b + b * self._length[doc] / mean))
+            best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
+            run[topic.id] = dict(best)
+        return run
+
+
+def _indexed(name: str, source: str, folder: Path, analyzer: Analyzer) -> Engine:
+    """The index from the cache, or built beside it and moved there whole."""
+    safe = "".join(mark if mark.isalnum() else "-" for mark in name)
+    target = folder / f"{safe}-{analyzer.fingerprint}-{_digest(source)}"
+    if target.exists():
+        try:
+            return Engine.open(target)
+        except (IndexFormatError, GermaneError):
+            shutil.rmtree(target, ignore_errors=True)  # made by another version
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="building-") as scratch:
+        with Engine.create(Path(scratch) / "index", analyzer=analyzer, fields=DEFAULT_FIELDS) as engine:
+            engine.add(read_documents(source))
+        try:
+            os.rename(Path(scratch) / "index", target)
+        except OSError:
+            if not target.exists():  # else another process was faster
+                raise
+    return Engine.open(target)
+
+
+def _digest(source: str) -> str:
+    """16 hex digits of the documents' bytes and our version; of the name alone where the data is ir_datasets'."""
+    digest = hashlib.sha256(__version__.encode())
+    path = None if source.startswith("irds:") else catalog.documents_in(Path(source))
+    if path is None:
+        digest.update(source.encode())
+    else:
+        with open(path, "rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,186 @@
+"""Retrieval experiments: every ranking model and feedback method on every data set, judged query by query.
+
+Beside what all kinds have (`experiment.py`), the file may say:
+
+k = 1000                            documents ranked per query
+plots = ["precision-recall"]        beside the sensitivity of swept parameters
+
+[[system]]
+model = "dirichlet"                 a ranking model, or "literal-bm25"; optional with feedback
+feedback = "rm3"                    a feedback method; without a model its own rankings are used
+parameters = { mu = 400 }           fixed; a feedback method's numbers: `feedback.py`
+sweep = { mu = [100, 400, 1600] }   every value on all queries: one row each
+tune = { mu = [100, 400, 1600] }    chosen by cross-validation over queries (`tuning`)
+learn = "mu"                        learnt from the documents alone
+
+[tuning]                            folds = 2, method = "grid", measure = "AP", seed = 0
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from germane.errors import ParameterError
+from germane.evaluate.measures import Evaluation, evaluate
+from germane.evaluate.rankings import Run
+from germane.evaluate.tuning import cross_validate
+from germane.experiments.collections import Collection
+from germane.experiments.experiment import Experiment, System, written
+from germane.experiments.feedback import ranking_of
+from germane.experiments.results import OnStep, Result
+
+LITERAL = "literal-bm25"
+PLOTS = ("precision-recall",)
+
+
+@dataclass(frozen=True)
+class RankingSystem(System):
+    """A ranking model, a feedback method or both, with fixed, swept, tuned or learnt parameters."""
+
+    model: str = ""
+    feedback: str = ""
+    sweep: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    learn: str = ""
+
+    @property
+    def settings(self) -> dict[str, dict[str, float]]:
+        """One row for each point of the sweep."""
+        points = [dict(zip(self.sweep, values, strict=True)) for values in itertools.product(*self.sweep.values())]
+        return {f"{self.name} {written(point)}".strip(): point for point in points}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How tuned systems are tuned."""
+
+    folds: int = 2
+    method: str = "grid"
+    measure: str = "AP"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class RetrievalExperiment(Experiment):
+    """Rankings of documents, judged query by query."""
+
+    systems: Sequence[RankingSystem]
+    k: int = 1000
+    plots: Sequence[str] = ()
+    tuning: Tuning = field(default_factory=Tuning)
+
+
+def read_retrieval(content: dict[str, Any], **common: Any) -> RetrievalExperiment:
+    """The experiment; `common` is what all kinds have."""
+    experiment = RetrievalExperiment(
+        systems=[RankingSystem(**system) for system in content.pop("system")],
+        tuning=Tuning(**content.pop("tuning", {})),
+        **common,
+        **content,
+    )
+    for system in experiment.systems:
+        _check_system(system)
+    unknown = sorted({*experiment.plots} - {*PLOTS})
+    if unknown:
+        raise ValueError(f"there is no plot '{unknown[0]}'; there are: {', '.join(PLOTS)}")
+    return experiment
+
+
+def _check_system(system: RankingSystem) -> None:
+    """One way to get parameters, and names that the model or the feedback method has."""
+    if sum(map(bool, (system.sweep, system.tune, system.learn))) > 1:
+        raise ValueError(f"system '{system.name}' may have one of sweep, tune and learn")
+    if not system.model and not system.feedback:
+        raise ValueError(f"system '{system.name}' needs a model or feedback")
+    if system.model == LITERAL:
+        if system.feedback:
+            raise ValueError(f"system '{system.name}': {LITERAL} takes no feedback")
+        return
+    axes = {**system.sweep, **system.tune}
+    empty = [name for name, values in axes.items() if not values]
+    if empty:
+        raise ValueError(f"system '{system.name}' has no value for '{empty[0]}'")
+    try:
+        ranking_of(system.model, system.feedback, {**system.parameters, **{name: axes[name][0] for name in axes}})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"system '{system.name}': {error}") from None
+
+
+def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnStep) -> None:
+    """Rank, evaluate and note every system on every data set."""
+    for dataset in experiment.datasets:
+        collection = Collection.open(dataset)
+        result.conventions[dataset] = "; ".join(filter(None, [collection.convention, experiment.notes.get(dataset)]))
+        for system in experiment.systems:
+            on_step(dataset, system.name)
+            for name, point, run in _runs(collection, system, experiment, result):
+                found = evaluate(run, collection.qrels, experiment.measures)
+                result.note(dataset, name, found)
+                if len(point) == 1:
+                    _note_curve(result, dataset, system.name, *next(iter(point.items())), found)
+                if experiment.plots and not system.sweep:
+                    result.runs.setdefault(dataset, {})[name] = run
+                    result.qrels[dataset] = collection.qrels
+
+
+def run_of(collection: Collection, system: RankingSystem, parameters: Mapping[str, float], k: int) -> Run:
+    """The run of a system with these parameters on top of its own."""
+    given = {**system.parameters, **parameters}
+    if system.model == LITERAL:
+        return collection.literal.run(collection.topics, k, **given)
+    model, feedback = ranking_of(system.model, system.feedback, given)
+    return collection.run(model, k, feedback=feedback)
+
+
+def _runs(
+    collection: Collection, system: RankingSystem, experiment: RetrievalExperiment, result: Result
+) -> Iterator[tuple[str, Mapping[str, float], Run]]:
+    """Each row of a system: its name, the swept parameters, the run. Chosen parameters are noted in the result."""
+    k = experiment.k
+    if system.tune:
+        run, chosen = held_out_run(collection, system, experiment.tuning, k)
+        result.parameters.setdefault(collection.name, {})[system.name] = " / ".join(map(written, chosen))
+        yield system.name, {}, run
+        return
+    learnt = _learnt(collection, system.learn)
+    if learnt:
+        result.parameters.setdefault(collection.name, {})[system.name] = written(learnt)
+    for name, point in system.settings.items():
+        yield name, point, run_of(collection, system, {**point, **learnt}, k)
+
+
+def held_out_run(
+    collection: Collection, system: RankingSystem, plan: Tuning, k: int
+) -> tuple[Run, list[dict[str, float]]]:
+    """Each query's ranking from the fold in which it was held out, and the parameters chosen in each fold.
+
+    Trials keep their values only, since all their rankings would not fit into memory: those chosen are ranked again.
+    """
+
+    def per_query(parameters: Mapping[str, float]) -> dict[str, float]:
+        run = run_of(collection, system, parameters, k)
+        return evaluate(run, collection.qrels, [plan.measure]).per_query(plan.measure)
+
+    folds = cross_validate(
+        per_query, system.tune, tuple(collection.qrels), k=plan.folds, method=plan.method, random_state=plan.seed
+    ).folds
+    merged: dict[str, Mapping[str, float]] = {}
+    for fold in folds:
+        run = run_of(collection, system, fold.tuned.parameters, k)
+        merged |= {query: run[query] for query in fold.test if query in run}
+    return merged, [fold.tuned.parameters for fold in folds]
+
+
+def _learnt(collection: Collection, name: str) -> dict[str, float]:
+    if not name:
+        return {}
+    learner = {"mu": collection.engine.learn_mu, "lam": collection.engine.learn_lam}.get(name)
+    if learner is None:
+        raise ParameterError(f"'{name}' cannot be learnt; mu and lam can")
+    return {name: learner().value}
+
+
+def _note_curve(result: Result, dataset: str, system: str, parameter: str, value: float, found: Evaluation) -> None:
+    for measure in result.experiment.measures:
+        curve = result.curves.setdefault((system, parameter, measure), {})
+        curve.setdefault(dataset, []).append((value, found[measure]))

@@ -1,0 +1,72 @@
+"""germane tune, data and reproduce, as typed."""
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from germane.cli import app
+from germane.experiments import published_experiments
+
+
+def invoke(*words: object):
+    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "120"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_tune(tiny):
+    words = ["tune", "tiny", "--model", "bm25", "--grid", "k1=0.5,2", "--grid", "b=0.2,0.75"]
+    result = invoke(*words)
+    assert result.exit_code == 0
+    assert result.stderr.count(": ") == 4
+    assert "all queries, each as a test query" in result.stdout
+    found = json.loads(invoke(*words, "--json").stdout)
+    assert len(found["folds"]) == 2
+    assert invoke(*words, "--tsv").stdout.count("\n") == 3
+    assert "--grid wants NAME=A,B,C" in invoke("tune", "tiny", "--grid", "k1=a").stderr
+    assert "is not here: set GERMANE_DATA" in invoke("tune", "absent", "--grid", "k1=1").stderr
+
+
+def test_data(tiny, tmp_path):
+    assert invoke("data", "list").stdout == "tiny\n"
+    assert json.loads(invoke("data", "list", "--json").stdout) == ["tiny"]
+    facts = json.loads(invoke("data", "info", "tiny", "--json").stdout)
+    assert (facts["documents"], facts["topics"], facts["judgements"]) == (40, 8, 29)
+    assert "judged topics" in invoke("data", "info", "tiny").stdout
+    result = invoke("data", "export", "tiny", "--into", tmp_path / "out", "--format", "json")
+    assert result.exit_code == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"docs.jsonl", "queries.jsonl", "qrels.json"}
+    assert "wants the name" in invoke("data", "info").stderr
+    assert "wants a folder" in invoke("data", "export", "tiny").stderr
+
+
+def test_reproduce(tiny, tmp_path):
+    folder = tmp_path / "experiments"
+    folder.mkdir()
+    text = 'title = "T"\ndatasets = ["tiny"]\nmeasures = ["AP"]\n[[system]]\nname = "ql"\nmodel = "dirichlet"\n'
+    (folder / "one.toml").write_text(text)
+    out = tmp_path / "out"
+    assert invoke("reproduce", "list", "--from", folder).stdout == "one\tT\n"
+    expected = invoke("reproduce", "one", "--from", folder, "--into", out, "--expected").stdout
+    (folder / "one.toml").write_text(text + expected)
+    result = invoke("reproduce", "all", "--from", folder, "--into", out)
+    assert result.exit_code == 0
+    assert "1 of 1 expected figures are within" in result.stdout
+    (folder / "one.toml").write_text(text + "[expected.tiny]\nql = { AP = 9.0 }\n")
+    result = invoke("reproduce", "one", "--from", folder, "--into", out, "--no-plots")
+    assert result.exit_code == 1
+    assert "left their tolerance in: one" in result.stderr
+    assert {path.name for path in Path(out).iterdir()} == {"one.md", "one.json"}
+    assert invoke("reproduce", folder / "one.toml", "--into", out, "--no-plots").exit_code == 1
+    assert "is a file already" in invoke("reproduce", "one.toml", "--from", folder).stderr
+    assert "cannot be read" in invoke("reproduce", folder / "two.toml").stderr
+    assert "there is no experiment 'two'; there are: one" in invoke("reproduce", "two", "--from", folder).stderr
+
+
+def test_the_experiments_of_the_papers_come_with_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    listed = [line.split("\t")[0] for line in invoke("reproduce", "list").stdout.splitlines()]
+    assert sorted(listed) == sorted(path.stem for path in published_experiments().glob("*.toml"))
+    assert {"defaults", "feedback", "refine", "figures", "small"} <= {*listed}
