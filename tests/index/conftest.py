@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from germane.engine import Engine
-from germane.index import container, storage
+from germane.index import container, durable
 from germane.rank.registry import MODEL_NAMES
 from germane.types import Document
 
@@ -66,7 +66,7 @@ class Faults:
             return call
 
         with pytest.MonkeyPatch.context() as patch:
-            for module in (container, storage):
+            for module in (container, durable):
                 patch.setattr(module, "open", opened, raising=False)
             for name in ("replace", "unlink"):
                 patch.setattr(os, name, watched(getattr(os, name)))

@@ -24,7 +24,7 @@ from germane.index.deletions import read_deletions, write_deletions
 from germane.index.manifest import read_manifest
 from germane.index.repair import repair_index
 from germane.index.segment import Segment
-from germane.index.stored import StoredReader, StoredWriter
+from germane.index.stored_fields import StoredReader, StoredWriter
 from germane.types import Document
 
 Content = Callable[..., dict[str, Any]]

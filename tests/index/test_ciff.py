@@ -15,6 +15,7 @@ from germane.engine.engine import Engine
 from germane.errors import IndexFormatError, InputError, ParameterError, StorageError
 from germane.index import ciff, protobuf, wire_kernels
 from germane.index.ciff import CiffReport, export_ciff, import_ciff
+from germane.index.segment_writer import SegmentWriter
 from germane.index.strings import pack_strings
 from germane.rank.registry import MODEL_NAMES
 from germane.text import Analyzer
@@ -435,10 +436,29 @@ def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
     def fail(*_):
         raise StorageError("disk full")
 
-    monkeypatch.setattr(ciff, "write_ids", fail)
+    monkeypatch.setattr(SegmentWriter, "documents", fail)
     with pytest.raises(StorageError):
         import_ciff(tmp_path / "in.ciff", tmp_path / "index")
     assert [path.name for path in tmp_path.iterdir()] == ["in.ciff"]
+
+
+def test_an_index_made_meanwhile_is_not_overwritten(tmp_path, monkeypatch, index_files):
+    """The file is read before anything is written; another creator may be faster."""
+    (tmp_path / "in.ciff").write_bytes(GOLDEN)
+    after_reading = ciff._sums
+    theirs = {}
+
+    def slow(*arguments):
+        with Engine.create(tmp_path / "index") as other:
+            other.add([Document("theirs", {"text": "kept"})])
+        theirs.update(index_files(tmp_path / "index"))
+        return after_reading(*arguments)
+
+    monkeypatch.setattr(ciff, "_sums", slow)
+    with pytest.raises(IndexFormatError, match="already holds an index"):
+        import_ciff(tmp_path / "in.ciff", tmp_path / "index")
+    assert index_files(tmp_path / "index") == theirs
+    assert Engine.open(tmp_path / "index").search("kept").ids == ["theirs"]
 
 
 PARTS = [GOLDEN, header(1, 1), header(2, 1), header(0, 1), LIST_A, LIST_B, ONE, postings_list(b"a", (0, 1), (2, 9))]

@@ -15,10 +15,10 @@ import pytest
 
 from germane.engine import Engine
 from germane.errors import StorageError
-from germane.index import ingest, policy
+from germane.index import ingest, merge
 from germane.index.check import check_index
+from germane.index.durable import LOCK_NAME
 from germane.index.manifest import read_manifest
-from germane.index.storage import LOCK_NAME
 from germane.types import Document
 
 Operation = Callable[[Engine], Any]
@@ -59,7 +59,7 @@ def at_random(seed: int, one_document: Callable[..., Document]) -> list[Operatio
 @pytest.fixture
 def template(tmp_path: Path, documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index of three segments and some deletions."""
-    monkeypatch.setattr(policy, "FANOUT", 4)
+    monkeypatch.setattr(merge, "FANOUT", 4)
     with Engine.create(tmp_path / "template") as engine:
         for i in range(3):
             engine.add(documents(12, i, "dfg"[i]))

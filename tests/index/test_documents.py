@@ -16,7 +16,7 @@ from germane.errors import IndexFormatError, InputError
 from germane.index.check import check_index
 from germane.index.columns import ColumnsWriter, KeywordColumn, NumericColumn, read_column
 from germane.index.container import Container, ContainerWriter
-from germane.index.stored import BLOCK_BYTES, StoredReader, StoredWriter
+from germane.index.stored_fields import BLOCK_BYTES, StoredReader, StoredWriter
 from germane.types import Document
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from germane.engine import Engine
-from germane.index import policy, writer
+from germane.index import merge, writer
 from germane.index.check import check_index
 from germane.types import Document
 
@@ -72,7 +72,7 @@ def test_incremental_equals_rebuild(
     content: Callable[..., dict[str, Any]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(policy, "FANOUT", 4)  # merge often
+    monkeypatch.setattr(merge, "FANOUT", 4)  # merge often
     if seed % 3 == 0:
         monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
     rng = random.Random(seed)

@@ -102,20 +102,16 @@ def test_invert_and_transpose() -> None:
     assert np.array_equal(np.diff(doc_starts), np.bincount(expected[1], minlength=len(lengths)))
 
 
-def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[Words, dict[str, np.ndarray], np.ndarray]:
+def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[kernels.PostingBlocks, np.ndarray]:
     df = np.array([len(docs) for docs, _ in lists])
     starts = np.concatenate([[0], np.cumsum(df)])
     n_blocks = int(sum(-(-df // 128)))
-    words = np.empty(2 * (int(df.sum()) + n_blocks) + 4, np.uint32)
-    table = {
-        "last": np.empty(n_blocks, np.uint32), "at": np.empty(n_blocks, np.uint32),
-        "doc_bits": np.empty(n_blocks, np.uint8), "tf_bits": np.empty(n_blocks, np.uint8),
-        "max_tf": np.empty(n_blocks, np.uint8), "min_len": np.empty(n_blocks, np.uint16),
-    }  # fmt: skip
+    blocks = kernels.PostingBlocks.empty(2 * (int(df.sum()) + n_blocks) + 4, n_blocks)
     docs, counts = (np.concatenate(part) for part in zip(*lists, strict=True))
-    size, blocks = kernels.encode_lists(starts, docs, counts, doc_len, words, *table.values())
-    assert blocks == n_blocks
-    return np.append(words[:size], np.zeros(4, np.uint32)), table, np.concatenate([[0], np.cumsum(-(-df // 128))])
+    size, written = kernels.encode_lists(starts, docs, counts, doc_len, blocks)
+    assert written == n_blocks
+    words = np.append(blocks.words[:size], np.zeros(4, np.uint32))
+    return blocks._replace(words=words), np.concatenate([[0], np.cumsum(-(-df // 128))])
 
 
 @pytest.mark.parametrize("kind", ["ones", "small", "mixed", "huge", "alike", "alike and huge"])
@@ -136,21 +132,21 @@ def test_lists_come_back(kind: str) -> None:
             "alike and huge": np.full(df, 65_535 + df % 3),
         }[kind].astype(np.uint32)
         lists.append((docs, counts))
-    words, table, first = encode(lists, doc_len)
+    blocks, first = encode(lists, doc_len)
     for i, (docs, counts) in enumerate(lists):
         room = -(-len(docs) // 128) * 128
         got_docs, got_counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
         kernels.decode_list(
-            words, table["last"], table["at"], table["doc_bits"], table["tf_bits"], table["max_tf"], first[i],
-            len(docs), got_docs, got_counts,
+            blocks.words, blocks.last, blocks.at, blocks.doc_bits, blocks.tf_bits, blocks.max_tf, first[i], len(docs),
+            got_docs, got_counts,
         )  # fmt: skip
         assert np.array_equal(got_docs[: len(docs)], docs)
         assert np.array_equal(got_counts[: len(docs)], counts)
         for block, begin in enumerate(range(0, len(docs), 128)):
             at, end = first[i] + block, min(begin + 128, len(docs))
-            assert table["last"][at] == docs[end - 1]
-            assert table["max_tf"][at] == min(counts[begin:end].max(), kernels.TF_CAP)
-            assert table["min_len"][at] == min(doc_len[docs[begin:end]].min(), 65535)
+            assert blocks.last[at] == docs[end - 1]
+            assert blocks.max_tf[at] == min(counts[begin:end].max(), kernels.TF_CAP)
+            assert blocks.min_len[at] == min(doc_len[docs[begin:end]].min(), 65535)
 
 
 def test_forward_lists_come_back() -> None:

@@ -17,11 +17,11 @@ from germane.errors import (
     ParameterError,
     UnknownDocumentError,
 )
-from germane.index import ingest, policy, writer
+from germane.index import durable, ingest, merge, writer
 from germane.index.check import check_index
-from germane.index.policy import choose_merge
+from germane.index.merge import choose_merge
 from germane.index.snapshot import Snapshot
-from germane.index.writer import IndexWriter
+from germane.index.writer import IndexWriter, new_index
 from germane.text import Analyzer
 from germane.types import Document
 
@@ -205,7 +205,7 @@ def test_merge_policy() -> None:
 def test_the_number_of_segments_stays_small(engine: Engine) -> None:
     for i in range(70):
         engine.add([doc(f"d{i}")])
-    assert engine.stats()["segments"] <= 2 * policy.FANOUT
+    assert engine.stats()["segments"] <= 2 * merge.FANOUT
     assert len(engine) == 70
 
 
@@ -225,7 +225,7 @@ class Held:
 
         monkeypatch.setattr(writer, "merge_segments", merge_and_wait)
         monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
-        monkeypatch.setattr(policy, "FANOUT", 3)
+        monkeypatch.setattr(merge, "FANOUT", 3)
 
 
 @pytest.fixture
@@ -290,7 +290,7 @@ def test_a_background_merge_commits_while_documents_are_added(
 def test_a_merge_that_fails_harms_nothing(
     engine: Engine, documents: Documents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(policy, "FANOUT", 3)
+    monkeypatch.setattr(merge, "FANOUT", 3)
 
     def failing(*arguments: Any, **named: Any) -> Any:
         raise IndexFormatError("no merging today")
@@ -305,6 +305,83 @@ def test_a_merge_that_fails_harms_nothing(
     engine.add(documents(2, 5, "e"))
     assert engine.stats()["segments"] == 1
     engine.close()
+
+
+# -- new indexes ---------------------------------------------------------------------------------------------------
+
+
+def test_of_many_creators_one_wins(tmp_path: Path, forked: Callable[..., int], content: Callable[..., Any]) -> None:
+    """Eight processes at once: one index, filled by one of them; the others are told, and take nothing away."""
+    Engine.create(tmp_path / "warm").close()
+    gate = os.pipe()
+
+    def create(i: int) -> None:
+        os.read(gate[0], 1)
+        with new_index(tmp_path / "deep" / "index", Analyzer(), ["text"]) as writer:
+            writer.add([doc(f"by-{i}")])
+
+    children = [forked(lambda i=i: create(i)) for i in range(8)]
+    os.write(gate[1], b"." * 8)
+    winners = [i for i, pid in enumerate(children) if os.waitpid(pid, 0)[1] == 0]
+    assert len(winners) == 1
+    assert list(content(tmp_path / "deep" / "index")) == [f"by-{winners[0]}"]
+    assert check_index(tmp_path / "deep" / "index").ok
+
+
+def test_the_folder_is_looked_at_again_under_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = writer.WriterLock
+
+    def late(folder: Path) -> Any:
+        monkeypatch.setattr(writer, "WriterLock", lock)
+        with Engine.create(folder) as other:
+            other.add([doc("theirs")])
+        return lock(folder)
+
+    monkeypatch.setattr(writer, "WriterLock", late)
+    with pytest.raises(IndexFormatError, match="already holds an index"):
+        Engine.create(tmp_path / "index")
+    assert Engine.open(tmp_path / "index").search("w1").ids == ["theirs"]
+
+
+@pytest.mark.parametrize("existed", [False, True])
+def test_a_new_index_that_fails_vanishes(tmp_path: Path, documents: Documents, existed: bool) -> None:
+    """All of it, and nothing else."""
+    folder = tmp_path / "deep" / "index"
+    if existed:
+        folder.mkdir(parents=True)
+
+    def fail(beside: str | None) -> None:
+        with new_index(folder, Analyzer(), ["text"]) as new:
+            new.add(documents(5))
+            new.delete(["d1"])
+            if beside is not None:
+                (folder / beside).write_text("dear", encoding="utf-8")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail(None)
+    assert folder.exists() == existed
+    assert (tmp_path / "deep").exists() == existed
+    with pytest.raises(KeyError):
+        fail("letter.txt")
+    assert [path.name for path in folder.iterdir()] == ["letter.txt"]
+
+
+def test_a_removed_lock_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who gives up making an index removes the file; whoever had opened it must not think that it holds the lock."""
+    flock = durable.fcntl.flock
+
+    def removed_first(descriptor: int, how: int) -> None:
+        monkeypatch.setattr(durable.fcntl, "flock", flock)
+        (tmp_path / durable.LOCK_NAME).unlink()
+        flock(descriptor, how)
+
+    monkeypatch.setattr(durable.fcntl, "flock", removed_first)
+    held = durable.WriterLock(tmp_path)
+    with pytest.raises(IndexLockedError):
+        durable.WriterLock(tmp_path)
+    held.release()
+    durable.WriterLock(tmp_path).release()
 
 
 # -- several processes ---------------------------------------------------------------------------------------------

@@ -1,11 +1,9 @@
 """Open an index, or make one that vanishes again if filling it fails."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from germane.errors import InputError
 
 if TYPE_CHECKING:
     from germane import Analyzer, Engine
@@ -30,30 +28,11 @@ def must_be_index(folder: Path) -> None:
 
 @contextmanager
 def new_engine(folder: Path, analyzer: "Analyzer", fields: Sequence[str]) -> Iterator["Engine"]:
-    """A new index to fill. If that fails, the files and folders made here are removed again."""
+    """A new index to fill, all or nothing."""
     from germane.cli.compiling import announce_compiling
     from germane.engine import Engine
+    from germane.index.writer import new_index
 
     announce_compiling()
-    with vanishing(folder), Engine.create(folder, analyzer=analyzer, fields=fields) as engine:
-        try:
-            yield engine
-        except BaseException:  # the lock is ours, so is every file
-            for path in folder.iterdir():
-                path.unlink()
-            raise
-
-
-@contextmanager
-def vanishing(folder: Path) -> Iterator[None]:
-    """On failure, remove the folder and those above it that were not there before, as far as they are empty."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError("an index is a folder, and this is a file", source=str(folder))
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        yield
-    except BaseException:
-        for path in made:
-            with suppress(OSError):
-                path.rmdir()
-        raise
+    with new_index(folder, analyzer, fields) as writer:
+        yield Engine(folder, writer.snapshot, writer)

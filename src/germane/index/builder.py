@@ -7,7 +7,6 @@ sorts when the budget is reached (`full`) and the segment is written.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +14,10 @@ import numpy.typing as npt
 from germane.errors import InputError
 from germane.index import kernels
 from germane.index.columns import ColumnsWriter
-from germane.index.container import ContainerWriter
-from germane.index.lists import ForwardWriter, PostingsWriter
+from germane.index.lists import transposed
 from germane.index.manifest import recovery_meta
-from germane.index.stored import StoredWriter
-from germane.index.strings import narrow, pack_strings
+from germane.index.segment_writer import SegmentWriter
+from germane.index.stored_fields import StoredWriter
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document, FieldValue
@@ -140,21 +138,13 @@ class SegmentBuilder:
         """Invert, encode and write the segment; the builder is empty afterwards."""
         self._analyze()
         lengths = np.concatenate([np.empty(0, np.int64), *self._lengths])
-        with ContainerWriter(path) as container:
-            n_terms, n_postings = self._write_lists(container, lengths)
-            self._write_documents(container, lengths)
-            meta: dict[str, Any] = {
-                "n_docs": len(lengths),
-                "n_terms": n_terms,
-                "n_tokens": int(lengths.sum()),
-                "n_postings": n_postings,
-                "columns": self._columns.write(container),
-                **recovery_meta(self._analyzer, self._order_of_fields, generation),
-            }
-            self._stored.write(container)
-            container.finish(meta)
+        with SegmentWriter(path, lengths.astype(np.uint32)) as segment:
+            self._write_lists(segment, lengths)
+            segment.documents(self._ids)
+            segment.fields(self._stored, self._columns)
+            segment.finish(recovery_meta(self._analyzer, self._order_of_fields, generation))
 
-    def _write_lists(self, container: ContainerWriter, lengths: npt.NDArray[np.int64]) -> tuple[int, int]:
+    def _write_lists(self, segment: SegmentWriter, lengths: npt.NDArray[np.int64]) -> None:
         tokens = np.concatenate([np.empty(0, np.uint32), *self._tokens])
         self._tokens.clear()
         used = np.flatnonzero(np.bincount(tokens, minlength=len(self._bulk.terms)))
@@ -166,45 +156,12 @@ class SegmentBuilder:
         rank[order] = np.arange(len(order))
         cf, starts = np.zeros(len(terms), np.int64), np.zeros(len(terms) + 1, np.int64)
         docs, counts = np.empty(len(tokens), np.uint32), np.empty(len(tokens), np.uint32)
-        n = int(kernels.invert(tokens, np.cumsum(lengths), rank, cf, docs, counts, starts))
+        kernels.invert(tokens, np.cumsum(lengths), rank, cf, docs, counts, starts)
         del tokens
-        doc_len = lengths.astype(np.uint32)
-        postings = PostingsWriter(container, doc_len)
-        postings.write(starts, docs, counts)
-        postings.finish()
+        segment.postings(starts, docs, counts)
         forms, form_counts = self._bulk.surfaces()
         surfaces = [b"" if forms[i] == term else forms[i].encode() for i, term in zip(numbers, terms, strict=True)]
-        write_dictionary(container, [term.encode() for term in terms], surfaces, form_counts[order])
-        doc_starts = np.zeros(len(lengths) + 1, np.int64)
-        fwd_terms, fwd_counts = np.empty(n, np.uint32), np.empty(n, np.uint32)
-        kernels.transpose(starts, docs, counts, len(lengths), doc_starts, fwd_terms, fwd_counts)
+        segment.dictionary([term.encode() for term in terms], surfaces, form_counts[order])
+        forward = transposed(starts, docs, counts, len(lengths))
         del docs, counts
-        forward = ForwardWriter(container)
-        forward.write(doc_starts, fwd_terms, fwd_counts)
-        forward.finish()
-        return len(terms), n
-
-    def _write_documents(self, container: ContainerWriter, lengths: npt.NDArray[np.int64]) -> None:
-        container.section("doc_len", lengths.astype(np.uint32))
-        write_ids(container, self._ids)
-
-
-def write_dictionary(
-    container: ContainerWriter, terms: list[bytes], surfaces: list[bytes], surface_counts: npt.NDArray[np.int64]
-) -> None:
-    """Write the sorted terms and the commonest written form of each, empty where that is the term itself."""
-    data, offsets = pack_strings(terms)
-    container.section("term_bytes", data)
-    container.section("term_offsets", narrow(offsets))
-    data, offsets = pack_strings(surfaces)
-    container.section("surface_bytes", data)
-    container.section("surface_offsets", narrow(offsets))
-    container.section("surface_count", surface_counts.astype(np.uint32))
-
-
-def write_ids(container: ContainerWriter, ids: list[bytes]) -> None:
-    """Write the ids by document number, and the order that sorts them."""
-    data, offsets = pack_strings(ids)
-    container.section("id_bytes", data)
-    container.section("id_offsets", narrow(offsets))
-    container.section("id_order", np.array(sorted(range(len(ids)), key=ids.__getitem__), np.uint32))
+        segment.forward(*forward)

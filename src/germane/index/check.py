@@ -11,7 +11,7 @@ import numpy.typing as npt
 from germane.errors import GermaneError
 from germane.index.container import Container
 from germane.index.deletions import Deletions, delete, no_deletions, read_deletions
-from germane.index.invariants import contradictions, good_offsets, strings
+from germane.index.invariants import contradictions, good_offsets
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
 from germane.index.writer import stray_files
@@ -77,7 +77,7 @@ def ids_of(segment: Segment) -> list[bytes]:
         return []
     if not good_offsets(c["id_offsets"], segment.n_docs, len(c["id_bytes"])):
         return []
-    return strings(c, "id")
+    return segment.all_strings("id")
 
 
 def checked_segment(path: Path, size: int | None = None) -> tuple[Segment | None, list[str]]:

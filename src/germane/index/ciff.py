@@ -16,7 +16,6 @@ import gzip
 import heapq
 import os
 import secrets
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,19 +26,20 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from germane.errors import IndexFormatError, InputError, ParameterError, StorageError
-from germane.index import kernels, wire_kernels
-from germane.index.builder import check_id, write_dictionary, write_ids
+from germane.errors import InputError, ParameterError, StorageError
+from germane.index import wire_kernels
+from germane.index.builder import check_id
 from germane.index.columns import ColumnsWriter
-from germane.index.container import ContainerWriter
-from germane.index.lists import PIECE, ForwardWriter, PostingsWriter
-from germane.index.manifest import NAME, Manifest, SegmentEntry, recovery_meta
-from germane.index.merge import _join_lists, renumbering
+from germane.index.durable import fsync_folder
+from germane.index.lists import PIECE, transposed
+from germane.index.manifest import recovery_meta
+from germane.index.merge import join_lists, renumbering
 from germane.index.protobuf import BYTES, FAULTS, FIXED64, VARINT, MessageStream, WireError, delimited, field, fields
+from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment, Snapshot
-from germane.index.storage import LOCK_NAME, WriterLock, fsync_folder, remove_quietly, storage_errors
-from germane.index.stored import StoredWriter
+from germane.index.stored_fields import StoredWriter
 from germane.index.strings import pack_strings
+from germane.index.writer import check_new, new_index
 from germane.text import Analyzer
 
 VERSION = 1
@@ -192,7 +192,7 @@ def _list_messages(segments: list[LiveSegment]) -> Iterator[tuple[int, memoryvie
         places = [entry.segment for entry in piece], [column[entry.term] for entry in piece]
         df[places] = [entry.df for entry in piece]
         first[places] = [entry.first_block for entry in piece]
-        starts, docs, counts = _join_lists(segments, remap, df, first)
+        starts, docs, counts = join_lists(segments, remap, df, first)
         data, offsets = pack_strings(terms)
         n = int(starts[-1])
         out = np.empty(
@@ -244,10 +244,8 @@ def import_ciff(
     """
     if lengths not in ("exact", "recompute"):
         raise ParameterError(f"lengths must be 'exact' or 'recompute', not {lengths!r}")
-    if not text_fields:
-        raise ParameterError("an index needs at least one text field")
     folder = Path(folder)
-    _check_free(folder)
+    check_new(folder, text_fields)
     with MessageStream(Path(source)) as stream:
         header = _read_header(stream)
         lists = _read_lists(stream, header)
@@ -260,18 +258,18 @@ def import_ciff(
     changed = np.flatnonzero(doc_len != stated)
     if lengths == "exact" and len(changed):
         raise _lengths_differ(stream.source, header, ids, stated, doc_len, changed)
-    manifest = Manifest(analyzer or Analyzer(stemmer="none", stopwords="none"), tuple(text_fields))
+    analyzer = analyzer or Analyzer(stemmer="none", stopwords="none")
     n_postings, tokens = len(lists.docs), int(doc_len.sum())
     report = CiffReport(len(ids), len(lists.terms), n_postings, tokens, header.description, len(changed))
-    _write_index(folder, manifest, lists, ids, doc_len.astype(np.uint32))
+
+    def write(path: Path, generation: int) -> None:
+        meta = recovery_meta(analyzer, tuple(text_fields), generation)
+        _write_segment(path, lists, ids, doc_len.astype(np.uint32), meta)
+
+    with new_index(folder, analyzer, text_fields) as writer:
+        if ids:
+            writer.add_segment(write)
     return report
-
-
-def _check_free(folder: Path) -> None:
-    if (folder / NAME).exists():
-        raise IndexFormatError(f"{folder} already holds an index: choose another folder")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise IndexFormatError(f"{folder} is not empty and not an index: choose another folder")
 
 
 def _bad(stream: MessageStream, number: int, what: str) -> InputError:
@@ -428,52 +426,15 @@ def _lengths_differ(
     )
 
 
-def _write_index(folder: Path, manifest: Manifest, lists: _Lists, ids: list[bytes], doc_len: Words) -> None:
-    """Write the only segment, then the manifest; whatever goes wrong leaves nothing behind."""
-    existed = folder.exists()
-    with storage_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    lock = WriterLock(folder)
-    path = folder / f"segment-{uuid.uuid4().hex}.germane"
-    try:
-        entries = (SegmentEntry(path.name, _write_segment(path, manifest, lists, ids, doc_len)),) if ids else ()
-        manifest.next(entries).write(folder)
-    except BaseException:
-        remove_quietly(path)
-        remove_quietly(folder / LOCK_NAME)
-        if not existed:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
-    finally:
-        lock.release()
-
-
-def _write_segment(path: Path, manifest: Manifest, lists: _Lists, ids: list[bytes], doc_len: Words) -> int:
+def _write_segment(path: Path, lists: _Lists, ids: list[bytes], doc_len: Words, meta: dict[str, Any]) -> None:
     terms, starts, docs, counts = lists
-    with ContainerWriter(path) as container:
-        postings = PostingsWriter(container, doc_len)
-        postings.write(starts, docs, counts)
-        postings.finish()
-        write_dictionary(container, terms, [b""] * len(terms), np.zeros(len(terms), np.int64))
-        doc_starts = np.zeros(len(ids) + 1, np.int64)
-        fwd_terms, fwd_counts = np.empty(len(docs), np.uint32), np.empty(len(docs), np.uint32)
-        kernels.transpose(starts, docs, counts, len(ids), doc_starts, fwd_terms, fwd_counts)
-        forward = ForwardWriter(container)
-        forward.write(doc_starts, fwd_terms, fwd_counts)
-        forward.finish()
-        container.section("doc_len", doc_len)
-        write_ids(container, ids)
-        stored = StoredWriter()
-        for _ in ids:
-            stored.add_json(b"{}")
-        meta: dict[str, Any] = {
-            "n_docs": len(ids),
-            "n_terms": len(terms),
-            "n_tokens": int(doc_len.sum(dtype=np.int64)),
-            "n_postings": len(docs),
-            "columns": ColumnsWriter(frozenset()).write(container),
-            **recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1),
-        }
-        stored.write(container)
-        return container.finish(meta)
+    stored = StoredWriter()
+    for _ in ids:
+        stored.add_json(b"{}")
+    with SegmentWriter(path, doc_len) as segment:
+        segment.postings(starts, docs, counts)
+        segment.dictionary(terms, [b""] * len(terms), np.zeros(len(terms), np.int64))
+        segment.forward(*transposed(starts, docs, counts, len(ids)))
+        segment.documents(ids)
+        segment.fields(stored, ColumnsWriter(frozenset()))
+        segment.finish(meta)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import orjson
 
 from germane.errors import IndexFormatError
-from germane.index.storage import fsync_folder, remove_quietly, storage_errors
+from germane.index.durable import fsync_folder, remove_quietly, storage_errors
 
 MAGIC = b"GERMANE\n"
 VERSION = 1
@@ -75,8 +75,13 @@ class ContainerWriter:
         """Write a whole section."""
         self.append(name, array)
 
-    def finish(self, meta: Mapping[str, Any]) -> int:
-        """Write the contents, flush to disk, give the file its name; return its size."""
+    @property
+    def types(self) -> dict[str, str]:
+        """The sections begun by now, each with the type of its numbers."""
+        return {name: section["dtype"] for name, section in self._sections.items()}
+
+    def finish(self, meta: Mapping[str, Any]) -> None:
+        """Write the contents, flush to disk, give the file its name."""
         self._pad()
         contents = orjson.dumps({"meta": dict(meta), "sections": self._sections})
         offset = self._position
@@ -88,7 +93,6 @@ class ContainerWriter:
             self._file.close()
             os.replace(self._temporary, self.path)
             fsync_folder(self.path.parent)
-        return self._position
 
     def abort(self) -> None:
         """Forget everything written."""

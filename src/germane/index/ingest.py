@@ -20,11 +20,11 @@ from germane.errors import ParameterError
 from germane.index import kernels
 from germane.index.builder import BYTES_PER_TERM, SegmentBuilder
 from germane.index.deletions import no_deletions
+from germane.index.durable import remove_quietly
 from germane.index.manifest import SegmentEntry
 from germane.index.merge import merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment
-from germane.index.storage import remove_quietly
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from germane.index import kernels
 from germane.index.columns import NumericColumn
-from germane.index.container import AnyArray, Container
+from germane.index.container import AnyArray
 from germane.index.lists import PIECE, pieces_of
-from germane.index.segment import POSTINGS_SECTIONS, Segment
+from germane.index.sections import SECTIONS
+from germane.index.segment import Segment
 
 Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
@@ -52,11 +53,8 @@ def _wrong_shapes(segment: Segment) -> Iterator[str]:
     if n_docs < 0 or n_terms < 0:
         yield "negative sizes"
         return
-    lengths = {
-        "df": n_terms, "cf": n_terms, "surface_count": n_terms, "doc_len": n_docs, "n_unique": n_docs,
-        "fwd_term_bits": n_docs, "fwd_tf_bits": n_docs, "id_order": n_docs,
-    }  # fmt: skip
-    wrong = [name for name, length in lengths.items() if len(c[name]) != length]
+    lengths = {"term": n_terms, "doc": n_docs}
+    wrong = [one.name for one in SECTIONS if one.per in lengths and len(c[one.name]) != lengths[one.per]]
     for kind, n in (("term", n_terms), ("surface", n_terms), ("id", n_docs)):
         if not good_offsets(c[f"{kind}_offsets"], n, len(c[f"{kind}_bytes"])):
             wrong.append(f"{kind}_offsets")
@@ -66,7 +64,7 @@ def _wrong_shapes(segment: Segment) -> Iterator[str]:
     if np.any(segment.df == 0):
         yield "a term without documents"
     n_blocks = int(segment.first_block[-1])
-    if any(len(c[name]) != n_blocks for name in POSTINGS_SECTIONS if name != "words"):
+    if any(len(c[one.name]) != n_blocks for one in SECTIONS if one.per == "block"):
         yield "the block table has the wrong size"
         return
     b = segment.blocks
@@ -98,16 +96,11 @@ def _block_sizes(segment: Segment) -> Integers:
     return n
 
 
-def strings(container: Container, kind: str) -> list[bytes]:
-    data = container[f"{kind}_bytes"].tobytes()
-    return [data[begin:end] for begin, end in pairwise(container[f"{kind}_offsets"].tolist())]
-
-
 def _dictionary_problems(segment: Segment) -> Iterator[str]:
-    terms = strings(segment.container, "term")
+    terms = segment.all_strings("term")
     if any(a >= b for a, b in pairwise(terms)):
         yield "the terms are not sorted"
-    for text in (*terms, *strings(segment.container, "surface")):
+    for text in (*terms, *segment.all_strings("surface")):
         try:
             text.decode()
         except UnicodeDecodeError:
@@ -115,7 +108,7 @@ def _dictionary_problems(segment: Segment) -> Iterator[str]:
 
 
 def _id_problems(segment: Segment) -> Iterator[str]:
-    ids = strings(segment.container, "id")
+    ids = segment.all_strings("id")
     order = segment.container["id_order"]
     if not np.array_equal(np.sort(order), np.arange(segment.n_docs)):
         yield "the order of ids is not a permutation"

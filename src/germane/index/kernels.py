@@ -4,7 +4,7 @@ Layout of a posting list (documents ascending, counts >= 1), in blocks of BLOCK 
 
 - gaps: d_i - d_(i-1) - 1, the predecessor of the first posting of a block being the last document of the block before
   (or -1), each in `doc_bits` bits;
-- extras: c_i - 1, each in `tf_bits` bits; `tf_bits` = 0 says that every count of the block is the block's maximum;
+- counts: tf - 1, each in `tf_bits` bits; `tf_bits` = 0 says that every count of the block is the block's maximum;
 - a block of one posting stores no gap: its document is the block's last.
 
 A full block is packed vertically (value i lies in lane i % 4), so that four neighbours are shifted and masked by one
@@ -12,7 +12,10 @@ vector instruction (`index.simd`); a last, shorter block is packed horizontally,
 uint32. The block maximum of the counts is kept in 8 bits; TF_CAP stands for "this or more".
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from germane.index.simd import unpack_documents, unpack_values
@@ -20,6 +23,24 @@ from germane.index.simd import unpack_documents, unpack_values
 BLOCK = 128
 LANES = 4
 TF_CAP = 255
+
+
+class PostingBlocks(NamedTuple):
+    """Packed posting lists, and for each block where its words begin, its widths and its bounds."""
+
+    words: npt.NDArray[np.uint32]
+    last: npt.NDArray[np.uint32]
+    at: npt.NDArray[np.uint32]
+    doc_bits: npt.NDArray[np.uint8]
+    tf_bits: npt.NDArray[np.uint8]
+    max_tf: npt.NDArray[np.uint8]
+    min_len: npt.NDArray[np.uint16]
+
+    @classmethod
+    def empty(cls, n_words: int, n_blocks: int) -> "PostingBlocks":
+        """Room for so many words and blocks."""
+        types = (np.uint32, np.uint32, np.uint8, np.uint8, np.uint8, np.uint16)
+        return cls(np.empty(n_words, np.uint32), *(np.empty(n_blocks, dtype) for dtype in types))
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -79,22 +100,22 @@ def unpack_short(words, at, bits, n, out, base):
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
-def decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, extras, base):
-    """Documents and counts minus one of a block of BLOCK postings into `docs`, `extras` from `base` on."""
+def decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, tf_minus_one, base):
+    """Documents and counts minus one of a block of BLOCK postings into `docs`, `tf_minus_one` from `base` on."""
     unpack_documents(words, np.int64(at), np.int64(doc_bits), docs, np.int64(base), np.int64(previous))
     if tf_bits > 0:
         counts_at = np.int64(at) + LANES * np.int64(doc_bits)
-        unpack_values(words, counts_at, np.int64(tf_bits), extras, np.int64(base), np.int64(0))
+        unpack_values(words, counts_at, np.int64(tf_bits), tf_minus_one, np.int64(base), np.int64(0))
     else:
         for i in range(np.uint64(base), np.uint64(base + BLOCK)):
-            extras[i] = np.uint32(max_tf - 1)
+            tf_minus_one[i] = np.uint32(max_tf - 1)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def decode_block(words, at, doc_bits, tf_bits, n, previous, last, max_tf, docs, extras, base):
-    """Documents and counts minus one of a block of `n` <= BLOCK postings into `docs`, `extras` from `base` on."""
+def decode_block(words, at, doc_bits, tf_bits, n, previous, last, max_tf, docs, tf_minus_one, base):
+    """Documents and counts minus one of a block of `n` <= BLOCK postings into `docs`, `tf_minus_one` from `base` on."""
     if n == BLOCK:
-        decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, extras, base)
+        decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, tf_minus_one, base)
         return
     if n == 1:
         docs[base] = last
@@ -106,10 +127,10 @@ def decode_block(words, at, doc_bits, tf_bits, n, previous, last, max_tf, docs, 
             docs[base + i] = np.uint32(d)
     if tf_bits > 0:
         gap_words = words_needed(n, doc_bits) if n > 1 else 0
-        unpack_short(words, at + gap_words, tf_bits, n, extras, base)
+        unpack_short(words, at + gap_words, tf_bits, n, tf_minus_one, base)
     else:
         for i in range(n):
-            extras[base + i] = np.uint32(max_tf - 1)
+            tf_minus_one[base + i] = np.uint32(max_tf - 1)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -144,16 +165,14 @@ def decode_list(words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, 
 
 
 @njit(cache=True, nogil=True)
-def encode_lists(
-    starts, docs, counts, doc_len, words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len
-):
-    """Encode the lists `docs[starts[t]:starts[t+1]]`; return (words written, blocks written).
+def encode_lists(starts, docs, counts, doc_len, blocks):
+    """Encode the lists `docs[starts[t]:starts[t+1]]` into `blocks`; return (words written, blocks written).
 
-    `blk_at` counts words from the beginning of `words`; `blk_min_len` is the shortest document of the block, capped at
-    65535 (a lower bound stays a lower bound).
+    `blocks.at` counts from the beginning of `blocks.words`; `blocks.min_len` is the shortest document of the block,
+    capped at 65535 (a lower bound stays a lower bound).
     """
     gaps = np.empty(BLOCK, np.uint32)
-    extras = np.empty(BLOCK, np.uint32)
+    tf_minus_one = np.empty(BLOCK, np.uint32)
     at = 0
     block = 0
     for t in range(len(starts) - 1):
@@ -169,7 +188,7 @@ def encode_lists(
                 d = np.int64(docs[position + i])
                 c = np.int64(counts[position + i])
                 gaps[i] = np.uint32(d - previous - 1)
-                extras[i] = np.uint32(c - 1)
+                tf_minus_one[i] = np.uint32(c - 1)
                 max_gap = max(max_gap, d - previous - 1)
                 max_tf = max(max_tf, c)
                 min_tf = min(min_tf, c)
@@ -180,14 +199,14 @@ def encode_lists(
                 tf_bits = 0
             else:
                 tf_bits = bits_needed(max_tf - 1)
-            blk_at[block] = np.uint32(at)
-            at = pack(gaps, n, doc_bits, words, at)
-            at = pack(extras, n, tf_bits, words, at)
-            blk_last[block] = np.uint32(previous)
-            blk_doc_bits[block] = np.uint8(doc_bits)
-            blk_tf_bits[block] = np.uint8(tf_bits)
-            blk_max_tf[block] = np.uint8(min(max_tf, np.int64(TF_CAP)))
-            blk_min_len[block] = np.uint16(min_len)
+            blocks.at[block] = np.uint32(at)
+            at = pack(gaps, n, doc_bits, blocks.words, at)
+            at = pack(tf_minus_one, n, tf_bits, blocks.words, at)
+            blocks.last[block] = np.uint32(previous)
+            blocks.doc_bits[block] = np.uint8(doc_bits)
+            blocks.tf_bits[block] = np.uint8(tf_bits)
+            blocks.max_tf[block] = np.uint8(min(max_tf, np.int64(TF_CAP)))
+            blocks.min_len[block] = np.uint16(min_len)
             block += 1
             position += n
     return at, block
@@ -309,10 +328,7 @@ def decode_forward(words, at, n, term_width, tf_width, terms, counts, base):
 
 
 @njit(cache=True, nogil=True)
-def merge_lists(
-    first_blocks, dfs, words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, remap, buffer_docs,
-    buffer_counts, docs, counts, starts,
-):  # fmt: skip
+def merge_lists(blocks, first_blocks, dfs, remap, buffer_docs, buffer_counts, docs, counts, starts):
     """Append lists of one segment, documents renumbered by `remap` (-1 drops), to lists under construction.
 
     For each i: list i is decoded and written to `docs[starts[i]:]`; `starts[i]` advances by the postings kept.
@@ -322,8 +338,8 @@ def merge_lists(
         if dfs[i] == 0:
             continue
         decode_list(
-            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_blocks[i], dfs[i], buffer_docs,
-            buffer_counts,
+            blocks.words, blocks.last, blocks.at, blocks.doc_bits, blocks.tf_bits, blocks.max_tf, first_blocks[i],
+            dfs[i], buffer_docs, buffer_counts,
         )  # fmt: skip
         at = starts[i]
         for j in range(dfs[i]):

@@ -6,6 +6,7 @@ import numpy.typing as npt
 from germane.errors import IndexFormatError, StorageError
 from germane.index import kernels
 from germane.index.container import Container, ContainerWriter
+from germane.index.kernels import PostingBlocks
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
@@ -13,14 +14,8 @@ Words = npt.NDArray[np.uint32]
 PIECE = 1 << 22
 """Postings encoded at a time (about 50 MB of buffers)."""
 
-_BLOCK_SECTIONS = {
-    "blk_last": np.uint32,
-    "blk_at": np.uint32,  # not stored: it follows from the widths (`block_positions`)
-    "blk_doc_bits": np.uint8,
-    "blk_tf_bits": np.uint8,
-    "blk_max_tf": np.uint8,
-    "blk_min_len": np.uint16,
-}
+_TABLE = ("last", "doc_bits", "tf_bits", "max_tf", "min_len")
+"""What is stored of the block table: where a block begins follows from the widths (`block_positions`)."""
 ESCAPE = 255
 
 
@@ -67,19 +62,24 @@ def block_positions(
     return at
 
 
+def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tuple[Integers, Words, Words]:
+    """Posting lists turned round: for each document its terms, ascending, and their counts."""
+    doc_starts = np.zeros(n_docs + 1, np.int64)
+    terms, term_counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
+    kernels.transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts)
+    return doc_starts, terms, term_counts
+
+
 class PostingsWriter:
     """Streams encoded posting lists into section `words`; `finish` writes the block table and `df`, `cf`."""
 
     def __init__(self, container: ContainerWriter, doc_len: npt.NDArray[np.uint32]) -> None:
         self._container = container
         self._doc_len = doc_len
-        self._blocks: dict[str, list[npt.NDArray[np.integer]]] = {
-            name: [] for name in _BLOCK_SECTIONS if name != "blk_at"
-        }
+        self._table: dict[str, list[npt.NDArray[np.integer]]] = {name: [] for name in _TABLE}
         self._df: list[Integers] = []
         self._cf: list[Integers] = []
         self._words = 0
-        container.append("words", np.empty(0, np.uint32))
 
     def write(self, starts: Integers, docs: Words, counts: Words) -> None:
         """Append the lists `docs[starts[i]:starts[i + 1]]`; every list holds at least one posting."""
@@ -89,15 +89,13 @@ class PostingsWriter:
     def _write_piece(self, starts: Integers, docs: Words, counts: Words) -> None:
         df = np.diff(starts)
         n_blocks = int(((df + kernels.BLOCK - 1) // kernels.BLOCK).sum())
-        words = np.empty(2 * (int(df.sum()) + n_blocks), np.uint32)
-        table = {name: np.empty(n_blocks, dtype) for name, dtype in _BLOCK_SECTIONS.items()}
-        size, _ = kernels.encode_lists(starts, docs, counts, self._doc_len, words, *table.values())
+        blocks = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
+        size, _ = kernels.encode_lists(starts, docs, counts, self._doc_len, blocks)
         if self._words + size >= 2**32:
             raise StorageError("a segment's postings would exceed 16 GiB: build with less --memory, merge less")
-        del table["blk_at"]
-        for name, array in table.items():
-            self._blocks[name].append(array)
-        self._container.append("words", words[:size])
+        for name, arrays in self._table.items():
+            arrays.append(getattr(blocks, name))
+        self._container.append("words", blocks.words[:size])
         self._words += int(size)
         self._df.append(df)
         begin, end = int(starts[0]), int(starts[-1])
@@ -106,8 +104,9 @@ class PostingsWriter:
     def finish(self) -> tuple[Integers, Integers]:
         """Write the block table, df and cf; return the latter two."""
         self._container.append("words", np.zeros(kernels.LANES, np.uint32))  # short reads may look one word ahead
-        for name, arrays in self._blocks.items():
-            self._container.section(name, np.concatenate([np.empty(0, _BLOCK_SECTIONS[name]), *arrays]))
+        nothing = PostingBlocks.empty(0, 0)
+        for name, arrays in self._table.items():
+            self._container.section(f"blk_{name}", np.concatenate([getattr(nothing, name), *arrays]))
         df = np.concatenate([np.empty(0, np.int64), *self._df])
         cf = np.concatenate([np.empty(0, np.int64), *self._cf])
         write_small(self._container, "df", df)
@@ -123,7 +122,6 @@ class ForwardWriter:
         self._term_bits: list[npt.NDArray[np.uint8]] = []
         self._tf_bits: list[npt.NDArray[np.uint8]] = []
         self._n_unique: list[npt.NDArray[np.uint32]] = []
-        container.append("fwd_words", np.empty(0, np.uint32))
 
     def write(self, starts: Integers, terms: Words, counts: Words) -> None:
         """Append documents whose lists are `terms[starts[d]:starts[d + 1]]`, terms ascending."""

@@ -4,15 +4,16 @@ One small text file, replaced atomically: its first line is the CRC-32 of the re
 does not name does not exist; a commit is the replacement of this file.
 """
 
+import uuid
 import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from germane.errors import IndexFormatError
-from germane.index.storage import write_atomic
+from germane.index.durable import write_atomic
 from germane.text import Analyzer
 
 NAME = "MANIFEST"
@@ -62,6 +63,11 @@ class Manifest:
             option=orjson.OPT_INDENT_2,
         )
         write_atomic(folder / NAME, b"%08x\n" % zlib.crc32(body) + body)
+
+
+def new_file(folder: Path, kind: Literal["segment", "deletions"]) -> Path:
+    """A name for a new file of the index, which no other has."""
+    return folder / f"{kind}-{uuid.uuid4().hex}.germane"
 
 
 def recovery_meta(analyzer: Analyzer, text_fields: tuple[str, ...], generation: int) -> dict[str, Any]:

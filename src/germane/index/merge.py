@@ -1,10 +1,13 @@
-"""Several segments into one: the live documents renumbered, the lists joined, nothing else changed.
+"""Several segments into one: which, and how: the live documents renumbered, the lists joined, nothing else changed.
+
+Sizes fall in powers of FANOUT, and a full tier becomes one segment of the next.
 
 Dictionaries are sorted, so merging is monotone: a term's new number grows with its old one, and a document's list stays
 sorted when it is renumbered. Lists are joined piece by piece; memory does not grow with the collection.
 """
 
-from itertools import pairwise
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +15,36 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.index import kernels
-from germane.index.builder import write_dictionary, write_ids
 from germane.index.columns import ColumnsWriter
-from germane.index.container import ContainerWriter
-from germane.index.lists import ForwardWriter, PostingsWriter, pieces_of
+from germane.index.lists import pieces_of
 from germane.index.manifest import recovery_meta
 from germane.index.segment import Segment
+from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
-from germane.index.stored import StoredWriter
 from germane.text import Analyzer
 
 Integers = npt.NDArray[np.int64]
+
+FANOUT = 8
+MOSTLY_DELETED = 0.5
+
+
+def choose_merge(sizes: Sequence[tuple[int, int]]) -> list[int]:
+    """Positions of segments to merge now, ascending; empty when all is well.
+
+    `sizes` holds (live documents, all documents). A segment more than half deleted is rewritten by itself; otherwise
+    the smallest tier [FANOUT^i, FANOUT^(i+1)) with FANOUT segments is merged.
+    """
+    for i, (live, everything) in enumerate(sizes):
+        if everything and live < everything * (1 - MOSTLY_DELETED):
+            return [i]
+    tiers: dict[int, list[int]] = {}
+    for i, (live, _) in enumerate(sizes):
+        tiers.setdefault(int(math.log(max(live, 1), FANOUT) + 1e-9), []).append(i)
+    for tier in sorted(tiers):
+        if len(tiers[tier]) >= FANOUT:
+            return tiers[tier]
+    return []
 
 
 def renumbering(segments: list[LiveSegment]) -> list[Integers]:
@@ -44,26 +66,22 @@ def merge_segments(
     """
     remap = renumbering(segments)
     doc_len = _join([live.segment.doc_len[m >= 0] for live, m in zip(segments, remap, strict=True)], np.uint32)
-    with ContainerWriter(path) as container:
-        term_maps, n_terms, n_postings = _merge_postings(container, segments, remap, doc_len)
-        _merge_forward(container, segments, remap, term_maps)
-        container.section("doc_len", doc_len)
+    with SegmentWriter(path, doc_len) as merged:
+        term_maps = _merge_postings(merged, segments, remap)
+        _merge_forward(merged, segments, remap, term_maps)
         ids: list[bytes] = []
         for live, m in zip(segments, remap, strict=True):
             ids += [doc_id.encode() for doc_id in live.segment.doc_ids(np.flatnonzero(m >= 0))]
-        write_ids(container, ids)
-        columns = _merge_stored(container, segments, remap, text_fields)
-        meta: dict[str, Any] = {
-            "n_docs": len(doc_len),
-            "n_terms": n_terms,
-            "n_tokens": int(doc_len.sum(dtype=np.int64)),
-            "n_postings": n_postings,
-            "columns": columns.write(container),
-            **recovery_meta(analyzer, text_fields, max((generation_of(live.segment) for live in segments), default=0)),
-            "merged_at": merged_at,
-            "replaces": [live.segment.name for live in segments],
-        }
-        container.finish(meta)
+        merged.documents(ids)
+        _merge_fields(merged, segments, remap, text_fields)
+        youngest = max((generation_of(live.segment) for live in segments), default=0)
+        merged.finish(
+            {
+                **recovery_meta(analyzer, text_fields, youngest),
+                "merged_at": merged_at,
+                "replaces": [live.segment.name for live in segments],
+            }
+        )
     return remap
 
 
@@ -77,11 +95,9 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     return np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _merge_postings(
-    container: ContainerWriter, segments: list[LiveSegment], remap: list[Integers], doc_len: npt.NDArray[np.uint32]
-) -> tuple[list[Integers], int, int]:
-    """Join the posting lists; return for each segment old term -> new term, and the new numbers of terms, postings."""
-    dictionaries = [_strings(live, "term") for live in segments]
+def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Integers]:
+    """Join the posting lists and dictionaries; return for each segment old term -> new term."""
+    dictionaries = [live.segment.all_strings("term") for live in segments]
     union = sorted(set().union(*dictionaries))
     number = {term: i for i, term in enumerate(union)}
     places = [np.fromiter(map(number.__getitem__, terms), np.int64, len(terms)) for terms in dictionaries]
@@ -92,29 +108,18 @@ def _merge_postings(
         first[i, places[i]] = live.segment.first_block[:-1]
     postings = np.zeros(len(union) + 1, np.int64)
     np.cumsum(df.sum(axis=0), out=postings[1:])
-    writer = PostingsWriter(container, doc_len)
     kept = np.zeros(len(union), np.bool_)  # a term whose every document was deleted goes with them
-    n_postings = 0
     for begin, end in pieces_of(postings):
-        starts, docs, counts = _join_lists(segments, remap, df[:, begin:end], first[:, begin:end])
+        starts, docs, counts = join_lists(segments, remap, df[:, begin:end], first[:, begin:end])
         filled = np.diff(starts) > 0
         kept[begin:end] = filled
-        writer.write(np.append(starts[:-1][filled], starts[-1]), docs, counts)
-        n_postings += int(starts[-1])
+        merged.postings(np.append(starts[:-1][filled], starts[-1]), docs, counts)
         for live in segments:
             live.segment.container.release()
-    writer.finish()
     survivors = np.flatnonzero(kept)
-    write_dictionary(container, [union[i] for i in survivors], *_merge_surfaces(segments, places, survivors))
+    merged.dictionary([union[i] for i in survivors], *_merge_surfaces(segments, places, survivors))
     renumbered = np.where(kept, np.cumsum(kept) - 1, -1)
-    return [renumbered[place] for place in places], len(survivors), n_postings
-
-
-def _strings(live: LiveSegment, kind: str) -> list[bytes]:
-    """All terms ('term') or written forms ('surface') of a segment."""
-    data = live.segment.container[f"{kind}_bytes"].tobytes()
-    offsets = live.segment.container[f"{kind}_offsets"].tolist()
-    return [data[begin:end] for begin, end in pairwise(offsets)]
+    return [renumbered[place] for place in places]
 
 
 def _merge_surfaces(
@@ -128,12 +133,12 @@ def _merge_surfaces(
         counts[i, places[i]] = live.segment.container["surface_count"].astype(np.int64) + 1
         where[i, places[i]] = np.arange(len(places[i]))
     best = counts.argmax(axis=0)[survivors]
-    forms = [_strings(live, "surface") for live in segments]
+    forms = [live.segment.all_strings("surface") for live in segments]
     chosen = zip(best.tolist(), where[best, survivors].tolist(), strict=True)
     return [forms[i][at] for i, at in chosen], counts[best, survivors] - 1
 
 
-def _join_lists(
+def join_lists(
     segments: list[LiveSegment], remap: list[Integers], df: Integers, first: Integers
 ) -> tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """Decode, renumber and join lists (`df`, `first` block: segment × term): starts, documents, counts, no gaps."""
@@ -142,13 +147,18 @@ def _join_lists(
     docs, counts = np.empty(int(room[-1]), np.uint32), np.empty(int(room[-1]), np.uint32)
     ends = room[:-1].copy()
     for i, live in enumerate(segments):
-        b = live.segment.blocks
         largest = int(df[i].max(initial=0)) + kernels.BLOCK
         buffers = np.empty(largest, np.uint32), np.empty(largest, np.uint32)
         kernels.merge_lists(
-            np.ascontiguousarray(first[i]), np.ascontiguousarray(df[i]), b.words, b.last, b.at, b.doc_bits, b.tf_bits,
-            b.max_tf, remap[i], *buffers, docs, counts, ends,
-        )  # fmt: skip
+            live.segment.blocks,
+            np.ascontiguousarray(first[i]),
+            np.ascontiguousarray(df[i]),
+            remap[i],
+            *buffers,
+            docs,
+            counts,
+            ends,
+        )
     starts = np.zeros(len(room), np.int64)
     np.cumsum(ends - room[:-1], out=starts[1:])
     kernels.close_gaps(room, ends, docs, counts)
@@ -156,9 +166,8 @@ def _join_lists(
 
 
 def _merge_forward(
-    container: ContainerWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Integers]
+    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Integers]
 ) -> None:
-    writer = ForwardWriter(container)
     step = 1 << 15
     for live, m, term_map in zip(segments, remap, term_maps, strict=True):
         for begin in range(0, live.segment.n_docs, step):
@@ -172,16 +181,15 @@ def _merge_forward(
                 sizes = sizes[kept]
             boundaries = np.zeros(len(sizes) + 1, np.int64)
             np.cumsum(sizes, out=boundaries[1:])
-            writer.write(boundaries, term_map[terms].astype(np.uint32), counts)
+            merged.forward(boundaries, term_map[terms].astype(np.uint32), counts)
         live.segment.container.release()
-    writer.finish()
 
 
-def _merge_stored(
-    container: ContainerWriter, segments: list[LiveSegment], remap: list[Integers], text_fields: tuple[str, ...]
-) -> ColumnsWriter:
-    """Copy the stored documents (whole blocks where none is deleted); return the columns, still to be written."""
-    stored, columns = StoredWriter(container), ColumnsWriter(frozenset(text_fields))
+def _merge_fields(
+    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], text_fields: tuple[str, ...]
+) -> None:
+    """Copy the stored documents, whole blocks where none is deleted; make the columns anew."""
+    stored, columns = merged.open_stored(), ColumnsWriter(frozenset(text_fields))
     for live, m in zip(segments, remap, strict=True):
         kept = m >= 0
         if kept.all():
@@ -198,5 +206,4 @@ def _merge_stored(
         else:
             columns.count += int(kept.sum())
         live.segment.container.release()
-    stored.write(container)
-    return columns
+    merged.fields(stored, columns)

@@ -5,7 +5,6 @@ Nothing is deleted: damaged files move to a folder beside the others, and the ma
 
 import os
 import shutil
-import uuid
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,13 +18,13 @@ from germane.errors import GermaneError, IndexFormatError
 from germane.index.check import checked_deletions, checked_segment, ids_of
 from germane.index.container import Container
 from germane.index.deletions import delete, no_deletions, read_bitmap, write_deletions
+from germane.index.durable import LOCK_NAME, WriterLock, fsync_folder, storage_errors
 from germane.index.ingest import build_segment
 from germane.index.invariants import table_problems
-from germane.index.manifest import NAME, Manifest, SegmentEntry, read_manifest
+from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest
 from germane.index.merge import generation_of
 from germane.index.segment import Segment
-from germane.index.storage import LOCK_NAME, WriterLock, fsync_folder, storage_errors
-from germane.index.stored import StoredReader
+from germane.index.stored_fields import StoredReader
 from germane.text import Analyzer
 from germane.types import Document
 
@@ -271,7 +270,7 @@ class _Repair:
                 part.documents,
                 manifest.analyzer,
                 manifest.text_fields,
-                lambda: self._path("segment"),
+                lambda: new_file(self.folder, "segment"),
                 generation=part.generation,
             )
             if built is not None:
@@ -279,14 +278,11 @@ class _Repair:
         elif not part.deleted.all():
             entry = SegmentEntry(part.name, part.segment.container.size)
             if part.deleted.any():
-                path = self._path("deletions")
+                path = new_file(self.folder, "deletions")
                 deletions = delete(part.segment, no_deletions(part.segment), np.flatnonzero(part.deleted))
                 write_deletions(path, deletions, segment=part.name, generation=manifest.generation + 1)
                 entry = SegmentEntry(part.name, entry.size, path.name)
             yield entry
-
-    def _path(self, kind: str) -> Path:
-        return self.folder / f"{kind}-{uuid.uuid4().hex}.germane"
 
     def _copy_aside(self) -> Path | None:
         """Link (or copy) the damaged files into a new folder; the originals go when the new manifest is there."""

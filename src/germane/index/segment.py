@@ -13,7 +13,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,27 +22,17 @@ from germane.errors import IndexFormatError
 from germane.index import kernels
 from germane.index.columns import Column, read_column
 from germane.index.container import Container
+from germane.index.kernels import PostingBlocks
 from germane.index.lists import block_positions, read_small
-from germane.index.stored import StoredReader
-from germane.index.strings import pack_strings, string_at
+from germane.index.sections import names_of
+from germane.index.stored_fields import StoredReader
+from germane.index.strings import pack_strings, string_at, unpack_strings
 
 Integers = npt.NDArray[np.int64]
 _IDENTITY = np.empty(0, np.uint32)
 
-DICTIONARY_SECTIONS = ("term_bytes", "term_offsets", "df", "df_large", "cf", "cf_large")
-POSTINGS_SECTIONS = ("words", "blk_last", "blk_doc_bits", "blk_tf_bits", "blk_max_tf", "blk_min_len")
-
-
-class Blocks(NamedTuple):
-    """The arrays a kernel walks: packed words and the block table (see `index.kernels`)."""
-
-    words: npt.NDArray[np.uint32]
-    last: npt.NDArray[np.uint32]
-    at: npt.NDArray[np.uint32]
-    doc_bits: npt.NDArray[np.uint8]
-    tf_bits: npt.NDArray[np.uint8]
-    max_tf: npt.NDArray[np.uint8]
-    min_len: npt.NDArray[np.uint16]
+DICTIONARY_SECTIONS = names_of("dictionary")
+POSTINGS_SECTIONS = names_of("postings")
 
 
 class ForwardArrays(NamedTuple):
@@ -73,6 +63,10 @@ class Segment:
     def name(self) -> str:
         """The file's name."""
         return self.path.name
+
+    def all_strings(self, kind: Literal["term", "surface", "id"]) -> list[bytes]:
+        """All terms, written forms or ids, by number."""
+        return unpack_strings(self.container[f"{kind}_bytes"], self.container[f"{kind}_offsets"])
 
     # -- terms ---------------------------------------------------------------------------------------------------
 
@@ -140,11 +134,11 @@ class Segment:
     # -- postings ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> PostingBlocks:
         """The block arrays."""
         words, last, doc_bits, tf_bits, max_tf, min_len = (self.container[name] for name in POSTINGS_SECTIONS)
         at = block_positions(self.df, self.first_block, doc_bits, tf_bits)
-        return Blocks(words, last, at, doc_bits, tf_bits, max_tf, min_len)
+        return PostingBlocks(words, last, at, doc_bits, tf_bits, max_tf, min_len)
 
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""

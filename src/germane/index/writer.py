@@ -6,8 +6,7 @@ is removed afterwards (a reader that has it mapped keeps it).
 
 import contextlib
 import threading
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -24,13 +23,12 @@ from germane.errors import (
     UnknownDocumentError,
 )
 from germane.index.deletions import delete, no_deletions, write_deletions
+from germane.index.durable import LOCK_NAME, WriterLock, remove_quietly, storage_errors
 from germane.index.ingest import DEFAULT_MEMORY, NewPath, NewSegment, build_segment
-from germane.index.manifest import NAME, Manifest, SegmentEntry, read_manifest
-from germane.index.merge import merge_segments
-from germane.index.policy import choose_merge
+from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest
+from germane.index.merge import choose_merge, merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment, Snapshot
-from germane.index.storage import LOCK_NAME, WriterLock, remove_quietly, storage_errors
 from germane.text import Analyzer
 from germane.types import Document
 
@@ -71,18 +69,18 @@ class IndexWriter:
 
     @classmethod
     def create(cls, folder: Path, analyzer: Analyzer, text_fields: Sequence[str]) -> "IndexWriter":
-        """Make an empty index in `folder`, which must not hold one."""
-        if not text_fields or isinstance(text_fields, str):
-            raise ParameterError("an index needs a list of at least one text field")
+        """Make an empty index in `folder`, which must not hold one. Every index begins here."""
+        check_new(folder, text_fields)
         with storage_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        _check_free(folder)
         lock = WriterLock(folder)
         try:
-            _check_free(folder)  # again: another process may have been faster
+            check_new(folder, text_fields)  # again: another process may have been faster
             Manifest(analyzer, tuple(text_fields)).write(folder)
             return cls(folder, lock)
         except BaseException:
+            if not (folder / NAME).exists():
+                remove_quietly(folder / LOCK_NAME)
             lock.release()
             raise
 
@@ -147,6 +145,17 @@ class IndexWriter:
         self._commit([*changed, fresh])
         return AddReport(new.segment.n_docs - skipped, replaced, skipped)
 
+    def add_segment(self, write: Callable[[Path, int], None]) -> None:
+        """Commit the segment that `write` makes at the path and of the generation it is given, all or nothing.
+
+        Its ids must be new to the index.
+        """
+        with self._new_files() as new_path:
+            path = new_path()
+            write(path, self.snapshot.manifest.generation + 1)
+            with self._mutex:
+                self._commit([*self.snapshot.segments, _whole(Segment(path))])
+
     def delete(self, ids: Sequence[str], *, missing: Literal["error", "ignore"] = "error") -> int:
         """Delete documents by id; returns how many. An unknown id is an error, and then nothing is deleted."""
         if isinstance(ids, str):
@@ -186,7 +195,7 @@ class IndexWriter:
         names: set[str] = set()
 
         def new_path() -> Path:
-            path = self._path("segment")
+            path = new_file(self.folder, "segment")
             names.add(path.name)
             self._pending.add(path.name)
             return path
@@ -197,9 +206,6 @@ class IndexWriter:
             with self._mutex:
                 self._pending -= names
                 self._remove_strays()
-
-    def _path(self, kind: str) -> Path:
-        return self.folder / f"{kind}-{uuid.uuid4().hex}.germane"
 
     def _commit(self, segments: list[LiveSegment]) -> None:
         """Write what is new of the deletions, then the manifest. Segments without live documents are dropped."""
@@ -231,7 +237,7 @@ class IndexWriter:
             return live.entry
         if live.deletions.n_docs == 0:
             return live.entry
-        path = self._path("deletions")
+        path = new_file(self.folder, "deletions")
         generation = self.snapshot.manifest.generation + 1
         write_deletions(path, live.deletions, segment=live.entry.name, generation=generation)
         return SegmentEntry(live.entry.name, live.entry.size, path.name)
@@ -311,6 +317,14 @@ class IndexWriter:
         self._join()
         self._raise_merge_error()
 
+    def remove(self) -> None:
+        """Take the index away, its manifest first; the folder stays, with what else is in it."""
+        self._join()
+        remove_quietly(self.folder / NAME)
+        for path in stray_files(self.folder, set()):
+            remove_quietly(path)
+        remove_quietly(self.folder / LOCK_NAME)
+
     def close(self) -> None:
         """Finish background work and let the next writer in."""
         try:
@@ -338,12 +352,36 @@ def stray_files(folder: Path, needed: set[str]) -> list[Path]:
     return sorted(found)
 
 
-def _check_free(folder: Path) -> None:
+def check_new(folder: Path, text_fields: Sequence[str]) -> None:
     """An index can be made in an empty folder; what an interrupted attempt leaves behind does not count."""
+    if not text_fields or isinstance(text_fields, str):
+        raise ParameterError("an index needs a list of at least one text field")
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise IndexFormatError(f"{folder}: an index is a folder, and this is a file")
     if (folder / NAME).exists():
         raise IndexFormatError(f"{folder} already holds an index: use 'germane add', or another folder")
     if {path.name for path in folder.iterdir()} - {LOCK_NAME, NAME + ".tmp"}:
         raise IndexFormatError(f"{folder} is not empty and not an index: choose another folder")
+
+
+@contextlib.contextmanager
+def new_index(folder: Path, analyzer: Analyzer, text_fields: Sequence[str]) -> Iterator[IndexWriter]:
+    """A new index to fill, all or nothing: if that fails, the files and folders made here are removed again."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        with IndexWriter.create(folder, analyzer, text_fields) as writer:
+            try:
+                yield writer
+            except BaseException:
+                writer.remove()
+                raise
+    except BaseException:
+        for path in made:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def _whole(segment: Segment) -> LiveSegment:

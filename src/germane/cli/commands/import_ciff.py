@@ -8,7 +8,6 @@ import typer
 
 from germane.cli import options
 from germane.cli.analysis import analyzer_named
-from germane.cli.opening import vanishing
 from germane.cli.streams import tell
 
 
@@ -40,8 +39,7 @@ def import_ciff(
     from germane.index import ciff
 
     announce_compiling()
-    with vanishing(into):
-        report = ciff.import_ciff(file, into, analyzer=analyzer_named(stemmer, stopwords), lengths=lengths.value)
+    report = ciff.import_ciff(file, into, analyzer=analyzer_named(stemmer, stopwords), lengths=lengths.value)
     if report.lengths_changed:
         tell(f"{report.lengths_changed:,} documents have another length than the file says")
     tell(f"the index holds {report.documents:,} documents and {report.terms:,} terms")

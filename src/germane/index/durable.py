@@ -70,19 +70,31 @@ class WriterLock:
 
     def __init__(self, folder: Path) -> None:
         path = folder / LOCK_NAME
-        with storage_errors(path):
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
+        while True:
             with storage_errors(path):
-                try:
-                    fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise IndexLockedError(
-                        f"another process is writing to {folder}; wait until it has finished (readers need not wait)"
-                    ) from None
-        except BaseException:
+                self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                with storage_errors(path):
+                    try:
+                        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        raise IndexLockedError(
+                            f"another process is writing to {folder}; wait until it has finished (readers need not "
+                            "wait)"
+                        ) from None
+                    if self._holds(path):
+                        return
+            except BaseException:
+                self.release()
+                raise
             self.release()
-            raise
+
+    def _holds(self, path: Path) -> bool:
+        """Whether the file locked is still the one of that name: who gave up making an index has removed it."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
         """Let the next writer in; calling it twice is harmless."""
