@@ -26,6 +26,7 @@ from germane.index.merge import generation_of
 from germane.index.segment import Segment
 from germane.index.storage import LOCK_NAME, WriterLock, fsync_folder, storage_errors
 from germane.index.stored import StoredReader
+from germane.schema import Response
 from germane.text import Analyzer
 from germane.types import Document
 
@@ -36,7 +37,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class RepairReport:
+class RepairReport(Response):
     """`lost` and `actions`: sentences. Nothing was lost if `lost` is empty, nothing was wrong if `actions` is."""
 
     kept_documents: int

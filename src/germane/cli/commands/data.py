@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.measuring import put_json, show_rows
-from germane.cli.streams import put, tell
+from germane.cli.streams import put, put_json, tell
+from germane.cli.tables import show_rows
 from germane.errors import ParameterError
 
 
@@ -57,11 +57,12 @@ def data(
     if name is None:
         raise ParameterError(f"germane data {action} wants the name of a data set; germane data list shows them")
     from germane.evaluate.experiments.datasets import describe, export
+    from germane.evaluate.responses import DatasetResponse
 
     if action is Action.INFO:
         facts = describe(name)
         if json:
-            put_json(facts)
+            put_json(DatasetResponse.of(facts))
         else:
             show_rows(["", name], [[key.replace("_", " "), value] for key, value in facts.items()])
         return
