@@ -11,7 +11,7 @@ import germane
 
 ROOT = Path(germane.__file__).parent
 LAYERS = {
-    "errors": 0, "types": 0,
+    "errors": 0, "types": 0, "schema": 0,
     "text": 1, "data": 1,
     "index": 2, "clicks": 2,
     "lm": 3,
@@ -22,6 +22,8 @@ LAYERS = {
 """Imports point downwards only. `types` may know `errors`."""
 ISOLATED = {4, 5}
 """Layers whose packages never import one another."""
+DOORS = {"cli", "server", "mcp"}
+"""What people and programs come in by: none imports another, and nothing imports a door. Two are not built yet."""
 HEAVY = {"torch", "ray", "matplotlib", "fastapi", "playwright"}
 APART = [("lm", "index"), ("index", "lm")]
 """No rule of height, but true today: language models know no index, and the index no language models."""
@@ -106,6 +108,22 @@ def test_siblings_do_not_import_one_another(graph: dict[Path, list[Import]]) -> 
     assert wrong == []
 
 
+def test_no_door_is_imported(graph: dict[Path, list[Import]]) -> None:
+    assert LAYERS.keys() >= DOORS
+    wrong = [
+        f"{name_of(path)}:{line} imports {door}"
+        for path, imports in graph.items()
+        for door, line in doors_among(imports, package_of(path))
+    ]
+    assert wrong == []
+
+
+def doors_among(imports: list[Import], package: str) -> list[tuple[str, int]]:
+    """The doors that a module of this package imports, other than its own, built or not."""
+    named = [(found.module.split(".")[1], found.line) for found in imports if found.module.startswith("germane.")]
+    return [(target, line) for target, line in named if target in DOORS - {package}]
+
+
 @pytest.mark.parametrize(("one", "other"), APART)
 def test_apart(graph: dict[Path, list[Import]], one: str, other: str) -> None:
     wrong = [name_of(path) for path, package, target, _ in own_imports(graph) if (package, target) == (one, other)]
@@ -158,3 +176,6 @@ class C:
     assert found["ray.data"].inside
     assert found["matplotlib"].inside
     assert not found["typing"].inside
+    doors = list(imports_of(ast.parse("from germane.cli import app\nfrom germane import mcp, engine\n")))
+    assert [door for door, _ in doors_among(doors, "server")] == ["cli", "mcp"]
+    assert [door for door, _ in doors_among(doors, "cli")] == ["mcp"]

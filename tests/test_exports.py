@@ -51,7 +51,10 @@ PUBLIC = {
     "germane.rank": [
         "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",
     ],
-    "germane.engine": ["AddReport", "Engine", "Explanation", "Hit", "SearchResult", "TermPart"],
+    "germane.engine": [
+        "AddReport", "Engine", "ExplainRequest", "ExplainResponse", "Explanation", "FeedbackRequest", "Hit",
+        "IndexStats", "RankingRequest", "SearchRequest", "SearchResponse", "SearchResult", "TermPart",
+    ],
     "germane.data": [
         "SkipReport", "Skipped", "data_root", "dataset_names", "dataset_path", "read_documents", "read_qrels",
         "read_run", "read_topics", "write_qrels", "write_run",

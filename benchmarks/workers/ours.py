@@ -37,7 +37,7 @@ class Ours(Worker):
 
     def size(self) -> tuple[int, str]:
         stats = self.engine.stats()
-        return stats["bytes_dictionary"] + stats["bytes_postings"], "bytes_dictionary + bytes_postings of stats()"
+        return stats.bytes_dictionary + stats.bytes_postings, "bytes_dictionary + bytes_postings of stats()"
 
     def add(self, path: Path, text: str, word: str) -> float:
         with Engine.open(path) as engine:

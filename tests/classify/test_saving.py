@@ -11,7 +11,8 @@ import pytest
 
 from germane import Analyzer, TextClassifier
 from germane.classify import saving
-from germane.classify.text_models import SAVED_CLASSES, TEXT_MODELS
+from germane.classify.text_classifier import SAVED_CLASSES
+from germane.classify.text_models import TEXT_MODELS
 from germane.errors import InputError, ParameterError, StorageError
 from germane.text import CharacterNGrams
 

@@ -1,17 +1,25 @@
-"""The sample collection as an index, and a way to run the program inside the test's own process."""
+"""The sample collection as an index, and a way to run the program inside the test's own process.
 
+Whatever any test has the program print with --json is compared with the schema of what it should be.
+"""
+
+import json
+import runpy
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
 from germane.cli import app
 from germane.cli.samples import sample_path
+from germane.schema import schema_of
 
 Run = Callable[..., Any]
+SHAPES = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "shapes.py"))["SHAPES"]
 
 
 def invoke(*words: object, stdin: str | bytes | None = None) -> Any:
@@ -19,7 +27,20 @@ def invoke(*words: object, stdin: str | bytes | None = None) -> Any:
     result = CliRunner().invoke(app, [str(word) for word in words], input=stdin, env={"COLUMNS": "100"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
+    if "--json" in words and result.stdout:
+        check_json(words, result.stdout)
     return result
+
+
+def check_json(words: tuple[object, ...], printed: str) -> None:
+    """Every line is what the command is said to print."""
+    group = " ".join(map(str, words[:2]))
+    shapes = SHAPES[group if group in SHAPES else str(words[0])]
+    validators = [jsonschema.Draft202012Validator(schema_of(shape)) for shape in shapes]
+    for line in printed.splitlines():
+        value = json.loads(line)
+        wrong = [list(validator.iter_errors(value)) for validator in validators]
+        assert [] in wrong, wrong
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from germane.data import read_documents
 
 def test_stats(run, built):
     numbers = json.loads(run("stats", built, "--json").stdout)
-    assert numbers == Engine.open(built).stats()
+    assert numbers == Engine.open(built).stats().to_dict()
     assert "documents" in run("stats", built).stdout
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from germane.cli.commands.classify.train import MODELS
-
 WORDS = {
     "politics": ["vote law minister", "election party vote", "parliament tax law", "minister party tax", "law vote"],
     "science": ["atom star energy", "physics quantum light", "planet star light", "energy atom quantum", "star atom"],
@@ -61,12 +59,6 @@ def test_train_says_what_it_chose(files, run):
     assert (found["model"], found["documents"], found["sizes"]["sport"]) == ("sd-ce", 30, 10)
     assert found["parameters"] == found["trials"][0]["parameters"]
     assert "nothing was kept" in run("classify", "train", "news.csv", "--label", "topic", "--no-tune").stderr
-
-
-def test_models_of_the_help_text():
-    from germane.classify.text_models import TEXT_MODELS
-
-    assert tuple(TEXT_MODELS) == MODELS
 
 
 def test_predict(trained, run):

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from germane import Engine
-from germane.cli import learnt, options
-from germane.cli.feedback import ranked_by
+from germane.cli import feedback_tables
 from germane.cli.tables import arrow
 from germane.data import read_run
-from germane.engine.engine import DEFAULT_FEEDBACK
 from germane.engine.feedback_report import ExpansionWord
+from germane.engine.requests import DEFAULT_FEEDBACK, ranked_by
 from germane.feedback import FEEDBACK_NAMES, RM3, feedback_named
 from germane.lm import Dirichlet, JelinekMercer
 from germane.rank.registry import MODEL_NAMES, model_named
@@ -45,10 +44,6 @@ def found(answer):
 
 def expected(result):
     return list(zip(result.ids, result.scores.tolist(), strict=True))
-
-
-def test_the_methods_of_the_help_are_those_of_the_registry():
-    assert options.FEEDBACK == FEEDBACK_NAMES
 
 
 @pytest.mark.parametrize("name", FEEDBACK_NAMES)
@@ -158,7 +153,7 @@ def test_the_table_explains(run, built, engine):
     _, words, documents, moves = re.split(r"The query as rm3|Documents learnt from|What moved", result.stdout)
     report = engine.search(QUERY, 3, feedback="rm3", marks={"mars-rovers": True, "statins": False}).feedback
     shown = [line.split()[0] for line in words.splitlines() if "█" in line or "▒" in line or "░" in line][1:]
-    assert shown == [word.word for word in report.words[: learnt.SHOWN]]
+    assert shown == [word.word for word in report.words[: feedback_tables.SHOWN]]
     assert f"20 strongest of {len(report.words)} words" in words
     own = report.words[0].query_weight / report.words[0].weight
     assert re.search(rf"{report.words[0].word} +{report.words[0].weight:.4f}  █+▒+ +{own:.0%} ", words)
@@ -186,10 +181,10 @@ def test_bars_and_arrows():
     def word(weight, own=0.0):
         return ExpansionWord("w", "w", weight, own, ())
 
-    assert learnt.bar(word(0.5, 0.25), 0.5) == "█" * 12 + "▒" * 12
-    assert learnt.bar(word(0.001), 0.5) == "▒"
-    assert learnt.bar(word(0.25, 0.3), 0.5) == "█" * 12  # marks took some of what the query gave
-    assert learnt.bar(word(-0.5), 0.5) == "░" * 24
+    assert feedback_tables.bar(word(0.5, 0.25), 0.5) == "█" * 12 + "▒" * 12
+    assert feedback_tables.bar(word(0.001), 0.5) == "▒"
+    assert feedback_tables.bar(word(0.25, 0.3), 0.5) == "█" * 12  # marks took some of what the query gave
+    assert feedback_tables.bar(word(-0.5), 0.5) == "░" * 24
     assert [arrow(before, 3) for before in (6, 1, 3, None)] == ["▲3", "▼2", "=", "new"]
 
 

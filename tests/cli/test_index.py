@@ -158,7 +158,7 @@ def test_add_delete_merge(run, fails, copy, tmp_path):
     merged = run("merge", copy)
     assert merged.exit_code == 0
     assert merged.stdout == ""
-    assert Engine.open(copy).stats()["segments"] == 1
+    assert Engine.open(copy).stats().segments == 1
 
 
 def test_adding_nothing_is_an_error(fails, copy, tmp_path):

@@ -161,6 +161,12 @@ def test_the_documentation_runs(files, run, capsys):
     for command in commands:
         result = run(*shlex.split(command))
         assert result.exit_code == 0, result.output
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+    codes = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert codes
+    for code in codes:
         exec(compile(code, "screening.md", "exec"), {})
-    assert "r" in capsys.readouterr().out
+    *suggested, left, advice = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in suggested} < {f"r{i}" for i in range(6, 48, 6)}
+    assert len(suggested) == 3
+    assert left.startswith("an unknown number of relevant among 47 unread documents, at most ")
+    assert advice == "Go on: the first check comes after 20 documents"

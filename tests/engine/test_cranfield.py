@@ -52,8 +52,8 @@ def mean_average_precision(engine: Engine, relevant: dict[str, set[str]], model:
 
 def test_counts(cranfield: Engine, relevant: dict[str, set[str]]) -> None:
     stats = cranfield.stats()
-    assert stats["documents"] == len(cranfield) == 1400
-    assert stats["segments"] == 1
+    assert stats.documents == len(cranfield) == 1400
+    assert stats.segments == 1
     assert sum(map(len, relevant.values())) == 1837
     assert len(relevant) == 225
     assert str(cranfield.document("471").fields["text"]).strip() == ""

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from germane import Analyzer, Document, Engine, Topic
-from germane.engine.engine import DEFAULT_FEEDBACK
 from germane.engine.feedback import model_of
+from germane.engine.requests import DEFAULT_FEEDBACK
 from germane.errors import ParameterError, UnknownDocumentError
 from germane.feedback import (
     FEEDBACK_NAMES,
@@ -79,7 +79,7 @@ def worlds(build: Build) -> list[tuple[Texts, Engine, Engine]]:
         extra = {f"x{i}": ["w0", "w1", "gone", "w30"] for i in range(4)}
         parts = [{i: texts[i] for i in ids[j::3] if i not in old} for j in range(3)]
         many = build(parts[0] | extra, old, parts[1], parts[2] | {i: texts[i] for i in old}, delete=list(extra))
-        assert many.stats()["segments"] > 2
+        assert many.stats().segments > 2
         made.append((texts, build(texts), many))
     return made
 

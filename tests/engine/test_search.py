@@ -72,7 +72,8 @@ def test_queries_that_find_nothing(library: Engine, query: str) -> None:
 def test_queries_that_are_refused(library: Engine, query: str) -> None:
     with pytest.raises(QueryError):
         library.search(query)
-    assert library.search(query, syntax=False) is not None
+    plainly = {"1", "2", "3"} if "heart" in query else set()
+    assert set(library.search(query, syntax=False).ids) == plainly
 
 
 @pytest.mark.parametrize("query", ['"heart', "heart\0attack", "\u202eheart\u202c", "heart 🐸 שלום مرحبا", "ｈｅａｒｔ"])

@@ -136,7 +136,7 @@ def seen() -> Callable[[Engine], dict[str, Any]]:
     def look(engine: Engine) -> dict[str, Any]:
         snapshot = engine._searcher.snapshot
         stats = snapshot.term_stats([f"w{i}" for i in range(40)])
-        facts: dict[str, Any] = {key: engine.stats()[key] for key in ("documents", "tokens", "terms")}
+        facts: dict[str, Any] = {key: getattr(engine.stats(), key) for key in ("documents", "tokens", "terms")}
         facts["frequencies"] = [(one.df, one.cf) for one in stats]
         facts["ids"] = snapshot.live_ids()
         for model in MODEL_NAMES:

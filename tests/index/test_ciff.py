@@ -127,7 +127,7 @@ def several(tmp_path):
     engine.add([*documents[3:6], Document("gone", {"text": "heart vanished"})])
     engine.add(documents[6:])
     engine.delete(["f", "gone"])
-    assert (engine.stats()["segments"], engine.stats()["deleted"]) == (3, 2)
+    assert (engine.stats().segments, engine.stats().deleted) == (3, 2)
     yield engine
     engine.close()
 
@@ -214,7 +214,7 @@ def test_round_trip_gives_the_same_scores(several, tmp_path, packed):
     sent = export_ciff(tmp_path / "index", file)
     assert import_ciff(file, tmp_path / "back", analyzer=several.analyzer) == sent
     back = Engine.open(tmp_path / "back")
-    assert back.stats()["tokens"] == several.stats()["tokens"]
+    assert back.stats().tokens == several.stats().tokens
     for model in MODEL_NAMES:
         for query in QUERIES:
             assert ranking(back, query, model) == ranking(several, query, model), (model, query)

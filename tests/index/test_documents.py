@@ -31,7 +31,7 @@ def test_empty_index(engine: Engine) -> None:
     assert engine.search("anything").ids == []
     assert list(engine.documents()) == []
     engine.merge()
-    assert engine.stats()["terms"] == 0
+    assert engine.stats().terms == 0
     report = check_index(engine.folder)
     assert (report.ok, report.segments, report.documents) == (True, 0, 0)
 
@@ -39,7 +39,7 @@ def test_empty_index(engine: Engine) -> None:
 def test_empty_documents(engine: Engine) -> None:
     engine.add([Document("a"), Document("b", {"text": ""}), Document("c", {"text": "the of"}), Document("d", {"x": 1})])
     engine.add([Document("e", {"text": None}), Document("f", {"text": []})])
-    assert engine.stats()["tokens"] == 0
+    assert engine.stats().tokens == 0
     engine.delete(["a", "e"])
     engine.merge()
     assert sorted(doc.id for doc in engine.documents()) == ["b", "c", "d", "f"]
@@ -55,12 +55,12 @@ def test_a_million_words(engine: Engine) -> None:
     common = " ".join(["again"] * 700_000)
     rare = " ".join(f"w{rng.randrange(50_000)}" for _ in range(300_000))
     engine.add([Document("long", {"text": f"{common} {rare}"}), Document("short", {"text": "again w5"})])
-    assert engine.stats()["tokens"] == 1_000_002
+    assert engine.stats().tokens == 1_000_002
     assert engine._searcher.snapshot.term_stats(["again"])[0][:2] == (2, 700_001)
     assert set(engine.search("again").ids) == {"long", "short"}
     engine.merge()
     engine.delete(["long"])
-    assert engine.stats()["tokens"] == 2
+    assert engine.stats().tokens == 2
     report = check_index(engine.folder)
     assert report.ok, report.problems
 

@@ -109,7 +109,7 @@ def test_delete(engine: Engine) -> None:
     assert engine.search("w1").ids == []
     assert engine.delete([]) == 0
     assert engine.delete(["c"]) == 1
-    assert engine.stats()["segments"] == 0
+    assert engine.stats().segments == 0
     assert engine.search("w2").ids == []
     with pytest.raises(ParameterError, match="list of ids"):
         engine.delete("abc")
@@ -123,9 +123,9 @@ def test_an_invalid_id_matches_no_other(engine: Engine) -> None:
 
 
 def test_nothing_to_add(engine: Engine) -> None:
-    before = engine.stats()["generation"]
+    before = engine.stats().generation
     assert engine.add([]) == (0, 0, 0)
-    assert engine.stats()["generation"] == before
+    assert engine.stats().generation == before
 
 
 def test_an_input_that_fails_adds_nothing(engine: Engine, documents: Documents, content: Callable[..., Any]) -> None:
@@ -181,7 +181,7 @@ def test_threads_and_memory_make_no_difference(
     for threads, memory in ((1, 512), (2, 512), (1, 0), (3, 0)):
         with Engine.create(tmp_path / f"{threads}-{memory}") as engine:
             assert engine.add(collection, on_duplicate="replace", threads=threads, memory_mb=memory) == (345, 45, 0)
-            assert engine.stats()["segments"] == 1
+            assert engine.stats().segments == 1
             found.append((seen(engine), content(engine)))
         assert check_index(engine.folder).ok
         assert not check_index(engine.folder).notes
@@ -205,7 +205,7 @@ def test_merge_policy() -> None:
 def test_the_number_of_segments_stays_small(engine: Engine) -> None:
     for i in range(70):
         engine.add([doc(f"d{i}")])
-    assert engine.stats()["segments"] <= 2 * merge.FANOUT
+    assert engine.stats().segments <= 2 * merge.FANOUT
     assert len(engine) == 70
 
 
@@ -243,10 +243,10 @@ def test_changes_during_a_background_merge(
 ) -> None:
     engine.delete(["a1", "b2", "b3"])
     engine.update([doc("a2", "w1 w9"), doc("new", "w3")])
-    assert engine.stats()["segments"] == 4
+    assert engine.stats().segments == 4
     merging.go_on.set()
     engine.close()
-    assert engine.stats()["segments"] == 2
+    assert engine.stats().segments == 2
     expected = {one.id: one for i in range(3) for one in documents(10, i, "abc"[i])}
     for gone in ("a1", "b2", "b3"):
         del expected[gone]
@@ -299,11 +299,11 @@ def test_a_merge_that_fails_harms_nothing(
         patch.setattr(writer, "merge_segments", failing)
         for i in range(4):
             engine.add(documents(2, i, "abcd"[i]))
-        assert engine.stats()["segments"] == 4
+        assert engine.stats().segments == 4
         with pytest.raises(IndexFormatError, match="no merging today"):
             engine._writing().wait()
     engine.add(documents(2, 5, "e"))
-    assert engine.stats()["segments"] == 1
+    assert engine.stats().segments == 1
     engine.close()
 
 

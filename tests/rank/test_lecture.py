@@ -31,7 +31,7 @@ def score_of(result, doc_id: str) -> float:
 
 
 def test_the_collection_is_as_planned(song) -> None:
-    assert song.stats()["tokens"] == 100
+    assert song.stats().tokens == 100
 
 
 def test_linear_smoothing(song) -> None:

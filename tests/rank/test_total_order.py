@@ -57,7 +57,7 @@ def test_merging_does_not_matter(build) -> None:
     before = [engine.search(query, 50, model=model) for query in QUERIES for model in MODEL_NAMES]
     engine.merge()
     engine.close()
-    assert engine.stats()["segments"] == 1
+    assert engine.stats().segments == 1
     after = [engine.search(query, 50, model=model) for query in QUERIES for model in MODEL_NAMES]
     for old, new in zip(before, after, strict=True):
         assert (old.ids, old.scores.tolist()) == (new.ids, new.scores.tolist())

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from germane.schema import Response
+
 Label = Any
 """A class as the labels name it: a string or a number."""
 
@@ -42,6 +44,18 @@ class ClassPart:
         return tuple(word for word in self.words if word.amount < 0)[:top]
 
 
+@dataclass(frozen=True, slots=True)
+class ClassResponse(Response):
+    """The score of one class: `score` = `constant` + Σ amounts of `words`, the strongest, + `other_words`."""
+
+    label: Label
+    chosen: bool
+    score: float
+    constant: float
+    words: tuple[WordPart, ...]
+    other_words: float
+
+
 @dataclass(frozen=True)
 class TextExplanation:
     """The classes of a text, the best first, each with the words that argued for and against it.
@@ -73,24 +87,23 @@ class TextExplanation:
         """The classes worth showing: those chosen, and the first few."""
         return tuple(part for i, part in enumerate(self.classes) if part.chosen or i < SHOWN_CLASSES)
 
+    def responses(self) -> tuple[ClassResponse, ...]:
+        """The classes as JSON has them, with the `top` strongest words of each."""
+        return tuple(
+            ClassResponse(
+                part.label,
+                part.chosen,
+                part.score,
+                part.constant,
+                part.words[: self.top],
+                sum(word.amount for word in part.words[self.top :]),
+            )
+            for part in self.classes
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it, the `top` strongest words of each class."""
-        return {
-            "classes": [
-                {
-                    "label": part.label,
-                    "chosen": part.chosen,
-                    "score": part.score,
-                    "constant": part.constant,
-                    "words": [
-                        {"word": word.word, "term": word.term, "count": word.count, "amount": word.amount}
-                        for word in part.words[: self.top]
-                    ],
-                    "other_words": sum(word.amount for word in part.words[self.top :]),
-                }
-                for part in self.classes
-            ]
-        }
+        """All of it as JSON has it."""
+        return {"classes": [response.to_dict() for response in self.responses()]}
 
     def __str__(self) -> str:
         lines = []

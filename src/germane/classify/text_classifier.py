@@ -10,14 +10,24 @@ from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, logit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
+from germane.classify.bernoulli import BernoulliClassifier
 from germane.classify.contributions import word_contributions
 from germane.classify.counting import count_all, count_known
+from germane.classify.dcm import DCMClassifier
+from germane.classify.dirichlet import DirichletClassifier
 from germane.classify.explanation import ClassPart, Label, TextExplanation, WordPart
+from germane.classify.log_ratio import SmoothedLogRatio
+from germane.classify.multinomial import MultinomialClassifier
+from germane.classify.one_versus_rest import OneVersusRestRanker
 from germane.classify.saving import read_model, write_model
+from germane.classify.smoothed_dirichlet import SmoothedDirichletClassifier
 from germane.classify.targets import Targets
-from germane.classify.text_models import SAVED_CLASSES, text_model
+from germane.classify.text_models import text_model
 from germane.classify.tuning import (
     OnTrial,
     Setting,
@@ -37,6 +47,15 @@ Floats = npt.NDArray[np.float64]
 VALIDATION_SHARE = 0.2
 LARGEST_TABLE = 1 << 30
 """Classes × words that a model may hold: 8 GB of numbers."""
+
+SAVED_CLASSES: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        BernoulliClassifier, DCMClassifier, DirichletClassifier, LabelBinarizer, LinearSVC, MultinomialClassifier,
+        OneVersusRestRanker, OneVsRestClassifier, Pipeline, SmoothedDirichletClassifier, SmoothedLogRatio,
+    )
+}  # fmt: skip
+"""What the file of a saved classifier may hold."""
 
 
 class Answers(NamedTuple):

@@ -1,23 +1,17 @@
-"""The models of `TextClassifier` by name: the estimator, and the grid over which its free parameters are tuned."""
+"""The models of `TextClassifier` by name: the estimator, and the grid over which its free parameters are tuned.
 
-from collections.abc import Callable, Mapping
+Importing this loads no estimator.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import LabelBinarizer
-from sklearn.svm import LinearSVC
-
-from germane.classify.bernoulli import BernoulliClassifier
-from germane.classify.dcm import DCMClassifier
-from germane.classify.dirichlet import DirichletClassifier
-from germane.classify.log_ratio import SmoothedLogRatio, smoothed_svm
-from germane.classify.multinomial import MultinomialClassifier
-from germane.classify.one_versus_rest import OneVersusRestRanker
-from germane.classify.smoothed_dirichlet import SmoothedDirichletClassifier
-from germane.classify.tuning import Axes, Setting
 from germane.errors import ParameterError
+
+if TYPE_CHECKING:
+    from germane.classify.tuning import Axes, Setting
 
 
 def decades(first: int, last: int) -> tuple[float, ...]:
@@ -31,21 +25,27 @@ _SHARES = (0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99)
 
 @dataclass(frozen=True)
 class TextModel:
-    """How to make the estimator from its free parameters, where tuning starts, and the values it may take."""
+    """Where in `germane.classify` the estimator is, where its tuning starts, and the values its parameters may take."""
 
-    make: Callable[..., Any]
-    start: Setting
-    axes: Axes
+    home: str
+    start: "Setting"
+    axes: "Axes"
     fixed: Mapping[str, Any] = field(default_factory=dict)
     has_prior: bool = True
 
-    def estimator(self, setting: Setting, prior: Any, random_state: Any) -> Any:
+    def estimator(self, setting: "Setting", prior: Any, random_state: Any) -> Any:
         """A new estimator."""
         common = {"prior": prior} if self.has_prior else {"random_state": random_state}
-        return self.make(**self.fixed, **setting, **common)
+        module, _, kind = self.home.rpartition(".")
+        return getattr(import_module(f"germane.classify.{module}"), kind)(**self.fixed, **setting, **common)
 
-    def ranker(self, setting: Setting, random_state: Any) -> Any:
+    def ranker(self, setting: "Setting", random_state: Any) -> Any:
         """A new estimator of several labels a document."""
+        from sklearn.multiclass import OneVsRestClassifier
+        from sklearn.pipeline import Pipeline
+
+        from germane.classify.one_versus_rest import OneVersusRestRanker
+
         estimator = self.estimator(setting, "uniform", random_state)
         if self.has_prior:
             return OneVersusRestRanker(estimator)
@@ -55,43 +55,45 @@ class TextModel:
 _SD_AXES = {"lam": decades(-6, -1), "beta": decades(-4, 1)}
 
 TEXT_MODELS: dict[str, TextModel] = {
-    "sd-ce": TextModel(SmoothedDirichletClassifier, {"lam": 1e-4, "beta": 1e-2}, _SD_AXES, {"rule": "ce"}),
-    "sd": TextModel(SmoothedDirichletClassifier, {"lam": 1e-4, "beta": 0.1}, _SD_AXES, {"rule": "kl"}),
+    "sd-ce": TextModel(
+        "smoothed_dirichlet.SmoothedDirichletClassifier", {"lam": 1e-4, "beta": 1e-2}, _SD_AXES, {"rule": "ce"}
+    ),
+    "sd": TextModel(
+        "smoothed_dirichlet.SmoothedDirichletClassifier", {"lam": 1e-4, "beta": 0.1}, _SD_AXES, {"rule": "kl"}
+    ),
     "multinomial": TextModel(
-        MultinomialClassifier, {"delta": 1e-2}, {"delta": decades(-4, 1)}, {"smoothing": "laplace"}
+        "multinomial.MultinomialClassifier", {"delta": 1e-2}, {"delta": decades(-4, 1)}, {"smoothing": "laplace"}
     ),
     "multinomial-jm": TextModel(
-        MultinomialClassifier, {"lam": 0.7, "beta": 1e-3}, {"lam": _SHARES, "beta": decades(-4, 1)}, {"smoothing": "jm"}
+        "multinomial.MultinomialClassifier",
+        {"lam": 0.7, "beta": 1e-3},
+        {"lam": _SHARES, "beta": decades(-4, 1)},
+        {"smoothing": "jm"},
     ),
-    "bernoulli": TextModel(BernoulliClassifier, {"delta": 0.1}, {"delta": decades(-4, 1)}),
+    "bernoulli": TextModel("bernoulli.BernoulliClassifier", {"delta": 0.1}, {"delta": decades(-4, 1)}),
     "dcm": TextModel(
-        DCMClassifier,
+        "dcm.DCMClassifier",
         {"S": 300.0, "delta": 1e-4},
         {"S": (30.0, 100.0, 300.0, 1000.0, 3000.0), "delta": decades(-6, -1)},
     ),
     "dirichlet": TextModel(
-        DirichletClassifier,
+        "dirichlet.DirichletClassifier",
         {"S": 400.0, "lam": 0.1, "beta": 1e-2},
         {"S": (50.0, 100.0, 200.0, 400.0, 800.0, 1600.0), "lam": _SHARES, "beta": decades(-4, 1)},
     ),
     "svm": TextModel(
-        smoothed_svm, {"lam": 0.1, "C": 1.0}, {"lam": _SHARES, "C": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)}, has_prior=False
+        "log_ratio.smoothed_svm",
+        {"lam": 0.1, "C": 1.0},
+        {"lam": _SHARES, "C": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)},
+        has_prior=False,
     ),
-}  # fmt: skip
+}
+
+TEXT_MODEL_NAMES = tuple(TEXT_MODELS)
 
 
 def text_model(name: str) -> TextModel:
     """The model of that name; `ParameterError`, with the names there are, for any other."""
     if name not in TEXT_MODELS:
-        raise ParameterError(f"there is no text model '{name}'; choose one of {', '.join(TEXT_MODELS)}")
+        raise ParameterError(f"there is no text model '{name}'; choose one of {', '.join(TEXT_MODEL_NAMES)}")
     return TEXT_MODELS[name]
-
-
-SAVED_CLASSES: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        BernoulliClassifier, DCMClassifier, DirichletClassifier, LabelBinarizer, LinearSVC, MultinomialClassifier,
-        OneVersusRestRanker, OneVsRestClassifier, Pipeline, SmoothedDirichletClassifier, SmoothedLogRatio,
-    )
-}  # fmt: skip
-"""What the file of a saved classifier may hold."""

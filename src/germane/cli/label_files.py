@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from germane.cli.intake import tell_skipped
+from germane.cli.documents import tell_skipped
 from germane.cli.progress import watched
 from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError

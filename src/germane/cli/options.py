@@ -1,4 +1,4 @@
-"""Options that several commands share, each defined once."""
+"""Options that several commands share, each defined once. Names come from the registries, which are light."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,15 +6,9 @@ from typing import Annotated
 
 import typer
 
-MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
-DEFAULT_MODEL = "bm25"
-"""The names of `germane.rank.registry`, which is too heavy to import for a help text; a test compares the two."""
-
-FEEDBACK = ("consensus", "rm1", "rm3", "sd", "rocchio", "mixture")
-"""The names of `germane.feedback.registry`, for the help text alone; a test compares the two."""
-
-REFINEMENT = ("auto", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic")
-"""The names of `germane.refine.methods`, for the help text alone; a test compares the two."""
+from germane.errors import ParameterError
+from germane.feedback.registry import FEEDBACK_NAMES
+from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
 
 _RANKING = "Ranking"
 _FEEDBACK = "Feedback"
@@ -111,12 +105,12 @@ Stopwords = Annotated[
 # -- ranking -----------------------------------------------------------------------------------------------------------
 
 K = Annotated[int, typer.Option("-k", metavar="K", help="How many documents to find.")]
-Model = Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.", rich_help_panel=_RANKING)]
+Model = Annotated[str, typer.Option(help=f"One of {', '.join(MODEL_NAMES)}.", rich_help_panel=_RANKING)]
 ModelIfNamed = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help=f"One of {', '.join(MODELS)}; with feedback, for both rankings.",
+        help=f"One of {', '.join(MODEL_NAMES)}; with feedback, for both rankings.",
         show_default=f"{DEFAULT_MODEL}, or feedback's own",
         rich_help_panel=_RANKING,
     ),
@@ -175,7 +169,7 @@ Feedback = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Learn from the first results and rank again: {', '.join(FEEDBACK)}.",
+        help=f"Learn from the first results and rank again: {', '.join(FEEDBACK_NAMES)}.",
         show_default=False,
         rich_help_panel=_FEEDBACK,
     ),
@@ -246,6 +240,17 @@ PlotFeedback = Annotated[
 # -- output ------------------------------------------------------------------------------------------------------------
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_OUTPUT)]
+TabSeparated = Annotated[
+    bool, typer.Option("--tsv", help="Print columns with tabs between them.", rich_help_panel=_OUTPUT)
+]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print rank, id, score, title.", rich_help_panel=_OUTPUT)]
 Trec = Annotated[bool, typer.Option("--trec", help="Print the lines of a TREC run.", rich_help_panel=_OUTPUT)]
 Tag = Annotated[str, typer.Option(help="The run's name, its last column.", rich_help_panel=_OUTPUT)]
+
+
+def one_of(**formats: bool) -> str:
+    """The one output format that was asked for; "" for none."""
+    wanted = [name for name, asked in formats.items() if asked]
+    if len(wanted) > 1:
+        raise ParameterError(f"choose one of {', '.join(f'--{name}' for name in wanted)}")
+    return wanted[0] if wanted else ""

@@ -1,10 +1,13 @@
 """Results go to stdout; everything said about them goes to stderr."""
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from germane.schema import Response
 
 
 def tell(message: str) -> None:
@@ -21,6 +24,22 @@ def put(line: bytes) -> None:
     """One line of results, as bytes: whatever the terminal's encoding, JSON is UTF-8."""
     sys.stdout.flush()
     sys.stdout.buffer.write(line + b"\n")
+
+
+def put_json(answer: "Response | Sequence[Any]") -> None:
+    """A response, or a list of them, as one line of JSON."""
+    import orjson
+
+    from germane.schema import json_value
+
+    put(orjson.dumps(json_value(answer)))
+
+
+def query_typed(query: str) -> str:
+    """The query, from stdin if it is `-`."""
+    if query == "-":
+        query = sys.stdin.buffer.read().decode(errors="replace")
+    return query.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def terminal() -> "Console":

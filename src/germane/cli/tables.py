@@ -1,6 +1,10 @@
-"""How tables for people look, and how they show that something moved."""
+"""Tables for people and for programs, and how they show that something moved."""
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from germane.cli.streams import put, terminal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,3 +27,29 @@ def arrow(before: int | None, rank: int) -> str:
     if before == rank:
         return "="
     return f"▲{before - rank}" if before > rank else f"▼{rank - before}"
+
+
+def put_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A header and rows with tabs between their cells; numbers in full."""
+    put("\t".join(header).encode())
+    for row in rows:
+        put("\t".join(repr(cell) if isinstance(cell, float) else str(cell) for cell in row).encode())
+
+
+def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "") -> None:
+    """A table for people; numbers with four digits."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=title or None, title_justify="left")
+    for i, name in enumerate(header):
+        numeric = any(isinstance(row[i], int | float) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left", header_style="bold")
+    for row in rows:
+        table.add_row(*(_written(cell) for cell in row))
+    terminal().print(table)
+
+
+def _written(cell: Any) -> str:
+    if isinstance(cell, float):
+        return "-" if math.isnan(cell) else f"{cell:.4f}"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from germane.engine.answers import answer_explain, answer_search
 from germane.engine.feedback import Passes, model_of, search_with_feedback
 from germane.engine.feedback_report import FeedbackReport
+from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
+from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
 from germane.errors import ParameterError, QueryError
 from germane.feedback import FeedbackMethod, feedback_named
@@ -34,9 +37,6 @@ from germane.types import Document, Marks, Topic
 DEFAULT_FIELDS = ("title", "text")
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
-
-DEFAULT_FEEDBACK = "consensus"
-"""What learns when marks are given and no method is named."""
 
 Query = str | Mapping[str, float]
 
@@ -238,6 +238,18 @@ class Engine:
             raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
         return found
 
+    @overload
+    def answer(self, request: SearchRequest) -> SearchResponse: ...
+
+    @overload
+    def answer(self, request: ExplainRequest) -> ExplainResponse: ...
+
+    def answer(self, request: SearchRequest | ExplainRequest) -> SearchResponse | ExplainResponse:
+        """Answer a request as the doors make it: names and texts in, a value with `to_dict()` out."""
+        if isinstance(request, ExplainRequest):
+            return answer_explain(self, request)
+        return answer_search(self, request)
+
     def suggest(self, query: str) -> str | None:
         """'Did you mean': the query with unknown words corrected by the collection's language model, or None."""
         return suggest(self._searcher.snapshot, self.analyzer, query)
@@ -299,26 +311,26 @@ class Engine:
                 if not deleted:
                     yield Document(doc_id, fields)
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self) -> IndexStats:
         """Numbers about the index: documents, tokens, segments, bytes."""
         snapshot = self._searcher.snapshot
         containers = [live.segment.container for live in snapshot.segments]
-        return {
-            "documents": snapshot.n_docs,
-            "deleted": sum(live.deletions.n_docs for live in snapshot.segments),
-            "tokens": snapshot.n_tokens,
-            "terms": snapshot.n_terms(),
-            "postings": sum(int(container.meta["n_postings"]) for container in containers),
-            "segments": len(snapshot.segments),
-            "generation": snapshot.manifest.generation,
-            "bytes": sum(container.size for container in containers),
-            "bytes_dictionary": sum(container.bytes_of(*DICTIONARY_SECTIONS) for container in containers),
-            "bytes_postings": sum(container.bytes_of(*POSTINGS_SECTIONS) for container in containers),
-            "text_fields": list(self.text_fields),
-            "filterable": sorted(self.filterable()),
-            "analyzer": self.analyzer.to_dict(),
-            "fingerprint": self.analyzer.fingerprint,
-        }
+        return IndexStats(
+            documents=snapshot.n_docs,
+            deleted=sum(live.deletions.n_docs for live in snapshot.segments),
+            tokens=snapshot.n_tokens,
+            terms=snapshot.n_terms(),
+            postings=sum(int(container.meta["n_postings"]) for container in containers),
+            segments=len(snapshot.segments),
+            generation=snapshot.manifest.generation,
+            bytes=sum(container.size for container in containers),
+            bytes_dictionary=sum(container.bytes_of(*DICTIONARY_SECTIONS) for container in containers),
+            bytes_postings=sum(container.bytes_of(*POSTINGS_SECTIONS) for container in containers),
+            text_fields=self.text_fields,
+            filterable=tuple(sorted(self.filterable())),
+            analyzer=self.analyzer.to_dict(),
+            fingerprint=self.analyzer.fingerprint,
+        )
 
     # -- learning --------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,20 @@ REASONS = 5
 """Words given as reasons for a document's move."""
 
 
+class Source(NamedTuple):
+    """A document that gave a word, and its share of the word's weighted frequency."""
+
+    id: str
+    share: float
+
+
+class WordImpact(NamedTuple):
+    """A word and its impact on a document's score."""
+
+    word: str
+    impact: float
+
+
 @dataclass(frozen=True, slots=True)
 class ExpansionWord:
     """A word of the topic model: its weight in the ranking, how much of that is the query's own, and where it is from.
@@ -30,7 +45,7 @@ class ExpansionWord:
     word: str
     weight: float
     query_weight: float
-    sources: tuple[tuple[str, float], ...]
+    sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +67,7 @@ class Move:
     id: str
     rank: int
     before: int | None
-    words: tuple[tuple[str, float], ...]
+    words: tuple[WordImpact, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +76,7 @@ class Fallen:
 
     id: str
     before: int
-    words: tuple[tuple[str, float], ...]
+    words: tuple[WordImpact, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +126,7 @@ class FeedbackReport:
             for term, weight in self.weights.items()
         ]
 
-    def _sources(self, word: int, weight: float, most: int = 3) -> tuple[tuple[str, float], ...]:
+    def _sources(self, word: int, weight: float, most: int = 3) -> tuple[Source, ...]:
         evidence = self._learnt.evidence
         at = np.flatnonzero(evidence.ids == word)
         docs = evidence.document_of[at]
@@ -121,7 +136,7 @@ class FeedbackReport:
         if total <= 0.0:
             return ()
         order = [i for i in np.lexsort((docs, -parts))[:most].tolist() if parts[i] > 0.0]
-        return tuple((self._ids[docs[i]], float(parts[i]) / total) for i in order)
+        return tuple(Source(self._ids[docs[i]], float(parts[i]) / total) for i in order)
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -160,14 +175,14 @@ class FeedbackReport:
         now = set(self._searcher.ids(self._hits))
         return [Fallen(i, rank, self._objections(i)) for i, rank in self._before.items() if i not in now]
 
-    def _objections(self, doc_id: str) -> tuple[tuple[str, float], ...]:
+    def _objections(self, doc_id: str) -> tuple[WordImpact, ...]:
         """The words that repel a document, with their impact on its score, largest first."""
         repelling = {term: -weight for term, weight in self.weights.items() if weight < 0.0}
         place = self._searcher.snapshot.place_of(doc_id)
         found = explain(self._searcher, repelling, self._final, doc_id, place, None) if repelling else None
         parts = [part for part in found.parts if part.impact > 0.0] if found else []
         parts.sort(key=lambda part: (-part.impact, part.term))
-        return tuple((part.word, -part.impact) for part in parts[:REASONS])
+        return tuple(WordImpact(part.word, -part.impact) for part in parts[:REASONS])
 
     @cached_property
     def _before(self) -> dict[str, int]:
@@ -179,12 +194,12 @@ class FeedbackReport:
         )
         return {doc_id: rank for rank, doc_id in enumerate(self._searcher.ids(hits), start=1)}
 
-    def _reasons(self, doc_id: str, place: DocumentPlace, added: set[str]) -> tuple[tuple[str, float], ...]:
+    def _reasons(self, doc_id: str, place: DocumentPlace, added: set[str]) -> tuple[WordImpact, ...]:
         positive = {term: weight for term, weight in self.weights.items() if weight > 0.0}
         found = explain(self._searcher, positive, self._final, doc_id, place, None)
         parts = [part for part in found.parts if part.impact > 0.0 and part.term in added] if found else []
         parts.sort(key=lambda part: (-part.impact, part.term))
-        return tuple((part.word, part.impact) for part in parts[:REASONS])
+        return tuple(WordImpact(part.word, part.impact) for part in parts[:REASONS])
 
     @property
     def _final(self) -> RankingModel:

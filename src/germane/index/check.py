@@ -15,12 +15,13 @@ from germane.index.invariants import contradictions, good_offsets
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
 from germane.index.writer import stray_files
+from germane.schema import Response
 
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class CheckReport:
+class CheckReport(Response):
     """`problems`: a sentence for each damage, naming the file. `notes`: what is odd but harmless, as stray files."""
 
     ok: bool

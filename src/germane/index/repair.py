@@ -25,6 +25,7 @@ from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_
 from germane.index.merge import generation_of
 from germane.index.segment import Segment
 from germane.index.stored_fields import StoredReader
+from germane.schema import Response
 from germane.text import Analyzer
 from germane.types import Document
 
@@ -35,7 +36,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class RepairReport:
+class RepairReport(Response):
     """`lost` and `actions`: sentences. Nothing was lost if `lost` is empty, nothing was wrong if `actions` is."""
 
     kept_documents: int

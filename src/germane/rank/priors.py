@@ -7,12 +7,13 @@ the smallest prior any document has. `weight` is an exponent: P(d)^weight.
 import datetime
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from germane.errors import ParameterError
+from germane.errors import ParameterError, QueryError
 from germane.index.columns import KeywordColumn, NumericColumn
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
@@ -116,3 +117,43 @@ def _day(text: str) -> float:
         return float(datetime.datetime.fromisoformat(text).toordinal())
     except ValueError:
         return math.nan
+
+
+# -- as text -----------------------------------------------------------------------------------------------------------
+
+
+def prior_named(text: str, fields: Collection[str], today: datetime.date) -> Prior:
+    """`length`, `field:NAME` or `fresh:FIELD:DAYS`, with `^WEIGHT` behind it if wanted; `fields`: the names known."""
+    what, _, exponent = text.partition("^")
+    weight = _weight(exponent, text) if exponent or text.endswith("^") else 1.0
+    match what.split(":"):
+        case ["length"]:
+            return LengthPrior(weight)
+        case ["field", name]:
+            return FieldPrior(_known(name, fields), weight)
+        case ["fresh", name, days]:
+            return FreshnessPrior(_known(name, fields), _half_life(days, text), today, weight)
+    raise ParameterError(f"'priors' are length, field:NAME or fresh:FIELD:DAYS (and ^WEIGHT if wanted), not '{text}'")
+
+
+def _known(name: str, fields: Collection[str]) -> str:
+    if name not in fields:
+        raise QueryError(f"there is no field '{name}' for a prior (fields: {', '.join(sorted(fields)) or 'none'})")
+    return name
+
+
+def _half_life(text: str, prior: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"'{prior}': a half-life is a number of days, not '{text}'") from None
+
+
+def _weight(text: str, prior: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not math.isfinite(weight):
+        raise ParameterError(f"'{prior}': a weight is a number, as in length^0.3")
+    return weight

@@ -1,23 +1,28 @@
-"""Ranking models by name, as the command line and configuration write them."""
+"""Ranking models by name, as the command line and configuration write them. Importing this loads no model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from germane.errors import ParameterError
-from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank.models import BM25, DEFAULT_MU, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
 
+if TYPE_CHECKING:
+    from germane.rank.models import RankingModel
+
+DEFAULT_MU = 400.0
 DEFAULT_LAM = 0.3
 """Weight of the document in Jelinek-Mercer smoothing; long queries like less, titles more."""
 
-_MODELS: dict[str, tuple[Callable[..., RankingModel], dict[str, float]]] = {
-    "dirichlet": (lambda mu: QueryLikelihood(Dirichlet(mu)), {"mu": DEFAULT_MU}),
-    "jm": (lambda lam: QueryLikelihood(JelinekMercer(lam)), {"lam": DEFAULT_LAM}),
-    "twostage": (lambda lam, mu: QueryLikelihood(TwoStage(lam, mu)), {"lam": 0.9, "mu": DEFAULT_MU}),
-    "absolute": (lambda delta: QueryLikelihood(AbsoluteDiscounting(delta)), {"delta": 0.7}),
-    "bm25": (BM25, {"k1": 2.0, "b": 0.75}),
-    "tfidf": (TfIdf, {}),
-    "dce": (DCrossEntropy, {"mu": DEFAULT_MU, "lam": 0.5}),
+_MODELS: dict[str, tuple[str, dict[str, float]]] = {
+    "dirichlet": ("germane.lm.Dirichlet", {"mu": DEFAULT_MU}),
+    "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
+    "twostage": ("germane.lm.TwoStage", {"lam": 0.9, "mu": DEFAULT_MU}),
+    "absolute": ("germane.lm.AbsoluteDiscounting", {"delta": 0.7}),
+    "bm25": ("germane.rank.models.BM25", {"k1": 2.0, "b": 0.75}),
+    "tfidf": ("germane.rank.models.TfIdf", {}),
+    "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
 }
+"""Where the class is, and its parameters with their defaults. A smoothing ranks by query likelihood under it."""
 
 MODEL_NAMES = tuple(_MODELS)
 
@@ -32,7 +37,7 @@ def model_defaults(name: str) -> Mapping[str, float]:
     return _MODELS[name][1]
 
 
-def model_named(name: str, **parameters: float | None) -> RankingModel:
+def model_named(name: str, **parameters: float | None) -> "RankingModel":
     """The model of that name; a parameter left None keeps its default, one the model does not have is an error."""
     defaults = model_defaults(name)
     given = {key: value for key, value in parameters.items() if value is not None}
@@ -42,4 +47,8 @@ def model_named(name: str, **parameters: float | None) -> RankingModel:
         others = [other for other, (_, takes_too) in _MODELS.items() if set(foreign) <= takes_too.keys()]
         hint = f" ({', '.join(foreign)}: model {' or '.join(others)})" if others else ""
         raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}{hint}")
-    return _MODELS[name][0](**{**defaults, **given})
+    from germane.rank.models import QueryLikelihood, RankingModel
+
+    module, _, kind = _MODELS[name][0].rpartition(".")
+    made = getattr(import_module(module), kind)(**{**defaults, **given})
+    return made if isinstance(made, RankingModel) else QueryLikelihood(made)

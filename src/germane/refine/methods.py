@@ -1,39 +1,37 @@
-"""Methods of refinement by name, as the command line and configuration write them."""
+"""Methods of refinement by name, as the command line and configuration write them. Importing this loads no method."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from germane.lm.parameters import named
-from germane.refine.carried import CarriedEvidence
-from germane.refine.em import EM, SAEM
-from germane.refine.logistic import Logistic
-from germane.refine.multi_mixture import MultiMixtureAIB, MultiMixtureKL
-from germane.refine.naive_bayes import NaiveBayes
-from germane.refine.neighbours import Neighbours
-from germane.refine.refined import RefineMethod
-from germane.refine.rocchio import Rocchio
-from germane.refine.smoothed_dirichlet import SmoothedDirichletEM
-from germane.refine.transductive_svm import TransductiveSVM
+if TYPE_CHECKING:
+    from germane.refine.refined import RefineMethod
 
-_METHODS: dict[str, type[RefineMethod]] = {
-    method.name: method
-    for method in (
-        CarriedEvidence,
-        NaiveBayes,
-        EM,
-        MultiMixtureKL,
-        MultiMixtureAIB,
-        SAEM,
-        Neighbours,
-        TransductiveSVM,
-        SmoothedDirichletEM,
-        Rocchio,
-        Logistic,
-    )
+_METHODS = {
+    "auto": "carried.CarriedEvidence",
+    "nb": "naive_bayes.NaiveBayes",
+    "em": "em.EM",
+    "mmem-kl": "multi_mixture.MultiMixtureKL",
+    "mmem-aib": "multi_mixture.MultiMixtureAIB",
+    "saem": "em.SAEM",
+    "knn": "neighbours.Neighbours",
+    "tsvm": "transductive_svm.TransductiveSVM",
+    "sd": "smoothed_dirichlet.SmoothedDirichletEM",
+    "rocchio": "rocchio.Rocchio",
+    "logistic": "logistic.Logistic",
 }
+"""Where in `germane.refine` the class is, whose `name` is the same."""
 
 METHOD_NAMES = tuple(_METHODS)
 
 
-def method_named(name: str, **parameters: Any) -> RefineMethod:
+def method_named(name: str, **parameters: Any) -> "RefineMethod":
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
-    return named("method", name, _METHODS, parameters)
+    from germane.lm.parameters import named
+
+    return named("method", name, {known: _class(known) for known in METHOD_NAMES}, parameters)
+
+
+def _class(name: str) -> "type[RefineMethod]":
+    module, _, kind = _METHODS[name].rpartition(".")
+    found: type[RefineMethod] = getattr(import_module(f"germane.refine.{module}"), kind)
+    return found

@@ -1,7 +1,7 @@
 """germane add: more documents for an index."""
 
 from germane.cli import options
-from germane.cli.intake import Source, documents, tell_added, tell_skipped
+from germane.cli.documents import Source, documents, put_added, tell_skipped
 from germane.cli.opening import open_engine
 
 
@@ -17,6 +17,7 @@ def add(
     memory: options.Memory = 512,
     threads: options.Threads = None,
     progress: options.Progress = False,
+    json: options.Json = False,
 ) -> None:
     """Add documents to an index, in one atomic commit.
 
@@ -36,4 +37,4 @@ def add(
             memory_mb=memory,
         )
     tell_skipped(skipped)
-    tell_added(report, len(engine))
+    put_added(report, skipped, len(engine), json=json)

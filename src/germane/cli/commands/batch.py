@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.feedback import Feedback
 from germane.cli.opening import open_engine
 from germane.cli.progress import watched
-from germane.cli.ranking import Ranking
+from germane.cli.requests import as_typed, feedback_request, ranking_request, tell_learnt
 from germane.cli.streams import tell
 from germane.errors import InputError
 
@@ -66,15 +65,19 @@ def batch(
     Example: germane batch my-index queries.tsv --feedback rm3 --run rm3.txt
     """
     from germane.data import read_topics, write_run
+    from germane.engine.requests import resolve
 
     topics = list(read_topics(queries, part=part))
     if not topics:
         raise InputError("there are no queries in it", source=queries)
     engine = open_engine(folder)
-    method = Feedback(feedback, feedback_docs, feedback_terms, query_weight, guard).method()
-    ranking = Ranking(model, mu, lam, delta, k1, b, prior or ())
-    chosen, priors = ranking.chosen(engine) if method is None else ranking.named(engine)
-    answers = engine.batch(topics, k, model=chosen, priors=priors, syntax=syntax, feedback=method, threads=threads)
+    learning = feedback_request(feedback, feedback_docs, feedback_terms, query_weight, guard)
+    with as_typed():
+        asked = resolve(engine, ranking_request(model, mu, lam, delta, k1, b, prior), learning)
+    tell_learnt(asked.learnt)
+    answers = engine.batch(
+        topics, k, model=asked.model, priors=asked.priors, syntax=syntax, feedback=asked.method, threads=threads
+    )
     silent: list[str] = []
     entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent)
     write_run(run if run is not None else sys.stdout, entries)

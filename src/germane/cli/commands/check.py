@@ -5,10 +5,10 @@ import typer
 from germane.cli import options
 from germane.cli.failures import DAMAGED
 from germane.cli.opening import must_be_index
-from germane.cli.streams import counted, tell
+from germane.cli.streams import counted, put_json, tell
 
 
-def check(folder: options.Folder) -> None:
+def check(folder: options.Folder, json: options.Json = False) -> None:
     """Read every file of an index and verify it.
 
     Problems go to stdout; exit code 1 means that there are some.
@@ -21,7 +21,9 @@ def check(folder: options.Folder) -> None:
     announce_compiling()
     must_be_index(folder)
     report = check_index(folder)
-    for problem in report.problems:
+    if json:
+        put_json(report)
+    for problem in report.problems if not json else ():
         typer.echo(problem)
     for note in report.notes:
         tell(note)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from germane.cli import measuring, options
-from germane.cli.measuring import named, one_of, put_json, put_rows, show_rows
-from germane.cli.streams import terminal
+from germane.cli.measuring import named
+from germane.cli.streams import put_json, terminal
+from germane.cli.tables import put_rows, show_rows
 
 if TYPE_CHECKING:
-    from germane.evaluate.compare import Comparison
     from germane.evaluate.significance import Alternative
 
 
@@ -31,7 +31,7 @@ def compare(
         typer.Option("--plot", metavar="FILE", help="Draw the first measure's differences.", show_default=False),
     ] = None,
     json: options.Json = False,
-    tsv: measuring.Tsv = False,
+    tsv: options.TabSeparated = False,
 ) -> None:
     """Compare two runs: means, wins and losses by query, significance, and the worst losses.
 
@@ -40,44 +40,42 @@ def compare(
 
     Example: germane compare bm25.txt dirichlet.txt qrels.txt -m AP nDCG@10 --topics queries.tsv
     """
-    wanted = one_of(json=json, tsv=tsv)
+    wanted = options.one_of(json=json, tsv=tsv)
     from germane.data import read_topics
     from germane.evaluate import load_qrels, load_run
-    from germane.evaluate.compare import compare as compared
-    from germane.evaluate.significance import holm
+    from germane.evaluate.compare import compare as compare_runs
+    from germane.evaluate.responses import compared
 
     texts = {topic.id: topic.text for topic in read_topics(topics)} if topics is not None else {}
-    found = compared(
+    runs = compare_runs(
         load_run(run_a), load_run(run_b), load_qrels(qrels), named(measure, more, ("AP", "nDCG@10")),
         texts=texts, alternative=cast("Alternative", alternative),
     )  # fmt: skip
-    corrected = holm([comparison.tests["t"].p_value for comparison in found]).tolist()
     if plot is not None:
         from germane.evaluate import plots
 
-        plots.save(plots.query_differences(found[0], Path(run_a).name, Path(run_b).name), plot)
+        plots.save(plots.query_differences(runs[0], Path(run_a).name, Path(run_b).name), plot)
+    found = compared(runs, worst=max(worst, 0))
     if wanted == "json":
-        put_json([{**_content(c, worst), "p_t_holm": p} for c, p in zip(found, corrected, strict=True)])
+        put_json(found)
         return
     header = ["measure", "A", "B", "A-B", "low", "high", "d_z", "wins", "losses", "ties"]
     header += [f"p {name}" for name in found[0].tests] + ["p t (Holm)"]
     rows: list[list[Any]] = [
         [
-            c.measure, c.mean_a, c.mean_b, c.effect.mean, c.effect.low, c.effect.high, c.effect.d_z, c.wins, c.losses,
-            c.ties, *(test.p_value for test in c.tests.values()), p,
+            c.measure, c.a, c.b, c.difference.mean, c.difference.low, c.difference.high, c.difference.d_z, c.wins,
+            c.losses, c.ties, *(test.p_value for test in c.tests.values()), c.p_t_holm,
         ]
-        for c, p in zip(found, corrected, strict=True)
+        for c in found
     ]  # fmt: skip
     if wanted == "tsv":
         put_rows(header, rows)
         return
     for column, values in zip(header, zip(*rows, strict=True), strict=True):
         terminal().print(f"{column:<16}" + "".join(f"{_written(value, column):>12}" for value in values))
-    for comparison in found[:1] if worst > 0 else []:
-        losses = comparison.worst(worst)
-        if losses:
-            listed = [[q.query_id, q.a, q.b, q.difference, q.text] for q in losses]
-            show_rows(["query", "A", "B", "A-B", "words"], listed, title=f"\nA's worst losses, {comparison.measure}")
+    if found[0].worst:
+        listed = [[q.query_id, q.a, q.b, q.difference, q.text] for q in found[0].worst]
+        show_rows(["query", "A", "B", "A-B", "words"], listed, title=f"\nA's worst losses, {found[0].measure}")
 
 
 def _written(value: Any, column: str) -> str:
@@ -85,20 +83,3 @@ def _written(value: Any, column: str) -> str:
     if isinstance(value, float):
         return f"{value:.2g}" if column.startswith("p ") else f"{value:.4f}"
     return str(value)
-
-
-def _content(comparison: "Comparison", worst: int) -> dict[str, Any]:
-    return {
-        "measure": comparison.measure,
-        "a": comparison.mean_a,
-        "b": comparison.mean_b,
-        "difference": comparison.effect._asdict(),
-        "wins": comparison.wins,
-        "losses": comparison.losses,
-        "ties": comparison.ties,
-        "tests": {name: test._asdict() for name, test in comparison.tests.items()},
-        "worst": [
-            {"query_id": q.query_id, "text": q.text, "a": q.a, "b": q.b, "difference": q.difference}
-            for q in comparison.worst(worst)
-        ],
-    }

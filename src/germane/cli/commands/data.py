@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.measuring import put_json, show_rows
-from germane.cli.streams import put, tell
+from germane.cli.streams import put, put_json, tell
+from germane.cli.tables import show_rows
 from germane.errors import ParameterError
 
 
@@ -56,12 +56,13 @@ def data(
         return
     if name is None:
         raise ParameterError(f"germane data {action} wants the name of a data set; germane data list shows them")
+    from germane.evaluate.responses import DatasetResponse
     from germane.experiments.datasets import describe, export
 
     if action is Action.INFO:
         facts = describe(name)
         if json:
-            put_json(facts)
+            put_json(DatasetResponse.of(facts))
         else:
             show_rows(["", name], [[key.replace("_", " "), value] for key, value in facts.items()])
         return

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from germane.cli import measuring, options
-from germane.cli.measuring import named, one_of, put_json, put_rows, show_rows
-from germane.cli.streams import put, tell
+from germane.cli.measuring import named
+from germane.cli.streams import put, put_json, tell
+from germane.cli.tables import put_rows, show_rows
 
 
 def evaluate(
@@ -16,7 +17,7 @@ def evaluate(
     measure: measuring.Measures = None,
     by_query: Annotated[bool, typer.Option("--by-query", help="The values of each query too.")] = False,
     json: options.Json = False,
-    tsv: measuring.Tsv = False,
+    tsv: options.TabSeparated = False,
     trec: Annotated[
         bool, typer.Option("--trec", help="Print as trec_eval does: measure, query, value.", rich_help_panel="Output")
     ] = False,
@@ -28,9 +29,10 @@ def evaluate(
 
     Example: germane evaluate run.txt qrels.txt -m AP nDCG@10
     """
-    wanted = one_of(json=json, tsv=tsv, trec=trec)
+    wanted = options.one_of(json=json, tsv=tsv, trec=trec)
     from germane.evaluate import DEFAULT_MEASURES, load_qrels, load_run
     from germane.evaluate import evaluate as evaluated
+    from germane.evaluate.responses import EvaluationResponse
 
     ranked, judged = load_run(run), load_qrels(qrels)
     found = evaluated(ranked, judged, named(measure, more, DEFAULT_MEASURES))
@@ -40,8 +42,7 @@ def evaluate(
     if unjudged:
         tell(f"{unjudged:,} of {len(ranked):,} queries of the run are not judged: they are left out")
     if wanted == "json":
-        queries = {q: {m: found.values[m][i] for m in found.measures} for i, q in enumerate(found.query_ids)}
-        put_json({"measures": dict(found.overall), **({"queries": queries} if by_query else {})})
+        put_json(EvaluationResponse.of(found, by_query=by_query))
         return
     rows: list[list[object]] = [["all", *(found[m] for m in found.measures)]]
     if by_query:

@@ -1,26 +1,26 @@
 """germane explain: why a document has its score."""
 
-import dataclasses
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from germane.cli import options, questions
+from germane.cli import options
 from germane.cli.opening import open_engine
-from germane.cli.ranking import Ranking
-from germane.cli.streams import put, terminal
+from germane.cli.requests import as_typed, ranking_request, tell_learnt
+from germane.cli.streams import put_json, query_typed, terminal
+from germane.rank.registry import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from germane.rank.explain import Explanation
+    from germane.engine import ExplainResponse
 
 
 def explain(
     folder: options.Folder,
     words: options.Query,
     doc_id: Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)],
-    model: options.Model = options.DEFAULT_MODEL,
+    model: options.Model = DEFAULT_MODEL,
     mu: options.Mu = None,
     lam: options.Lam = None,
     delta: options.Delta = None,
@@ -36,19 +36,20 @@ def explain(
 
     Example: germane explain my-index "heart attack" doc-17
     """
-    query = questions.typed(words)
-    engine = open_engine(folder)
-    chosen, priors = Ranking(model, mu, lam, delta, k1, b, prior or ()).chosen(engine)
-    found = engine.explain(query, doc_id, model=chosen, priors=priors, syntax=not plain)
-    if json:
-        import orjson
+    from germane.engine import ExplainRequest
 
-        put(orjson.dumps({"query": query, "model": model, "score": found.score, **dataclasses.asdict(found)}))
+    query = query_typed(words)
+    ranking = ranking_request(model, mu, lam, delta, k1, b, prior)
+    with as_typed():
+        found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain))
+    tell_learnt(found.learnt)
+    if json:
+        put_json(found)
     else:
         show(terminal(), found)
 
 
-def show(console: "Console", found: "Explanation") -> None:
+def show(console: "Console", found: "ExplainResponse") -> None:
     """The parts as a table."""
     from rich.table import Table
     from rich.text import Text

@@ -6,7 +6,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.analysis import analyzer_named
-from germane.cli.intake import Source, documents, tell_added, tell_skipped
+from germane.cli.documents import Source, documents, put_added, tell_skipped
 from germane.cli.opening import new_engine
 from germane.errors import InputError, ParameterError
 
@@ -36,6 +36,7 @@ def index(
     memory: options.Memory = 512,
     threads: options.Threads = None,
     progress: options.Progress = False,
+    json: options.Json = False,
 ) -> None:
     """Make an index from a collection of documents.
 
@@ -61,7 +62,7 @@ def index(
         )
         total = len(engine)
     tell_skipped(skipped)
-    tell_added(report, total)
+    put_added(report, skipped, total, json=json)
 
 
 def _field_names(text: str) -> list[str]:

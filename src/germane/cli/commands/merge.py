@@ -16,4 +16,4 @@ def merge(folder: options.Folder) -> None:
         before = engine.stats()
         engine.merge()
         after = engine.stats()
-    tell(f"{before['segments']:,} segments, {before['bytes']:,} bytes -> {after['segments']:,}, {after['bytes']:,}")
+    tell(f"{before.segments:,} segments, {before.bytes:,} bytes -> {after.segments:,}, {after.bytes:,}")

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from germane.cli import options, refined
+from germane.cli import options, refinement_tables
 from germane.cli.analysis import analyzer_named
-from germane.cli.measuring import one_of, put_json
-from germane.cli.refining import ResultSource, marked, threshold_of
-from germane.cli.streams import tell, terminal
+from germane.cli.result_list import ResultSource, marked, threshold_of
+from germane.cli.streams import put_json, tell, terminal
 from germane.errors import ParameterError
+from germane.refine.methods import METHOD_NAMES
 
 _REFINING = "Refining"
 _ANALYSIS = "Words"
@@ -40,9 +40,7 @@ def refine(
             "--not", metavar="ID,ID", help="Results that are not, named alike; repeatable.", show_default=False
         ),
     ] = None,
-    method: Annotated[
-        str, typer.Option(help=f"One of {', '.join(options.REFINEMENT)}.", rich_help_panel=_REFINING)
-    ] = "auto",
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", rich_help_panel=_REFINING)] = "auto",
     threshold: Annotated[
         str | None,
         typer.Option(
@@ -98,7 +96,11 @@ def refine(
     k: Annotated[
         int | None,
         typer.Option(
-            "-k", metavar="K", min=1, help="How many results to print.", show_default=f"{refined.SHOWN}, programs all"
+            "-k",
+            metavar="K",
+            min=1,
+            help="How many results to print.",
+            show_default=f"{refinement_tables.SHOWN}, programs all",
         ),
     ] = None,
     explain: Annotated[
@@ -126,13 +128,14 @@ def refine(
 
     Example: germane refine export.ris --relevant 2 --method mmem-aib --synonyms mesh.tsv --changes
     """
-    wanted = one_of(json=json, tsv=tsv)
+    wanted = options.one_of(json=json, tsv=tsv)
     if tsv and (explain or changes):
         raise ParameterError("--explain and --changes go with the table or with --json, not with --tsv")
     if lemmas and stemmer not in (None, "lemma"):
         raise ParameterError(f"choose one of --lemmas and --stemmer {stemmer}")
     chosen = "lemma" if lemmas else stemmer or "english"
     from germane.refine.refiner import Refiner
+    from germane.refine.responses import RefinementResponse
     from germane.types import Marks
 
     refiner = Refiner(
@@ -147,10 +150,11 @@ def refine(
     found = refiner.fit(zip(listed.ids, listed.texts, strict=True), marks).rank()
     titles = dict(zip(listed.ids, listed.titles, strict=True))
     tell(f"{found.method}: {found.reason}")
-    shown = k or (len(found) if wanted else refined.SHOWN)
+    shown = k or (len(found) if wanted else refinement_tables.SHOWN)
+    answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes)
     if wanted == "json":
-        put_json(refined.content(found, titles, shown, explain=explain, changes=changes))
+        put_json(answer)
     elif wanted == "tsv":
-        refined.put_tsv(found, titles, shown)
+        refinement_tables.put_tsv(answer)
     else:
-        refined.show(terminal(), found, titles, shown, explain=explain, changes=changes)
+        refinement_tables.show(terminal(), answer, shown)

@@ -4,10 +4,10 @@ import typer
 
 from germane.cli import options
 from germane.cli.opening import must_be_index
-from germane.cli.streams import counted, tell
+from germane.cli.streams import counted, put_json, tell
 
 
-def repair(folder: options.Folder) -> None:
+def repair(folder: options.Folder, json: options.Json = False) -> None:
     """Make a damaged index usable again.
 
     What can be read is kept; what was lost is listed on stdout.
@@ -22,7 +22,9 @@ def repair(folder: options.Folder) -> None:
     report = repair_index(folder)
     for action in report.actions:
         tell(action)
-    for lost in report.lost:
+    if json:
+        put_json(report)
+    for lost in report.lost if not json else ():
         typer.echo(lost)
     outcome = "nothing was lost" if not report.lost else "what was lost is listed above"
     outcome = outcome if report.actions else "nothing was wrong"

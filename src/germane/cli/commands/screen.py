@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from germane.cli import measuring, options
-from germane.cli.intake import Source, tell_skipped
-from germane.cli.measuring import one_of, put_json, put_rows, show_rows
+from germane.cli import options
+from germane.cli.documents import Source, tell_skipped
 from germane.cli.progress import watched
-from germane.cli.streams import counted, tell, terminal
+from germane.cli.streams import counted, put_json, tell, terminal
+from germane.cli.tables import put_rows, show_rows
 from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def screen(
     on_error: options.SkipBad = options.OnError.STOP,
     progress: options.Progress = False,
     json: options.Json = False,
-    tsv: measuring.Tsv = False,
+    tsv: options.TabSeparated = False,
 ) -> None:
     """Screen references: what to read next and why, how many relevant ones remain, and whether to stop.
 
@@ -134,7 +134,7 @@ def screen(
 
     Example: germane screen review.jsonl --label included --simulate --seeds 10 --plot recall.png
     """
-    wanted = one_of(json=json, tsv=tsv)
+    wanted = options.one_of(json=json, tsv=tsv)
     marking = bool(include or exclude or undecide)
     if simulate and (label is None or decisions or marking or export or estimate or explain is not None):
         raise ParameterError("--simulate needs --label and goes with no option about decisions")
@@ -229,79 +229,50 @@ def _ids(texts: Sequence[str] | None) -> list[str]:
 
 
 def _put_answers(screening: "Screening", n: int, wanted: str) -> None:
-    suggestions = screening.next(n)
-    left, advice = screening.estimate(), screening.recommendation()
-    rows: list[list[Any]] = []
-    for suggestion in suggestions:
-        why = ", ".join(word.word for word in suggestion.words)
-        why = f"unlike what was read: {why}" if suggestion.explores else why
-        rows.append([suggestion.id, suggestion.probability, why, _title(screening, suggestion.id)])
-    header = ["id", "probability", "because of", "title"]
-    if not screening.calibrated:
+    from germane.refine.screening.responses import ScreeningResponse
+
+    found = ScreeningResponse.of(screening, n)
+    if not found.calibrated:
         tell("probabilities are rough until two relevant and two irrelevant documents are decided")
     if wanted == "json":
-        put_json(
-            {
-                "next": [dict(zip(("id", "probability", "why", "title"), row, strict=True)) for row in rows],
-                "read": left.read,
-                "found": left.found,
-                "remaining": {
-                    "expected": left.expected,
-                    "low": left.low,
-                    "high": left.high,
-                    "confidence": left.confidence,
-                },
-                "recommendation": {"stop": advice.stop, "reason": advice.reason, "p_value": advice.p_value},
-            }
-        )
+        put_json(found)
         return
+    header = ["id", "probability", "because of", "title"]
     if wanted == "tsv" and n:
-        put_rows(header, rows)
+        put_rows(header, [[row.id, row.probability, row.why, row.title] for row in found.next])
         return
+    left, advice = found.remaining, found.recommendation
     facts = [
-        ["read", f"{left.read:,} of {left.read + left.unread:,}"],
-        ["relevant found", f"{left.found:,}"],
+        ["read", f"{found.read:,} of {found.read + found.unread:,}"],
+        ["relevant found", f"{found.found:,}"],
         ["relevant remaining, expected", "not known yet" if left.expected is None else f"{left.expected:.1f}"],
         [f"remaining, at most ({left.confidence:.0%} confidence)", f"{left.high:,}"],
-        ["recommendation", str(advice)],
+        ["recommendation", f"{'Stop' if advice.stop else 'Go on'}: {advice.reason}"],
     ]
     if wanted == "tsv":
         put_rows(["what", "value"], facts)
         return
-    if rows:
-        show_rows(header, [[row[0], f"{row[1]:.0%}", *row[2:]] for row in rows])
+    if found.next:
+        show_rows(header, [[row.id, f"{row.probability:.0%}", row.why, row.title] for row in found.next])
         terminal().print()
     for name, value in facts:
         terminal().print(f"{name}: {value}", soft_wrap=True)
 
 
 def _put_explanation(screening: "Screening", doc_id: str, wanted: str) -> None:
-    found = screening.explain(doc_id)
+    from germane.refine.screening.responses import ScreeningExplanation
+
+    found = ScreeningExplanation.of(screening, doc_id)
     header = ["word", "adds to the log-odds"]
     rows = [[word.word, word.amount] for word in found.words]
     if wanted == "json":
-        put_json(
-            {
-                "id": found.id,
-                "probability": found.probability,
-                "score": found.score,
-                "bias": found.bias,
-                "words": [{"word": word, "amount": amount} for word, amount in rows],
-                "decision": found.decision,
-            }
-        )
+        put_json(found)
     elif wanted == "tsv":
         put_rows(header, rows)
     else:
-        terminal().print(f"{doc_id}: {_title(screening, doc_id)}", soft_wrap=True)
+        terminal().print(f"{doc_id}: {found.title}", soft_wrap=True)
         terminal().print(f"probability {found.probability:.0%}, score {found.score:.3f} (bias {found.bias:.3f})")
         show_rows(header, rows[:WORDS])
-
-
-def _title(screening: "Screening", doc_id: str) -> str:
-    fields = screening.documents[doc_id].fields
-    title = next((value for name, value in fields.items() if name.lower() == "title"), "")
-    return " ".join(str(title or "").split())
 
 
 # -- simulation --------------------------------------------------------------------------------------------------------
@@ -339,38 +310,22 @@ def _simulate(
 
 
 def _put_simulation(result: "Simulation", rule: "StoppingRule", wanted: str) -> None:
-    measures = result.measures
+    from germane.refine.screening.responses import SimulationResponse
+
+    found = SimulationResponse.of(result)
     if wanted == "json":
-        put_json(
-            {
-                "documents": result.n_docs,
-                "relevant": result.n_relevant,
-                "measures": {name: mean._asdict() for name, mean in measures.items()},
-                "runs": [
-                    {
-                        "seed": run.seed,
-                        "wss95": run.wss(0.95),
-                        "wss100": run.wss(1.0),
-                        "rrf10": run.rrf10,
-                        "stop": run.stop,
-                        "recall": run.recall_at_stop,
-                    }
-                    for run in result.runs
-                ],
-                "reached": result.reached,
-            }
-        )
+        put_json(found)
         return
     if wanted == "tsv":
-        put_rows(["measure", "mean", "low", "high"], [[name, *mean] for name, mean in measures.items()])
+        put_rows(["measure", "mean", "low", "high"], [[name, *mean] for name, mean in found.measures.items()])
         return
     shown = [
         [name, f"{100 * mean.value:.1f}%", f"{100 * mean.low:.1f} to {100 * mean.high:.1f}"]
-        for name, mean in measures.items()
+        for name, mean in found.measures.items()
     ]
     show_rows(["measure", "mean", "95% interval over seeds"], shown)
     terminal().print(
-        f"{result.n_docs:,} documents, {result.n_relevant:,} relevant, {counted(len(result.runs), 'run')}; recall of "
-        f"{rule.target:.0%} at the recommended stop in {result.reached} of {len(result.runs)}",
+        f"{found.documents:,} documents, {found.relevant:,} relevant, {counted(len(found.runs), 'run')}; recall of "
+        f"{rule.target:.0%} at the recommended stop in {found.reached} of {len(found.runs)}",
         soft_wrap=True,
     )

@@ -1,19 +1,17 @@
 """germane search: the best documents for a query."""
 
-from typing import TYPE_CHECKING, Annotated
+import dataclasses
+from typing import Annotated
 
 import typer
 
-from germane.cli import answers, learnt, options, questions
+from germane.cli import feedback_tables, hits, options
 from germane.cli.failures import NOTHING_FOUND
-from germane.cli.feedback import Feedback, ranked_by
 from germane.cli.opening import open_engine
-from germane.cli.ranking import Ranking
-from germane.cli.streams import tell, terminal
+from germane.cli.requests import as_typed, feedback_request, ids_typed, ranking_request, tell_learnt
+from germane.cli.streams import put_json, query_typed, tell, terminal
 from germane.errors import ParameterError
-
-if TYPE_CHECKING:
-    from germane.engine import Engine, SearchResult
+from germane.feedback.registry import FEEDBACK_NAMES
 
 
 def search(
@@ -56,63 +54,49 @@ def search(
 
     Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
     """
-    if json + tsv + trec > 1:
-        raise ParameterError("choose one of --json, --tsv and --trec")
-    learning = Feedback(
-        feedback, feedback_docs, feedback_terms, query_weight, guard, relevant or (), not_relevant or ()
-    )
-    _check(learning, explain=explain, plot=plot is not None, lines=tsv or trec)
-    query = questions.typed(" ".join(words))
+    wanted = options.one_of(json=json, tsv=tsv, trec=trec)
+    marked = bool(relevant or not_relevant)
+    _check(feedback is not None or marked, explain=explain, plot=plot is not None, lines=tsv or trec)
+    from germane.engine import SearchRequest
+
+    query = query_typed(" ".join(words))
+    ranking = ranking_request(model, mu, lam, delta, k1, b, prior)
+    learning = feedback_request(feedback, feedback_docs, feedback_terms, query_weight, guard)
     engine = open_engine(folder)
-    ranking = Ranking(model, mu, lam, delta, k1, b, prior or ())
-    result, ranked = _searched(engine, query, k, ranking, learning, plain=plain)
-    sought = questions.words_of(query, result, plain=plain)
-    reason = questions.why_nothing(engine, query, sought, result) if not len(result) else None
-    better = questions.suggestion(engine, query, sought)
-    report = result.feedback
-    if report is not None and plot is not None:
-        learnt.draw(report, plot)
-    if json:
-        told = learnt.content(learning.known_as(), report) if report is not None and explain else None
-        answers.put_json(query, ranked, k, result, better, told)
-    elif tsv:
-        answers.put_tsv(result)
-    elif trec:
-        answers.put_trec(result, tag)
-    elif len(result):
-        answers.show(terminal(), engine, result)
-        if report is not None and explain:
-            learnt.show(terminal(), engine, learning.known_as(), report)
-    if reason is not None:
-        tell(reason)
-    if better is not None:
-        tell(f"did you mean: {better}")
-    if reason is not None:
+    if marked:
+        ids = ids_typed("--relevant", relevant, engine), ids_typed("--not", not_relevant, engine)
+        learning = dataclasses.replace(learning, relevant=ids[0], not_relevant=ids[1])
+    with as_typed():
+        found = engine.answer(SearchRequest(query, k, ranking, learning, not plain, explain))
+    tell_learnt(found.learnt)
+    if plot is not None and found.result is not None and found.result.feedback is not None:
+        feedback_tables.draw(found.result.feedback, plot)
+    if wanted == "json":
+        put_json(found)
+    elif wanted == "tsv":
+        hits.put_tsv(found)
+    elif wanted == "trec":
+        hits.put_trec(found, tag)
+    elif found.hits:
+        hits.show(terminal(), engine, found)
+        if found.feedback is not None:
+            feedback_tables.show(terminal(), engine, found.feedback)
+    if found.reason is not None:
+        tell(found.reason)
+    if found.suggestion is not None:
+        tell(f"did you mean: {found.suggestion}")
+    if found.reason is not None:
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _check(learning: Feedback, *, explain: bool, plot: bool, lines: bool) -> None:
+def _check(learning: bool, *, explain: bool, plot: bool, lines: bool) -> None:
     """What is shown of feedback needs feedback, and a place to show it."""
     for option, given in (("--explain", explain), ("--plot", plot)):
-        if given and not learning.wanted:
+        if given and not learning:
+            names = ", ".join(FEEDBACK_NAMES)
             raise ParameterError(
-                f"{option} shows what feedback did: choose a method with --feedback ({', '.join(options.FEEDBACK)}), "
-                "or mark documents with --relevant or --not; for the score of one document there is germane explain"
+                f"{option} shows what feedback did: choose a method with --feedback ({names}), or mark documents with "
+                "--relevant or --not; for the score of one document there is germane explain"
             )
     if explain and lines:
         raise ParameterError("--explain goes with the table or with --json, not with --tsv or --trec")
-
-
-def _searched(
-    engine: "Engine", query: str, k: int, ranking: Ranking, learning: Feedback, *, plain: bool
-) -> tuple["SearchResult", str]:
-    """The result, and the name of the model that ranked it."""
-    method = learning.method()
-    if method is None:
-        model, priors = ranking.chosen(engine)
-        result = engine.search(query, k, model=model, priors=priors, syntax=not plain)
-        return result, ranking.model or options.DEFAULT_MODEL
-    own, priors = ranking.named(engine)
-    marks = learning.marks(engine)
-    result = engine.search(query, k, model=own, priors=priors, syntax=not plain, feedback=method, marks=marks)
-    return result, ranking.model or ranked_by(method)

@@ -4,7 +4,7 @@ from typing import Any
 
 from germane.cli import options
 from germane.cli.opening import open_engine
-from germane.cli.streams import put, terminal
+from germane.cli.streams import put_json, terminal
 
 
 def stats(folder: options.Folder, json: options.Json = False) -> None:
@@ -14,16 +14,14 @@ def stats(folder: options.Folder, json: options.Json = False) -> None:
     """
     numbers = open_engine(folder).stats()
     if json:
-        import orjson
-
-        put(orjson.dumps(numbers))
+        put_json(numbers)
         return
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
-    for name, value in numbers.items():
+    for name, value in numbers.to_dict().items():
         table.add_row(name.replace("_", " "), _written(value))
     terminal().print(table)
 

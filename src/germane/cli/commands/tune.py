@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from germane.cli import measuring, options
-from germane.cli.measuring import one_of, put_json, put_rows, show_rows
-from germane.cli.streams import tell
+from germane.cli import options
+from germane.cli.streams import put_json, tell
+from germane.cli.tables import put_rows, show_rows
 from germane.errors import ParameterError
+from germane.rank.registry import DEFAULT_MODEL
 
 
 def tune(
@@ -22,7 +23,7 @@ def tune(
         list[str],
         typer.Option("--grid", metavar="NAME=A,B,C", help="The values to try; repeatable.", show_default=False),
     ],
-    model: options.Model = options.DEFAULT_MODEL,
+    model: options.Model = DEFAULT_MODEL,
     measure: Annotated[str, typer.Option("-m", "--measure", help="What to maximise.")] = "AP",
     k: options.K = 1000,
     folds: Annotated[int, typer.Option(help="Parts the queries are split in.")] = 2,
@@ -30,7 +31,7 @@ def tune(
     seed: Annotated[int, typer.Option(help="Draws the folds.")] = 0,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Forget earlier trials.")] = False,
     json: options.Json = False,
-    tsv: measuring.Tsv = False,
+    tsv: options.TabSeparated = False,
 ) -> None:
     """Tune a model's parameters by cross-validation over queries: no query is measured with what it helped to choose.
 
@@ -38,8 +39,9 @@ def tune(
 
     Example: germane tune cranfield --model bm25 --grid k1=0.9,1.2,2 --grid b=0.25,0.5,0.75
     """
-    wanted = one_of(json=json, tsv=tsv)
+    wanted = options.one_of(json=json, tsv=tsv)
     axes = dict(_axis(text) for text in grid)
+    from germane.evaluate.responses import TuningResponse
     from germane.experiments.collections import cache_folder
     from germane.experiments.trials import tune_collection
 
@@ -53,7 +55,7 @@ def tune(
         tested = sum(fold.test_values.values()) / len(fold.test)
         rows.append([str(number), *fold.tuned.parameters.values(), fold.tuned.value, tested, len(fold.test)])
     if wanted == "json":
-        put_json({"mean": found.mean, "folds": [dict(zip(header, row, strict=True)) for row in rows]})
+        put_json(TuningResponse(found.mean, tuple(dict(zip(header, row, strict=True)) for row in rows)))
     elif wanted == "tsv":
         put_rows(header, rows)
     else:

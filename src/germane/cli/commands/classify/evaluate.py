@@ -1,5 +1,6 @@
 """germane classify evaluate: how well a saved classifier labels texts whose labels are known."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -8,14 +9,14 @@ import typer
 from germane.cli import classifying, label_files, measuring, options
 from germane.cli.classifying import answers, columns_of, label_lists, separator_of
 from germane.cli.label_files import Reading, labels_wanted, read_predictions, tell_empty, write_predictions
-from germane.cli.measuring import one_of, put_json, put_rows, show_rows
-from germane.cli.streams import counted, tell
+from germane.cli.streams import counted, put_json, tell
+from germane.cli.tables import put_rows, show_rows
 from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from germane.classify import TextClassifier
     from germane.cli.label_files import Labelled
-    from germane.evaluate.classification import Judged, LabellingsCompared
+    from germane.evaluate.responses import LabellingResponse
     from germane.evaluate.significance import Alternative
 
 SHOWN, LONGEST = 5, 40
@@ -68,10 +69,11 @@ def evaluate(
 
     Example: germane classify evaluate a.germane test.csv --label folder --against b.germane
     """
-    wanted = one_of(json=json, tsv=tsv)
+    wanted = options.one_of(json=json, tsv=tsv)
     labels_wanted(label, folder_labels)
     from germane.classify import TextClassifier
     from germane.evaluate.classification import compare_labellings, judge
+    from germane.evaluate.responses import LabellingResponse
 
     classifier = TextClassifier.load(model)
     several = classifier.multi_label_
@@ -106,12 +108,13 @@ def evaluate(
             plots.confusion(*confusion_matrix([t for (t,) in documents.labels], [p for (p,) in predicted])), confusion
         )
         tell(f"written: {confusion}")
+    answer = LabellingResponse.of(judged, len(documents.ids), compared)
     if wanted == "json":
-        put_json(_content(judged, compared, len(documents.ids)))
+        put_json(answer)
     elif wanted == "tsv":
         put_rows(["class", "documents", "predicted", "precision", "recall", "f1", "bep"], judged.classes)
     else:
-        _show(judged, compared, several)
+        _show(answer, several)
 
 
 def _other(against: str | None, classifier: "TextClassifier") -> "TextClassifier | None":
@@ -157,7 +160,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(f"'{name[:LONGEST]}'" for name in names[:SHOWN]) + (" ..." if len(names) > SHOWN else "")
 
 
-def _show(judged: "Judged", compared: "LabellingsCompared | None", several: bool) -> None:
+def _show(judged: "LabellingResponse", several: bool) -> None:
     titles = (
         "accuracy (all labels right)" if several else "accuracy",
         "micro F1",
@@ -167,7 +170,8 @@ def _show(judged: "Judged", compared: "LabellingsCompared | None", several: bool
     )
     show_rows(["measure", ""], [[name, getattr(judged, key)] for name, key in zip(titles, MEASURES, strict=True)])
     header = ["class", "documents", "predicted", "precision", "recall", "F1", "BEP"]
-    show_rows(header, judged.classes, title="\nClasses")
+    show_rows(header, [dataclasses.astuple(row) for row in judged.classes], title="\nClasses")
+    compared = judged.against
     if compared is None:
         return
     what = "mean F1 of a document" if several else "accuracy"
@@ -175,8 +179,8 @@ def _show(judged: "Judged", compared: "LabellingsCompared | None", several: bool
     rows: list[list[Any]] = [
         [what, compared.a],
         ["the other's", compared.b],
-        ["difference", compared.effect.mean],
-        ["95% interval", f"{compared.effect.low:.4f} to {compared.effect.high:.4f}"],
+        ["difference", compared.difference.mean],
+        ["95% interval", f"{compared.difference.low:.4f} to {compared.difference.high:.4f}"],
         ["better / worse documents", f"{compared.wins:,} / {compared.losses:,}"],
         *([f"p, {names.get(name, name)}", f"{test.p_value:.2g}"] for name, test in compared.tests.items()),
     ]
@@ -184,18 +188,3 @@ def _show(judged: "Judged", compared: "LabellingsCompared | None", several: bool
 
 
 _TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon", "sign": "sign"}
-
-
-def _content(judged: "Judged", compared: "LabellingsCompared | None", n_docs: int) -> dict[str, Any]:
-    content: dict[str, Any] = {"documents": n_docs, **{key: getattr(judged, key) for key in MEASURES}}
-    content["classes"] = [row._asdict() for row in judged.classes]
-    if compared is not None:
-        content["against"] = {
-            "a": compared.a,
-            "b": compared.b,
-            "difference": compared.effect._asdict(),
-            "wins": compared.wins,
-            "losses": compared.losses,
-            "tests": {name: test._asdict() for name, test in compared.tests.items()},
-        }
-    return content

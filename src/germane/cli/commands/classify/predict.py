@@ -7,11 +7,10 @@ import typer
 from germane.cli import classifying, label_files, options
 from germane.cli.classifying import answers, columns_of, label_lists, separator_of
 from germane.cli.label_files import Reading, joined, tell_empty
-from germane.cli.measuring import one_of, put_json, show_rows
-from germane.cli.streams import put, terminal
+from germane.cli.streams import put, put_json, terminal
+from germane.cli.tables import show_rows
 
 if TYPE_CHECKING:
-    from germane.classify import TextClassifier
     from germane.classify.text_classifier import Answers
 
 
@@ -43,8 +42,9 @@ def predict(
 
     Example: germane classify predict mails.germane new.csv --proba --explain
     """
-    wanted = one_of(json=json, tsv=tsv)
+    wanted = options.one_of(json=json, tsv=tsv)
     from germane.classify import TextClassifier
+    from germane.classify.responses import PredictionResponse
 
     classifier = TextClassifier.load(model)
     reading = Reading(data, None, columns_of(classifier, text), False, None, format, encoding, on_error.value)
@@ -61,7 +61,14 @@ def predict(
             doc_id, body = documents.ids[done + i], documents.texts[done + i]
             cell = joined(own, separator_of(classifier)) if wanted == "tsv" else ", ".join(own)
             if wanted == "json":
-                put_json(_content(classifier, found, i, doc_id, own, body, names, proba, top if explain else 0))
+                shares = dict(zip(names, found.probabilities[i].tolist(), strict=True)) if proba else None
+                told = classifier.explain(body, top).responses() if explain else None
+                several = classifier.multi_label_
+                put_json(
+                    PredictionResponse(
+                        doc_id, tuple(own) if several else None, None if several else own[0], shares, told
+                    )
+                )
             elif wanted == "tsv":
                 numbers = [repr(p) for p in found.probabilities[i].tolist()] if proba else []
                 put("\t".join([doc_id, cell, *numbers]).encode())
@@ -81,16 +88,3 @@ def _best(found: "Answers", i: int, names: list[str], n: int = 3) -> str:
     row = found.probabilities[i]
     order = sorted(range(len(names)), key=lambda c: -row[c])[:n]
     return " " + ", ".join(f"{names[c]} {row[c]:.0%}" for c in order)
-
-
-def _content(
-    classifier: "TextClassifier", found: "Answers", i: int, doc_id: str, labels: list[str], text: str,
-    names: list[str], proba: bool, top: int,
-) -> dict[str, Any]:  # fmt: skip
-    content: dict[str, Any] = {"id": doc_id}
-    content |= {"labels": labels} if classifier.multi_label_ else {"label": labels[0]}
-    if proba:
-        content["probabilities"] = dict(zip(names, found.probabilities[i].tolist(), strict=True))
-    if top:
-        content["explanation"] = classifier.explain(text, top).to_dict()["classes"]
-    return content

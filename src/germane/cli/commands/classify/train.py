@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from germane.classify.text_models import TEXT_MODEL_NAMES
 from germane.cli import label_files, options
 from germane.cli.analysis import analyzer_named
 from germane.cli.label_files import Reading, labels_wanted
-from germane.cli.measuring import put_json, show_rows
-from germane.cli.streams import counted, tell
+from germane.cli.streams import counted, put_json, tell
+from germane.cli.tables import show_rows
 from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from germane.text import AnyAnalyzer
 
-MODELS = ("sd-ce", "sd", "multinomial", "multinomial-jm", "bernoulli", "dcm", "dirichlet", "svm")
-"""The names of `germane.classify.text_models`, too heavy to import for a help text; a test compares the two."""
 LARGEST_SEED = 2**32 - 1
 """scikit-learn takes no larger one."""
 
@@ -33,7 +32,7 @@ def train(
             "--into", metavar="FILE", help="Save the classifier; nothing is kept otherwise.", show_default=False
         ),
     ] = None,
-    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = MODELS[0],
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(TEXT_MODEL_NAMES)}.")] = TEXT_MODEL_NAMES[0],
     multi_label: Annotated[
         bool, typer.Option("--multi-label", help="A document may have several labels, or none.")
     ] = False,
@@ -77,6 +76,7 @@ def train(
         what = "is a folder" if into.is_dir() else "is in a folder that does not exist"
         raise InputError(f"the classifier cannot be saved there: it {what}", source=str(into))
     from germane.classify import TextClassifier
+    from germane.classify.responses import TrainingResponse
 
     classifier = TextClassifier(
         model, analyzer=_analyzer(stemmer, stopwords, ngrams), tune=not no_tune, random_state=seed, prior=prior
@@ -98,25 +98,17 @@ def train(
         tell(f"written: {into}")
     else:
         tell("nothing was kept: --into FILE saves the classifier")
-    sizes = {name: sum(name in found for found in documents.labels) for name in classifier.classes_.tolist()}
-    facts = {
-        "model": model,
-        "documents": len(documents.ids),
-        "classes": len(sizes),
-        "words": len(classifier.terms_),
-        "validation": max((trial.value for trial in classifier.tuning_), default=None),
-    }
+    found = TrainingResponse.of(classifier, documents.labels)
     if json:
-        trials = [trial._asdict() for trial in classifier.tuning_]
-        put_json({**facts, "parameters": classifier.chosen_, "sizes": sizes, "trials": trials})
+        put_json(found)
         return
     kind = "mean best F1" if multi_label else "accuracy"
-    validated = facts.pop("validation")
-    rows = {**facts, **classifier.chosen_, f"validation {kind}": validated}
+    facts = {name: getattr(found, name) for name in ("model", "documents", "classes", "words")}
+    rows = {**facts, **found.parameters, f"validation {kind}": found.validation}
     show_rows(
         ["", "chosen"], [[key, f"{value:g}" if isinstance(value, float) else value] for key, value in rows.items()]
     )
-    show_rows(["class", "documents"], [[name, n] for name, n in sizes.items()], title="\nClasses")
+    show_rows(["class", "documents"], [[name, n] for name, n in found.sizes.items()], title="\nClasses")
 
 
 def _analyzer(stemmer: str, stopwords: str, ngrams: str | None) -> "AnyAnalyzer":

@@ -1,35 +1,24 @@
-"""The query as typed: read, corrected, and explained where nothing answers it."""
+"""What to say to a query that found little: did you mean ..., and why nothing was found."""
 
 import re
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from germane.engine.results import SearchResult
 from germane.errors import QueryError
+from germane.text import tokenize
 
 if TYPE_CHECKING:
-    from germane.engine import Engine, SearchResult
+    from germane.engine.engine import Engine
 
 MOST_CORRECTED = 32
 """A query of more words than this is a text, not a question to be spelt right."""
 FEW = 5
 
 
-def typed(query: str) -> str:
-    """The query, from stdin if it is `-`; an empty one is an error."""
-    if query == "-":
-        query = sys.stdin.buffer.read().decode(errors="replace")
-    query = query.encode(errors="surrogateescape").decode(errors="replace")
-    if not query.strip():
-        raise QueryError("the query is empty")
-    return query
-
-
-def words_of(query: str, result: "SearchResult", *, plain: bool) -> list[str]:
+def sought_words(query: str, result: SearchResult, *, syntax: bool) -> list[str]:
     """The different words that are looked for: not the excluded ones, nor the filters."""
-    from germane.text import tokenize
-
-    parts = (query,) if plain else result.query.words
+    parts = result.query.words if syntax else (query,)
     return list(dict.fromkeys(token for part in parts for token in tokenize(part)))
 
 
@@ -45,7 +34,7 @@ def suggestion(engine: "Engine", query: str, words: Sequence[str]) -> str | None
     return better if better != query else None
 
 
-def why_nothing(engine: "Engine", query: str, words: Sequence[str], result: "SearchResult") -> str:
+def why_nothing(engine: "Engine", query: str, words: Sequence[str], result: SearchResult) -> str:
     """A sentence for a query that found nothing; one that no collection could answer is an error."""
     terms = {word: term for word in words if (term := engine.analyzer.term_of(word)) is not None}
     if words and not terms:

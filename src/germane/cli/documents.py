@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from germane.cli.progress import watched
-from germane.cli.streams import counted, tell
+from germane.cli.streams import counted, put_json, tell
 from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -79,8 +79,12 @@ def tell_skipped(report: "SkipReport") -> None:
     tell(f"{counted(report.count, 'record')} skipped")
 
 
-def tell_added(report: "AddReport", total: int) -> None:
-    """Say what an add did."""
+def put_added(report: "AddReport", skipped: "SkipReport", total: int, *, json: bool) -> None:
+    """Say what an add did; with `json`, for programs too."""
+    if json:
+        from germane.engine.responses import AddResponse
+
+        put_json(AddResponse.of(report, unreadable=skipped.count, documents=total))
     parts = [f"{counted(report.added, 'document')} indexed"]
     if report.replaced:
         parts.append(f"{report.replaced:,} of them replaced older ones")

@@ -1,7 +1,6 @@
-"""What feedback did to a search, for people and for programs: the words, where they are from, and what moved."""
+"""What feedback did to a search, as tables and a figure: the words, where they are from, and what moved."""
 
-import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from germane.cli.streams import tell
 from germane.cli.tables import arrow, titled
@@ -14,62 +13,13 @@ if TYPE_CHECKING:
 
     from germane.engine import Engine
     from germane.engine.feedback_report import ExpansionWord, FeedbackReport
+    from germane.engine.responses import FeedbackResponse
 
 SHOWN = 20
 """Words and documents that a person is shown, the strongest; programs get all."""
 WIDTH = 24
 OWN, ADDED, AGAINST = "█", "▒", "░"
-RANKINGS = ("first", "second", "final")
-"""Parameters that say how a method ranks when no model is named."""
 MARKS = {True: "relevant", False: "not relevant", None: ""}
-
-
-def content(name: str, report: "FeedbackReport") -> dict[str, Any]:
-    """The report as JSON has it."""
-    return {
-        "method": name,
-        "parameters": _parameters(report),
-        "drift": dataclasses.asdict(report.drift) if report.drift is not None else None,
-        "words": [
-            {
-                "term": word.term,
-                "word": word.word,
-                "weight": word.weight,
-                "query_weight": word.query_weight,
-                "sources": [{"id": doc_id, "share": share} for doc_id, share in word.sources],
-            }
-            for word in report.words
-        ],
-        "documents": [dataclasses.asdict(document) for document in report.documents],
-        "moves": [
-            {
-                "id": move.id,
-                "rank": move.rank,
-                "before": move.before,
-                "words": [{"word": word, "impact": impact} for word, impact in move.words],
-            }
-            for move in report.moves
-        ],
-        "fallen": [
-            {
-                "id": fallen.id,
-                "before": fallen.before,
-                "words": [{"word": word, "impact": impact} for word, impact in fallen.words],
-            }
-            for fallen in report.fallen
-        ],
-    }
-
-
-def _parameters(report: "FeedbackReport") -> dict[str, Any]:
-    """Numbers as they are, smoothings as they are written in Python; without rankings that a named model replaced."""
-    replaced = () if report.own_rankings else RANKINGS
-    names = [field.name for field in dataclasses.fields(report.method) if field.name not in replaced]
-    values = {name: getattr(report.method, name) for name in names}
-    return {
-        name: value if value is None or isinstance(value, bool | int | float | str) else str(value)
-        for name, value in values.items()
-    }
 
 
 def draw(report: "FeedbackReport", path: "Path") -> None:
@@ -82,7 +32,7 @@ def draw(report: "FeedbackReport", path: "Path") -> None:
     plots.save(plots.expansion(report.words[:SHOWN]), path)
 
 
-def show(console: "Console", engine: "Engine", name: str, report: "FeedbackReport") -> None:
+def show(console: "Console", engine: "Engine", report: "FeedbackResponse") -> None:
     """Three tables: the expanded query, the documents learnt from, and what moved."""
     drift = report.drift
     if drift is not None:
@@ -90,12 +40,12 @@ def show(console: "Console", engine: "Engine", name: str, report: "FeedbackRepor
         console.print(
             f"\nDocuments disagree by {drift.disagreement:.2f} of 1 and hold {drift.coverage:.0%} of the query: {done}."
         )
-    for table in (_words(name, report), _documents(engine, report), _moves(report)):
+    for table in (_words(report), _documents(engine, report), _moves(report)):
         console.print()
         console.print(table)
 
 
-def _words(name: str, report: "FeedbackReport") -> "Table":
+def _words(report: "FeedbackResponse") -> "Table":
     from rich.text import Text
 
     words = report.words[:SHOWN]
@@ -103,7 +53,7 @@ def _words(name: str, report: "FeedbackReport") -> "Table":
     of = f"{len(words)} strongest of {n} words" if n > len(words) else f"{n} words"
     minus = f", {AGAINST} learnt against" if any(word.weight < 0 for word in words) else ""
     repelled = {document.id for document in report.documents if document.mark is False}
-    table = titled(f"The query as {name} rewrote it ({of}; {OWN} typed, {ADDED} learnt{minus})")
+    table = titled(f"The query as {report.method} rewrote it ({of}; {OWN} typed, {ADDED} learnt{minus})")
     table.add_column("word", no_wrap=True)
     table.add_column("weight", justify="right")
     table.add_column("", no_wrap=True)
@@ -137,7 +87,7 @@ def bar(word: "ExpansionWord", most: float) -> str:
     return OWN * own + ADDED * (length - own)
 
 
-def _documents(engine: "Engine", report: "FeedbackReport") -> "Table":
+def _documents(engine: "Engine", report: "FeedbackResponse") -> "Table":
     from rich.text import Text
 
     marked_first = sorted(report.documents, key=lambda document: document.mark is None)
@@ -154,7 +104,7 @@ def _documents(engine: "Engine", report: "FeedbackReport") -> "Table":
     return table
 
 
-def _moves(report: "FeedbackReport") -> "Table":
+def _moves(report: "FeedbackResponse") -> "Table":
     from rich.text import Text
 
     table = titled("What moved, and the added words that argue for it")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from germane.cli.intake import tell_skipped
+from germane.cli.documents import tell_skipped
 from germane.cli.streams import counted
 from germane.errors import InputError, ParameterError, UnknownDocumentError
 

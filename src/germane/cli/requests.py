@@ -1,0 +1,86 @@
+"""From the options of the command line to what the engine is asked, and back from its words to the options."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from germane.cli.streams import tell
+from germane.errors import ParameterError
+
+if TYPE_CHECKING:
+    from germane import Engine
+    from germane.engine import FeedbackRequest, RankingRequest
+
+_OPTIONS = {
+    "n_docs": "--feedback-docs",
+    "n_terms": "--feedback-terms",
+    "query_weight": "--query-weight",
+    "guard": "--guard",
+}
+"""What the parameters of a feedback method are called on the command line."""
+_QUOTED = {"priors": "--prior", "feedback": "--feedback", "model": "--model"} | {
+    name: f"--{name}" for name in ("mu", "lam", "delta", "k1", "b")
+}
+"""What the members of a request are called, where a message has them in quotation marks."""
+
+
+@contextmanager
+def as_typed() -> Iterator[None]:
+    """Errors that are raised within name the options where the engine names its parameters."""
+    try:
+        yield
+    except ParameterError as error:
+        message = re.sub(rf"'?\b({'|'.join(_OPTIONS)})\b'?", lambda found: _OPTIONS[found[1]], str(error))
+        message = re.sub(rf"'({'|'.join(_QUOTED)})'", lambda found: _QUOTED[found[1]], message)
+        raise ParameterError(message) from None
+
+
+def ranking_request(
+    model: str | None, mu: str | None, lam: str | None, delta: float | None, k1: float | None, b: float | None,
+    priors: Sequence[str] | None,
+) -> "RankingRequest":  # fmt: skip
+    """A model with the parameters that were typed."""
+    from germane.engine import RankingRequest
+
+    typed = {"mu": _number(mu), "lam": _number(lam), "delta": delta, "k1": k1, "b": b}
+    return RankingRequest(model, _given(typed), tuple(priors or ()))
+
+
+def feedback_request(
+    method: str | None, n_docs: int | None, n_terms: int | None, query_weight: float | None, guard: bool
+) -> "FeedbackRequest":
+    """A method with the parameters that were typed."""
+    from germane.engine import FeedbackRequest
+
+    typed = {"n_docs": n_docs, "n_terms": n_terms, "query_weight": query_weight, "guard": guard or None}
+    return FeedbackRequest(method, _given(typed))
+
+
+def ids_typed(option: str, texts: Sequence[str] | None, engine: "Engine") -> tuple[str, ...]:
+    """Ids with commas between them; a text that is an id itself, comma and all, is that id."""
+    found: list[str] = []
+    for text in texts or ():
+        ids = [text] if text in engine else [part.strip() for part in text.split(",") if part.strip()]
+        if not ids:
+            raise ParameterError(f"{option} wants ids of documents, with commas between them, not '{text}'")
+        found += ids
+    return tuple(found)
+
+
+def tell_learnt(learnt: Mapping[str, float] | None) -> None:
+    """Say what "auto" came to."""
+    for name, value in (learnt or {}).items():
+        tell(f"{name} = {value:.4g}, learnt from the collection by leave-one-out")
+
+
+def _given(typed: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in typed.items() if value is not None}
+
+
+def _number(text: str | None) -> float | str | None:
+    """The number, or the text as it is: the engine knows what else may stand there."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text

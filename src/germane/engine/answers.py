@@ -1,0 +1,55 @@
+"""From a request to a response: the one road that the command line, HTTP and MCP share."""
+
+from typing import TYPE_CHECKING
+
+from germane.engine.advice import sought_words, suggestion, why_nothing
+from germane.engine.requests import ExplainRequest, SearchRequest, resolve
+from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
+from germane.errors import QueryError
+
+if TYPE_CHECKING:
+    from germane.engine.engine import Engine
+
+
+def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
+    """Search; say what may have been meant and, if nothing was found, why. A query nothing can answer is an error."""
+    query = _words(request.query)
+    asked = resolve(engine, request.ranking, request.feedback)
+    result = engine.search(
+        query,
+        request.k,
+        model=asked.model,
+        priors=asked.priors,
+        syntax=request.syntax,
+        feedback=asked.method,
+        marks=asked.marks,
+    )
+    words = sought_words(query, result, syntax=request.syntax)
+    reason = None if len(result) else why_nothing(engine, query, words, result)
+    told = result.feedback if request.explain else None
+    return SearchResponse(
+        query,
+        asked.name,
+        request.k,
+        tuple(map(HitResponse.of, result)),
+        suggestion(engine, query, words),
+        None if told is None else FeedbackResponse.of(request.feedback.name, told),
+        reason,
+        dict(asked.learnt) or None,
+        result,
+    )
+
+
+def answer_explain(engine: "Engine", request: ExplainRequest) -> ExplainResponse:
+    """The parts of a document's score."""
+    query = _words(request.query)
+    asked = resolve(engine, request.ranking)
+    assert asked.model is not None
+    found = engine.explain(query, request.doc_id, model=asked.model, priors=asked.priors, syntax=request.syntax)
+    return ExplainResponse.of(query, asked.name, found, asked.learnt)
+
+
+def _words(query: str) -> str:
+    if not query.strip():
+        raise QueryError("the query is empty")
+    return query

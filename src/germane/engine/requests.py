@@ -1,0 +1,156 @@
+"""What a door asks of the engine, as plain values: every name a string, every number a number or "auto".
+
+The command line, HTTP and MCP make these; `resolve` turns their words into models, priors, methods and marks. Messages
+put the names of members in quotation marks, so that a door may say what it calls them.
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from germane.errors import ParameterError
+from germane.feedback import FeedbackMethod, feedback_named
+from germane.rank.models import RankingModel
+from germane.rank.priors import Prior, prior_named
+from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES, model_defaults, model_named
+from germane.types import Marks
+
+if TYPE_CHECKING:
+    from germane.engine.engine import Engine
+
+AUTO: Literal["auto"] = "auto"
+"""The value of a parameter that the collection itself shall tell."""
+DEFAULT_FEEDBACK = "consensus"
+"""What learns when marks are given and no method is named."""
+
+Setting: TypeAlias = float | Literal["auto"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRequest:
+    """A model by name with its parameters, and priors as text (`rank.priors.prior_named`); by default the default."""
+
+    model: str | None = None
+    parameters: Mapping[str, Setting] = field(default_factory=dict)
+    priors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackRequest:
+    """A feedback method by name with its parameters, and what a person marked. Marks alone imply the default method."""
+
+    method: str | None = None
+    parameters: Mapping[str, float | int | bool] = field(default_factory=dict)
+    relevant: tuple[str, ...] = ()
+    not_relevant: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the search is to learn at all."""
+        return bool(self.method is not None or self.relevant or self.not_relevant)
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return DEFAULT_FEEDBACK if self.method is None else self.method
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """The best k documents for a query. `explain`: with what feedback did."""
+
+    query: str
+    k: int = 10
+    ranking: RankingRequest = RankingRequest()
+    feedback: FeedbackRequest = FeedbackRequest()
+    syntax: bool = True
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """Why a document has its score."""
+
+    query: str
+    doc_id: str
+    ranking: RankingRequest = RankingRequest()
+    syntax: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a request names: `model` is None where feedback ranks in its own way; `name` that of the last ranking.
+
+    `learnt` are the parameters that were "auto", with the values found.
+    """
+
+    model: RankingModel | None
+    name: str
+    priors: tuple[Prior, ...]
+    method: FeedbackMethod | None
+    marks: Marks
+    learnt: Mapping[str, float]
+
+
+def resolve(engine: "Engine", ranking: RankingRequest, feedback: FeedbackRequest | None = None) -> Resolved:
+    """The models and methods that a request names; `ParameterError` for what does not exist or does not go together."""
+    asked = feedback or FeedbackRequest()
+    method = _method(asked)
+    model, learnt = None, dict[str, float]()
+    if method is None or ranking.model is not None:
+        model, learnt = _model(engine, ranking)
+    elif ranking.parameters:
+        name = next(iter(ranking.parameters))
+        raise ParameterError(f"'{name}' belongs to a ranking model; with feedback, name that with 'model'")
+    today = datetime.date.today()
+    priors = tuple(prior_named(text, engine.filterable(), today) for text in ranking.priors)
+    name = ranking.model or (DEFAULT_MODEL if method is None else ranked_by(method))
+    return Resolved(model, name, priors, method, Marks(asked.relevant, asked.not_relevant), learnt)
+
+
+def ranked_by(method: FeedbackMethod) -> str:
+    """The name of the model by which a method ranks last."""
+    if isinstance(method.final, str):
+        return method.final
+    smoothings = {name: getattr(model_named(name), "smoothing", None) for name in MODEL_NAMES}
+    return next(name for name, smoothing in smoothings.items() if type(smoothing) is type(method.final))
+
+
+def _method(asked: FeedbackRequest) -> FeedbackMethod | None:
+    if asked.wanted:
+        return feedback_named(asked.name, **asked.parameters)
+    if asked.parameters:
+        name = next(iter(asked.parameters))
+        raise ParameterError(f"'{name}' belongs to feedback; name a method with 'feedback'")
+    return None
+
+
+def _model(engine: "Engine", ranking: RankingRequest) -> tuple[RankingModel, dict[str, float]]:
+    """The model, and what was learnt for it."""
+    name = ranking.model or DEFAULT_MODEL
+    given: dict[str, float] = {}
+    for parameter, value in ranking.parameters.items():
+        if isinstance(value, str) and value != AUTO:
+            raise ParameterError(f"'{parameter}' wants a number or 'auto', not '{value}'")
+        if not isinstance(value, str):
+            given[parameter] = value
+    model_named(name, **given)  # complain before the work of learning
+    wanted = [parameter for parameter, value in ranking.parameters.items() if value == AUTO]
+    learnt = {parameter: _learnt(engine, name, parameter) for parameter in wanted}
+    return model_named(name, **given, **learnt), learnt
+
+
+def _learnt(engine: "Engine", model: str, parameter: str) -> float:
+    able = [name for name in MODEL_NAMES if _can_learn(name, parameter)]
+    if not able:
+        raise ParameterError(f"'{parameter}' cannot be learnt from a collection: give it a number")
+    if model not in able:
+        raise ParameterError(f"'{parameter}' auto is for the model {', '.join(able)}, not for '{model}'")
+    return (engine.learn_mu() if parameter == "mu" else engine.learn_lam()).value
+
+
+def _can_learn(model: str, parameter: str) -> bool:
+    """μ wherever there is one; λ of Jelinek-Mercer alone: beside a μ it is another number."""
+    parameters = model_defaults(model).keys()
+    return parameter in parameters if parameter == "mu" else parameter == "lam" and parameters == {"lam"}

@@ -1,0 +1,167 @@
+"""What the engine answers, as every door prints it: frozen values with `to_dict()`; `germane.schema` describes them."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
+from germane.engine.results import Hit, SearchResult
+from germane.feedback import Drift
+from germane.index.writer import AddReport
+from germane.rank.explain import Explanation, TermPart
+from germane.schema import ABSENT, HIDDEN, Response
+from germane.types import FieldValue, JSONScalar
+
+RANKINGS = ("first", "second", "final")
+"""Parameters of a feedback method that say how it ranks when no model is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitResponse(Response):
+    """One result, with the fields of the document as they were added. Without a title, `title` is left out."""
+
+    rank: int
+    id: str
+    score: float
+    title: Annotated[FieldValue, ABSENT] = None
+    fields: Mapping[str, FieldValue] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, hit: Hit) -> "HitResponse":
+        """The hit, its title told apart."""
+        return cls(hit.rank, hit.id, hit.score, hit.fields.get("title"), hit.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackResponse(Response):
+    """What feedback did: its words, strongest first, the documents they are from, and what moved.
+
+    `drift` is what the guard saw, null without one. `parameters` lacks the rankings that a named model replaced.
+    """
+
+    method: str
+    parameters: Mapping[str, JSONScalar]
+    drift: Drift | None
+    words: tuple[ExpansionWord, ...]
+    documents: tuple[EvidenceDocument, ...]
+    moves: tuple[Move, ...]
+    fallen: tuple[Fallen, ...]
+
+    @classmethod
+    def of(cls, name: str, report: FeedbackReport) -> "FeedbackResponse":
+        """All of the report, under the method's name."""
+        return cls(
+            name,
+            _parameters(report),
+            report.drift,
+            tuple(report.words),
+            tuple(report.documents),
+            tuple(report.moves),
+            tuple(report.fallen),
+        )
+
+
+def _parameters(report: FeedbackReport) -> dict[str, JSONScalar]:
+    """Numbers as they are, smoothings as they are written in Python; without rankings that a named model replaced."""
+    replaced = () if report.own_rankings else RANKINGS
+    names = [field.name for field in dataclasses.fields(report.method) if field.name not in replaced]
+    values = {name: getattr(report.method, name) for name in names}
+    return {
+        name: value if value is None or isinstance(value, bool | int | float | str) else str(value)
+        for name, value in values.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse(Response):
+    """The best documents for a query. `model` names the model of the last ranking.
+
+    `suggestion` is the query with its unknown words corrected, null where there is nothing to correct. `reason` says
+    why there are no hits. `learnt` are the parameters that were "auto". `feedback` is told where it was asked for.
+    """
+
+    query: str
+    model: str
+    k: int
+    hits: tuple[HitResponse, ...]
+    suggestion: str | None
+    feedback: Annotated[FeedbackResponse | None, ABSENT] = None
+    reason: Annotated[str | None, ABSENT] = None
+    learnt: Annotated[Mapping[str, float] | None, ABSENT] = None
+    result: Annotated[SearchResult | None, HIDDEN] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainResponse(Response):
+    """The parts of a score: score = norm · Σ impacts + (constant + document + prior), added in this order."""
+
+    query: str
+    model: str
+    score: float
+    doc_id: str
+    parts: tuple[TermPart, ...]
+    norm: float
+    constant: float
+    document: float
+    prior: float
+    length: int
+    learnt: Annotated[Mapping[str, float] | None, ABSENT] = None
+
+    @classmethod
+    def of(
+        cls, query: str, model: str, found: Explanation, learnt: Mapping[str, float] | None = None
+    ) -> "ExplainResponse":
+        """The explanation, and what it explains."""
+        return cls(
+            query,
+            model,
+            found.score,
+            found.doc_id,
+            found.parts,
+            found.norm,
+            found.constant,
+            found.document,
+            found.prior,
+            found.length,
+            learnt or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats(Response):
+    """Numbers about an index, and its settings. `deleted` documents are gone but still on disk until a merge."""
+
+    documents: int
+    deleted: int
+    tokens: int
+    terms: int
+    postings: int
+    segments: int
+    generation: int
+    bytes: int
+    bytes_dictionary: int
+    bytes_postings: int
+    text_fields: tuple[str, ...]
+    filterable: tuple[str, ...]
+    analyzer: Mapping[str, Any]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddResponse(Response):
+    """What an add did: documents added, how many of them replaced older ones, how many were skipped as known already.
+
+    `unreadable` records of the source were passed over; `documents` is what the index holds now.
+    """
+
+    added: int
+    replaced: int
+    skipped: int
+    unreadable: int
+    documents: int
+
+    @classmethod
+    def of(cls, report: AddReport, *, unreadable: int, documents: int) -> "AddResponse":
+        """The writer's report, with what the reader passed over."""
+        return cls(report.added, report.replaced, report.skipped, unreadable, documents)

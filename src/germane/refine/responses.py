@@ -1,0 +1,143 @@
+"""What a refinement answers, as every door prints it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from germane.refine.changes import Change
+from germane.refine.explaining import Reason
+from germane.refine.refinement import RankedResult, Refinement
+from germane.schema import ABSENT, HIDDEN, Name, Response
+
+WORDS = 10
+"""Words told for each side of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordAmount(Response):
+    """A word, and what it adds to the log-odds of relevance."""
+
+    word: str
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class MovingWord(Response):
+    """A word that moved a result; one that is not `present` did so by its absence."""
+
+    word: str
+    amount: float
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BothSides(Response):
+    """The words that speak for a result, and those against it, strongest first."""
+
+    in_favour: Annotated[tuple[WordAmount, ...], Name("for")]
+    against: tuple[WordAmount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultResponse(Response):
+    """One result: its rank now and before, P(relevant) (null without a relevant mark), and whether it is predicted.
+
+    `mark` is true, false or null; `passed_over`: taken for not relevant, because it stands unmarked above the last
+    relevant mark. `title` is left out where there is none, `words` where they were not asked for.
+    """
+
+    rank: int
+    before: int
+    id: str
+    probability: float | None
+    predicted: bool
+    mark: bool | None
+    passed_over: bool
+    title: Annotated[str | None, ABSENT] = None
+    words: Annotated[BothSides | None, ABSENT] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentResponse(Response):
+    """A topic among the results that are not relevant: its words, and the ids of its results."""
+
+    words: tuple[WordAmount, ...]
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeResponse(Response):
+    """A result that moved, by how many places up (negative: down), and why."""
+
+    id: str
+    before: int
+    rank: int
+    moved: int
+    cause: str
+    words: tuple[MovingWord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefinementResponse(Response):
+    """A list in its new order: the method that ran and why, the least probability of the predicted set, the results.
+
+    `threshold` is null without a relevant mark; `components` are the topics of the methods that look for any; `changes`
+    are told where they were asked for.
+    """
+
+    method: str
+    reason: str
+    threshold: float | None
+    results: tuple[ResultResponse, ...]
+    components: tuple[ComponentResponse, ...]
+    changes: Annotated[tuple[ChangeResponse, ...] | None, ABSENT] = None
+    n_results: Annotated[int, HIDDEN] = 0
+    """How many there are, where only the first are told."""
+
+    @classmethod
+    def of(
+        cls,
+        refinement: Refinement,
+        titles: Mapping[str, str],
+        *,
+        k: int | None = None,
+        explain: bool = False,
+        changes: bool = False,
+    ) -> "RefinementResponse":
+        """The first k results, or all of them."""
+        return cls(
+            refinement.method,
+            refinement.reason,
+            refinement.threshold,
+            tuple(_result(refinement, result, titles, explain) for result in refinement.results[:k]),
+            tuple(ComponentResponse(_amounts(part.words), part.ids) for part in refinement.components),
+            tuple(map(_change, refinement.changes())) if changes else None,
+            len(refinement),
+        )
+
+
+def _result(refinement: Refinement, result: RankedResult, titles: Mapping[str, str], explain: bool) -> ResultResponse:
+    words = None
+    if explain:
+        told = refinement.explain(result.id, WORDS)
+        words = BothSides(_amounts(told.in_favour), _amounts(told.against))
+    return ResultResponse(
+        result.rank,
+        result.before,
+        result.id,
+        result.probability,
+        result.predicted,
+        result.mark,
+        result.passed_over,
+        titles.get(result.id) or None,
+        words,
+    )
+
+
+def _change(move: Change) -> ChangeResponse:
+    words = tuple(MovingWord(word.word, word.amount, word.present) for word in move.words)
+    return ChangeResponse(move.id, move.before, move.rank, move.moved, move.cause, words)
+
+
+def _amounts(words: Sequence[Reason]) -> tuple[WordAmount, ...]:
+    return tuple(WordAmount(word.word, word.amount) for word in words)

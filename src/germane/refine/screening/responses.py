@@ -1,0 +1,134 @@
+"""What screening answers, as every door prints it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from germane.refine.screening.session import Screening, Suggestion, Word
+from germane.refine.screening.simulation import Mean, Run, Simulation
+from germane.schema import HIDDEN, Response
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionResponse(Response):
+    """A document to read: P(relevant), and `why` in words."""
+
+    id: str
+    probability: float
+    why: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingResponse(Response):
+    """The relevant documents that are unread: what is expected (null while too little is known), and the interval."""
+
+    expected: float | None
+    low: int
+    high: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationResponse(Response):
+    """Stop or go on, why, and the p-value of the last check (null before the first)."""
+
+    stop: bool
+    reason: str
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScreeningResponse(Response):
+    """Where a screening stands: what to read next, how much was read and found, what remains, and whether to stop."""
+
+    next: tuple[SuggestionResponse, ...]
+    read: int
+    found: int
+    remaining: RemainingResponse
+    recommendation: RecommendationResponse
+    unread: Annotated[int, HIDDEN]
+    calibrated: Annotated[bool, HIDDEN]
+
+    @classmethod
+    def of(cls, screening: Screening, n: int) -> "ScreeningResponse":
+        """The state after all decisions, with the next n documents to read."""
+        suggestions = screening.next(n)
+        left, advice = screening.estimate(), screening.recommendation()
+        return cls(
+            tuple(_suggestion(screening, suggestion) for suggestion in suggestions),
+            left.read,
+            left.found,
+            RemainingResponse(left.expected, left.low, left.high, left.confidence),
+            RecommendationResponse(advice.stop, advice.reason, advice.p_value),
+            left.unread,
+            screening.calibrated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ScreeningExplanation(Response):
+    """Why a document has its score: score = bias + Σ amounts of its words; `decision` is null for an unread one."""
+
+    id: str
+    probability: float
+    score: float
+    bias: float
+    words: tuple[Word, ...]
+    decision: bool | None
+    title: Annotated[str, HIDDEN]
+
+    @classmethod
+    def of(cls, screening: Screening, doc_id: str) -> "ScreeningExplanation":
+        """The words for and against a document."""
+        told = screening.explain(doc_id)
+        title = title_of(screening, doc_id)
+        return cls(told.id, told.probability, told.score, told.bias, told.words, told.decision, title)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResponse(Response):
+    """One simulated reading: work saved at two recalls, found in the first tenth, the stop and the recall there."""
+
+    seed: int
+    wss95: float
+    wss100: float
+    rrf10: float
+    stop: int
+    recall: float
+
+    @classmethod
+    def of(cls, run: Run) -> "RunResponse":
+        """The numbers of a run."""
+        return cls(run.seed, run.wss(0.95), run.wss(1.0), run.rrf10, run.stop, run.recall_at_stop)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationResponse(Response):
+    """What screening would have saved: each measure with its interval over seeds, each run, and how many runs `reached`
+    the recall wanted at the recommended stop."""
+
+    documents: int
+    relevant: int
+    measures: Mapping[str, Mean]
+    runs: tuple[RunResponse, ...]
+    reached: int
+
+    @classmethod
+    def of(cls, found: Simulation) -> "SimulationResponse":
+        """The simulation, run by run."""
+        runs = tuple(map(RunResponse.of, found.runs))
+        return cls(found.n_docs, found.n_relevant, found.measures, runs, found.reached)
+
+
+def _suggestion(screening: Screening, suggestion: Suggestion) -> SuggestionResponse:
+    why = ", ".join(word.word for word in suggestion.words)
+    why = f"unlike what was read: {why}" if suggestion.explores else why
+    return SuggestionResponse(suggestion.id, suggestion.probability, why, title_of(screening, suggestion.id))
+
+
+def title_of(screening: Screening, doc_id: str) -> str:
+    """The title of a document in one line."""
+    fields = screening.documents[doc_id].fields
+    title = next((value for name, value in fields.items() if name.lower() == "title"), "")
+    return " ".join(str(title or "").split())
