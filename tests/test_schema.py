@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
 import jsonschema
+import numpy as np
 import pytest
 
 from germane.schema import ABSENT, HIDDEN, MaybeNaN, Name, Response, json_value, schema_of
@@ -74,6 +75,12 @@ def test_to_dict() -> None:
 def test_what_is_no_number_is_null(value: float) -> None:
     assert answer(share=value).to_dict()["share"] is None
     assert json_value({"a": [value, 1.0]}) == {"a": [None, 1.0]}
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    found = json_value([np.float64(0.5), np.float32(0.5), np.int64(3), np.bool_(True), np.float32("nan")])
+    assert [(type(value), value) for value in found[:-1]] == [(float, 0.5), (float, 0.5), (int, 3), (bool, True)]
+    assert found[-1] is None
 
 
 def test_what_has_no_form_in_json_is_refused() -> None:

@@ -57,6 +57,8 @@ def json_value(value: Any) -> Any:
         return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [json_value(item) for item in value]
+    if hasattr(value, "item"):  # a number or truth value of NumPy, which need not be imported for that
+        return json_value(value.item())
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 

@@ -133,7 +133,7 @@ def prior_named(text: str, fields: Collection[str], today: datetime.date) -> Pri
             return FieldPrior(_known(name, fields), weight)
         case ["fresh", name, days]:
             return FreshnessPrior(_known(name, fields), _half_life(days, text), today, weight)
-    raise ParameterError(f"'priors' are length, field:NAME or fresh:FIELD:DAYS (and ^WEIGHT if wanted), not '{text}'")
+    raise ParameterError(f"'priors' wants length, field:NAME or fresh:FIELD:DAYS (and ^WEIGHT if wanted), not '{text}'")
 
 
 def _known(name: str, fields: Collection[str]) -> str:
