@@ -11,7 +11,7 @@ import germane
 
 ROOT = Path(germane.__file__).parent
 LAYERS = {
-    "errors": 0, "types": 0,
+    "errors": 0, "types": 0, "arrays": 0, "lazy": 0,
     "text": 1, "data": 1,
     "index": 2, "clicks": 2,
     "lm": 3,
@@ -19,7 +19,7 @@ LAYERS = {
     "engine": 5, "evaluate": 6,
     "cli": 7, "server": 7, "mcp": 7, "__main__": 8,
 }  # fmt: skip
-"""Imports point downwards only. `types` may know `errors`."""
+"""Imports point downwards only. `types` and `lazy` may know `errors`."""
 ISOLATED = {4, 5}
 """Layers whose packages never import one another."""
 HEAVY = {"torch", "ray", "matplotlib", "fastapi", "playwright"}

@@ -7,12 +7,12 @@ from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
+from germane.arrays import Floats
 from germane.classify.one_versus_rest import OneVersusRestRanker
 from germane.classify.smoothed_dirichlet import LogRatioClassifier, SmoothedDirichletClassifier, log_ratio_matrix
-from germane.lm.parameters import FloatArray
 
 
-def word_contributions(estimator: Any, counts: sparse.csr_array) -> FloatArray:
+def word_contributions(estimator: Any, counts: sparse.csr_array) -> Floats:
     """Words × classes, for one document: a row of counts, whose words are in the order of its `indices`.
 
     A multinomial adds f_j log θ_j^T, SD (2.11); the Bernoulli its log-odds; DCM log Γ(α_j^T+f_j)/Γ(α_j^T), (4.17); SD
@@ -24,7 +24,7 @@ def word_contributions(estimator: Any, counts: sparse.csr_array) -> FloatArray:
         return np.column_stack([pair[:, 1] - pair[:, 0] for pair in pairs])
     if isinstance(estimator, Pipeline):
         weights = estimator[:-1].transform(counts)
-        parts: FloatArray = weights.data[:, np.newaxis] * _coefficients(estimator[-1])[:, weights.indices].T
+        parts: Floats = weights.data[:, np.newaxis] * _coefficients(estimator[-1])[:, weights.indices].T
         return np.column_stack([-parts, parts]) if parts.shape[1] == 1 else parts
     if isinstance(estimator, LogRatioClassifier):
         ratios = log_ratio_matrix(counts, estimator._ratio).data
@@ -36,7 +36,7 @@ def word_contributions(estimator: Any, counts: sparse.csr_array) -> FloatArray:
     return np.asarray(estimator._log_evidence(alone), np.float64)
 
 
-def _coefficients(svm: Any) -> FloatArray:
+def _coefficients(svm: Any) -> Floats:
     if isinstance(svm, OneVsRestClassifier):
         return np.vstack([one.coef_ for one in svm.estimators_])
     return np.asarray(svm.coef_)

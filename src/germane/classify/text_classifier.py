@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from germane.arrays import Floats, Mask
 from germane.classify.contributions import word_contributions
 from germane.classify.counting import count_all, count_known
 from germane.classify.explanation import ClassPart, Label, TextExplanation, WordPart
@@ -32,8 +33,6 @@ from germane.errors import GermaneError, InputError, ParameterError
 from germane.lm.parameters import distribution
 from germane.text import Analyzer, AnyAnalyzer, analyzer_from_dict
 
-Floats = npt.NDArray[np.float64]
-
 VALIDATION_SHARE = 0.2
 LARGEST_TABLE = 1 << 30
 """Classes × words that a model may hold: 8 GB of numbers."""
@@ -51,7 +50,7 @@ class Answers(NamedTuple):
     scores: Floats
     probabilities: Floats
     ranking: Floats
-    wordless: npt.NDArray[np.bool_]
+    wordless: Mask
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

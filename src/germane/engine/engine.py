@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.engine.feedback import Passes, model_of, search_with_feedback
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.results import SearchResult
@@ -26,12 +27,11 @@ from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, model_named
-from germane.rank.searcher import Floats, Searcher
+from germane.rank.searcher import Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
-from germane.types import Document, Marks, Topic
+from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 
-DEFAULT_FIELDS = ("title", "text")
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
 

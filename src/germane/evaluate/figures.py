@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.evaluate.count_distributions import CATEGORIES, CountDistributions
 from germane.evaluate.plots import panels
 from germane.lm.distributions import DirichletDistribution, approximate_log_normaliser, exact_log_normaliser
 
-Floats = npt.NDArray[np.float64]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 """Of the triangle that shows the simplex of three words."""
 

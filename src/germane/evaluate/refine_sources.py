@@ -74,11 +74,6 @@ def source_documents(source: ListSource) -> list[Document]:
     return [document for document in documents if _has(document, source.where)]
 
 
-def source_text(source: ListSource, document: Document) -> str:
-    """What a result shows of the document."""
-    return " ".join(str(document.fields.get(name) or "") for name in source.text)
-
-
 def judged_queries(source: ListSource, documents: Sequence[Document]) -> Iterator[JudgedQuery]:
     """The queries of the collection, in order."""
     for text, wanted in source.own_queries():

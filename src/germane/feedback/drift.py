@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from germane.feedback.evidence import RELEVANT, Evidence
-from germane.lm.parameters import FloatArray
+from germane.arrays import Floats
+from germane.feedback.evidence import Evidence
+from germane.types import Mark
 
 MOST_DISAGREEMENT = 0.75
 LEAST_COVERAGE = 1.0 / 3.0
@@ -23,7 +24,7 @@ class Drift:
     fell_back: bool
 
 
-def drift_of(evidence: Evidence, weights: FloatArray) -> Drift:
+def drift_of(evidence: Evidence, weights: Floats) -> Drift:
     """What speaks for drift, and whether it is enough to fall back to the query.
 
     disagreement = [H(Σ_D W(D)·θ̂^D) - Σ_D W(D)·H(θ̂^D)] / H(W), the weighted Jensen-Shannon divergence of the documents
@@ -39,10 +40,10 @@ def drift_of(evidence: Evidence, weights: FloatArray) -> Drift:
     apart = (_entropy(mean) - float(weights @ own)) / of_weights if of_weights > ONE_DOCUMENT else 0.0
     held = evidence.per_word(weights[evidence.document_of])
     coverage = float(np.mean(held[list(evidence.query)]))
-    marked = bool((evidence.marks == RELEVANT).any())
+    marked = bool((evidence.marks == Mark.RELEVANT).any())
     return Drift(apart, coverage, not marked and apart > MOST_DISAGREEMENT and coverage < LEAST_COVERAGE)
 
 
-def _entropy(distribution: FloatArray) -> float:
+def _entropy(distribution: Floats) -> float:
     seen = distribution[distribution > 0]
     return float(-(seen * np.log(seen)).sum())

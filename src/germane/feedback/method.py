@@ -6,12 +6,13 @@ from typing import Literal
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.feedback.drift import Drift, drift_of
 from germane.feedback.evidence import Evidence
 from germane.feedback.weights import weigh_negatives
 from germane.lm import LanguageModel, Smoothing
-from germane.lm.parameters import FloatArray, fraction, number, positive, whole
+from germane.lm.parameters import fraction, number, positive, whole
 
 RankingChoice = Smoothing | Literal["bm25", "tfidf"]
 """How documents are ranked: T-cross-entropy under a smoothing, or one of the baselines."""
@@ -30,7 +31,7 @@ class Expansion:
     topic: LanguageModel
     against: LanguageModel | None
     against_weight: float
-    weights: FloatArray
+    weights: Floats
     dropped: float
     learnt: bool
     drift: Drift | None = None
@@ -77,11 +78,11 @@ class FeedbackMethod(ABC):
         return (self.first,)
 
     @abstractmethod
-    def document_weights(self, evidence: Evidence) -> FloatArray:
+    def document_weights(self, evidence: Evidence) -> Floats:
         """How much each document counts; sums to 1, 0 for those marked not relevant; all 0 if there is none."""
 
     @abstractmethod
-    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+    def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """The model of documents with these weights, before truncation and interpolation."""
 
     def expand(self, evidence: Evidence) -> Expansion:
@@ -110,12 +111,12 @@ class FeedbackMethod(ABC):
         """The weight of that part; 0 where no word of the query is known."""
         return self.query_weight if evidence.query else 0.0
 
-    def against(self, evidence: Evidence, repelled: FloatArray) -> LanguageModel | None:
+    def against(self, evidence: Evidence, repelled: Floats) -> LanguageModel | None:
         """The model of what is not wanted, from the documents marked so; None where none is."""
         learnt = self._learn(evidence, repelled)
         return learnt[0] if learnt is not None else None
 
-    def _learn(self, evidence: Evidence, weights: FloatArray) -> tuple[LanguageModel, float] | None:
+    def _learn(self, evidence: Evidence, weights: Floats) -> tuple[LanguageModel, float] | None:
         """The estimate cut to its strongest words, and without its background, unless that is wanted; the share cut.
 
         None where there is nothing to learn: no document has a weight, or nothing is left without the background.
@@ -142,6 +143,6 @@ def truncation_bound(dropped: float, largest_log_ratio: float) -> float:
     return dropped * largest_log_ratio
 
 
-def tempered(log_scores: FloatArray, tempering: float) -> FloatArray:
+def tempered(log_scores: Floats, tempering: float) -> Floats:
     """log P^K: K < 1 flattens weights that a long query would heap on one document (the precision S of SD §5.2.1)."""
     return np.asarray(positive("tempering", tempering) * log_scores)

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
+from germane.arrays import Integers, Words
 from germane.errors import IndexFormatError, InputError, ParameterError, StorageError
 from germane.index import kernels, wire_kernels
 from germane.index.builder import check_id, write_dictionary, write_ids
@@ -41,17 +41,15 @@ from germane.index.storage import LOCK_NAME, WriterLock, fsync_folder, remove_qu
 from germane.index.stored import StoredWriter
 from germane.index.strings import pack_strings
 from germane.text import Analyzer
+from germane.types import DEFAULT_FIELDS
 
 VERSION = 1
-DEFAULT_FIELDS = ("title", "text")
 BYTES_PER_POSTING = 16
 """What importing takes at its peak, beside the dictionary and the ids."""
 _STEP = 1 << 16
 _MAX_HEADER = 1 << 24
 
 Lengths = Literal["exact", "recompute"]
-Integers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint32]
 
 _FAULTS = {
     **FAULTS,

@@ -11,13 +11,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import AnyArray, Integers
 from germane.index import kernels
 from germane.index.columns import NumericColumn
-from germane.index.container import AnyArray, Container
+from germane.index.container import Container
 from germane.index.lists import PIECE, pieces_of
 from germane.index.segment import POSTINGS_SECTIONS, Segment
 
-Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
 

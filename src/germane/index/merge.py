@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.index import kernels
 from germane.index.builder import write_dictionary, write_ids
 from germane.index.columns import ColumnsWriter
@@ -21,8 +22,6 @@ from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment
 from germane.index.stored import StoredWriter
 from germane.text import Analyzer
-
-Integers = npt.NDArray[np.int64]
 
 
 def renumbering(segments: list[LiveSegment]) -> list[Integers]:

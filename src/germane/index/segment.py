@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import IndexFormatError
 from germane.index import kernels
 from germane.index.columns import Column, read_column
@@ -26,7 +27,6 @@ from germane.index.lists import block_positions, read_small
 from germane.index.stored import StoredReader
 from germane.index.strings import pack_strings, string_at
 
-Integers = npt.NDArray[np.int64]
 _IDENTITY = np.empty(0, np.uint32)
 
 DICTIONARY_SECTIONS = ("term_bytes", "term_offsets", "df", "df_large", "cf", "cf_large")

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Real
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 Choice = TypeVar("Choice")
 
@@ -54,7 +52,7 @@ def whole(name: str, value: int, *, least: int) -> int:
     return int(value)
 
 
-def reals(name: str, values: npt.ArrayLike) -> FloatArray:
+def reals(name: str, values: npt.ArrayLike) -> Floats:
     """A one-dimensional float64 copy of `values`, if all are finite and ≥ 0."""
     try:
         array = np.array(values, dtype=np.float64)
@@ -68,7 +66,7 @@ def reals(name: str, values: npt.ArrayLike) -> FloatArray:
     return array
 
 
-def wholes(name: str, values: npt.ArrayLike) -> IntArray:
+def wholes(name: str, values: npt.ArrayLike) -> Integers:
     """A one-dimensional int64 copy of `values`, if all are whole numbers ≥ 0."""
     array = np.asarray(values)
     if array.size and not np.issubdtype(array.dtype, np.integer):
@@ -80,7 +78,7 @@ def wholes(name: str, values: npt.ArrayLike) -> IntArray:
     return array.astype(np.int64)
 
 
-def distribution(name: str, values: npt.ArrayLike) -> FloatArray:
+def distribution(name: str, values: npt.ArrayLike) -> Floats:
     """`values` as `reals`, if they sum to 1 within `SUM_TOLERANCE`."""
     array = reals(name, values)
     total = float(array.sum())

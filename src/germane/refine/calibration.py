@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from germane.arrays import Floats, Labels, Mask
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, fraction
-from germane.refine.refined import REJECTED, RELEVANT, UNMARKED, Labels
+from germane.lm.parameters import fraction
+from germane.types import Mark
 
 NO_REJECTED = -0.8
 """Stands for the marks' own log-odds where nothing is marked as not relevant."""
@@ -27,9 +28,9 @@ class Calibration(NamedTuple):
     slope_marks: float = 0.0
     skew: float = 0.0
 
-    def line(self, standard: FloatArray, labels: Labels) -> tuple[float, float]:
+    def line(self, standard: Floats, labels: Labels) -> tuple[float, float]:
         """(intercept, slope) of the logit in s for one list."""
-        n_relevant, n_rejected = int((labels == RELEVANT).sum()), int((labels == REJECTED).sum())
+        n_relevant, n_rejected = int((labels == Mark.RELEVANT).sum()), int((labels == Mark.NOT_RELEVANT).sum())
         rate = np.log((n_relevant + 0.5) / (n_rejected + 0.5)) if n_rejected else NO_REJECTED
         gamma = skewness(standard[judged_by(labels)])
         slope = self.slope + self.slope_marks * np.log(max(n_relevant, 1))
@@ -58,7 +59,7 @@ TEMPERED = {
 down to the second relevant one; leaving one collection out, the expected calibration error is 2.3 to 3.2 %."""
 
 
-def probabilities(log_odds: npt.ArrayLike, labels: npt.ArrayLike, method: str) -> FloatArray:
+def probabilities(log_odds: npt.ArrayLike, labels: npt.ArrayLike, method: str) -> Floats:
     """P(relevant) of each result; marked ones get the probability of their own score.
 
     For "auto" the log-odds are calibrated already: P = 1/(1 + e^-x). The others' posteriors lie at 0 or 1 for nearly
@@ -75,7 +76,7 @@ def probabilities(log_odds: npt.ArrayLike, labels: npt.ArrayLike, method: str) -
     return np.asarray(expit(intercept + slope * standard))
 
 
-def f1_threshold(probability: FloatArray) -> float:
+def f1_threshold(probability: Floats) -> float:
     """The p_k at which the set {i: p_i ≥ p_k} has the highest expected F1; 1 where there is no result.
 
     F1 of the k most likely ≈ 2·Σ_{i≤k} p_i / (k + Σ_i p_i), the ratio of expectations.
@@ -87,39 +88,37 @@ def f1_threshold(probability: FloatArray) -> float:
     return float(falling[np.argmax(expected)])
 
 
-def predicted_set(
-    probability: FloatArray, labels: npt.ArrayLike | None = None, threshold: float | None = None
-) -> npt.NDArray[np.bool_]:
+def predicted_set(probability: Floats, labels: npt.ArrayLike | None = None, threshold: float | None = None) -> Mask:
     """Which results are predicted relevant: P ≥ `threshold`, or ≥ the expected-F1 optimum over the unmarked results.
 
     A mark decides for its own result.
     """
-    marks = np.full(len(probability), UNMARKED) if labels is None else np.asarray(labels)
+    marks = np.full(len(probability), Mark.UNMARKED) if labels is None else np.asarray(labels)
     if marks.shape != probability.shape:
         raise ParameterError(f"{len(probability)} probabilities need as many labels, not {len(marks)}")
-    unmarked = marks == UNMARKED
+    unmarked = marks == Mark.UNMARKED
     cut = f1_threshold(probability[unmarked]) if threshold is None else fraction("threshold", threshold)
-    return np.asarray((marks == RELEVANT) | (unmarked & (probability >= cut)))
+    return np.asarray((marks == Mark.RELEVANT) | (unmarked & (probability >= cut)))
 
 
-def judged_by(labels: Labels) -> npt.NDArray[np.bool_]:
+def judged_by(labels: Labels) -> Mask:
     """The results over which scores are standardised: the unmarked, or all where fewer than two are unmarked."""
-    unmarked = np.asarray(labels == UNMARKED)
+    unmarked = np.asarray(labels == Mark.UNMARKED)
     return unmarked if unmarked.sum() > 1 else np.ones(len(labels), bool)
 
 
-def standardised(scores: FloatArray, labels: Labels) -> FloatArray:
+def standardised(scores: Floats, labels: Labels) -> Floats:
     """Scores with mean 0 and deviation 1 over `judged_by`; all 0 where they do not differ."""
     return standardised_at(scores, location(scores, labels))
 
 
-def standardised_at(scores: FloatArray, at: tuple[float, float]) -> FloatArray:
+def standardised_at(scores: Floats, at: tuple[float, float]) -> Floats:
     """(x - mean)/deviation of each score for a given `location`; all 0 where the deviation is."""
     mean, deviation = at
     return (scores - mean) / deviation if deviation else np.zeros_like(scores)
 
 
-def location(scores: FloatArray, labels: Labels) -> tuple[float, float]:
+def location(scores: Floats, labels: Labels) -> tuple[float, float]:
     """Mean and deviation over `judged_by`; a deviation within rounding of 0 is 0."""
     part = scores[judged_by(labels)]
     if not len(part):
@@ -128,12 +127,12 @@ def location(scores: FloatArray, labels: Labels) -> tuple[float, float]:
     return mean, deviation if deviation > 1e-12 * max(1.0, abs(mean)) else 0.0
 
 
-def spread(scores: FloatArray, labels: Labels) -> float:
+def spread(scores: Floats, labels: Labels) -> float:
     """The deviation over `judged_by`; 1 where they do not differ."""
     return location(scores, labels)[1] or 1.0
 
 
-def skewness(scores: FloatArray) -> float:
+def skewness(scores: Floats) -> float:
     """Third standardised moment, held within [-1, 4]; 0 for a constant."""
     deviation = scores.std() if len(scores) else 0.0
     if deviation <= 1e-12:

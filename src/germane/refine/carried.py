@@ -5,10 +5,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from germane.lm.parameters import FloatArray, number
+from germane.arrays import Floats, Labels
+from germane.lm.parameters import number
 from germane.refine.calibration import CARRIED, location, standardised, standardised_at
-from germane.refine.refined import REJECTED, RELEVANT, Contributions, Labels, Refined, RefineMethod, row_of
+from germane.refine.refined import Contributions, Refined, RefineMethod, row_of
 from germane.refine.weighting import ResultList
+from germane.types import Mark
 
 FIRST_RANKS = 10.0
 """How many ranks pass before the prior of the retrieval order falls quickly."""
@@ -40,7 +42,7 @@ class CarriedEvidence(RefineMethod):
         for name in ("against", "rank_weight", "carried_weight", "keep", "reject"):
             number(name, getattr(self, name))
 
-    def score(self, results: ResultList, labels: Labels) -> FloatArray:
+    def score(self, results: ResultList, labels: Labels) -> Floats:
         """Step 4's score of each result."""
         return self._parts(results, labels).score
 
@@ -52,14 +54,14 @@ class CarriedEvidence(RefineMethod):
             words, amounts = parts.words(results, i, self.carried_weight)
             return Contributions(words, slope * amounts)
 
-        def decide(texts: ResultList) -> FloatArray:
+        def decide(texts: ResultList) -> Floats:
             return intercept + slope * parts.score_of(texts, self.carried_weight)
 
         return Refined(intercept + slope * parts.score, contributions=contributions, decide=decide)
 
     def _parts(self, results: ResultList, labels: Labels) -> "_Parts":
         A = results.carried_unit
-        relevant, rejected = labels == RELEVANT, labels == REJECTED
+        relevant, rejected = labels == Mark.RELEVANT, labels == Mark.NOT_RELEVANT
         filled = np.asarray(A.multiply(A).sum(axis=1)).ravel() > 0
         w = relevant / max(relevant.sum(), 1) - self.against * rejected / max(rejected.sum(), 1)
         direct_words = A.T @ w
@@ -81,22 +83,22 @@ class CarriedEvidence(RefineMethod):
 class _Parts(NamedTuple):
     """The score and what its words need."""
 
-    score: FloatArray
-    w: FloatArray
-    v: FloatArray
-    direct_words: FloatArray
-    carried_words: FloatArray
-    company: FloatArray
+    score: Floats
+    w: Floats
+    v: Floats
+    direct_words: Floats
+    carried_words: Floats
+    company: Floats
     direct_at: tuple[float, float]
     carried_at: tuple[float, float]
 
-    def score_of(self, texts: ResultList, carried_weight: float) -> FloatArray:
+    def score_of(self, texts: ResultList, carried_weight: float) -> Floats:
         """The score of texts outside the list, which have no rank: the prior's mean, 0."""
         sums = texts.carried_unit @ np.column_stack([self.direct_words, self.carried_words])
         direct = standardised_at(sums[:, 0], self.direct_at)
         return direct + carried_weight * standardised_at(sums[:, 1] / np.maximum(sums[:, 2], 1e-9), self.carried_at)
 
-    def words(self, results: ResultList, i: int, carried_weight: float) -> tuple[np.ndarray, FloatArray]:
+    def words(self, results: ResultList, i: int, carried_weight: float) -> tuple[np.ndarray, Floats]:
         """Shares of the score of result i: exact but for the prior and the mean of the direct part.
 
         z(d) takes a_iw·((Aᵀw)_w - a_iw·w_i)/σ from word w; z(e) takes a_iw·(V_w - ē·C_w)/(σ·company_i), V and C being

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, IntArray, whole
+from germane.lm.parameters import whole
 from germane.refine.clustering_kernels import cut_merges, farthest_neighbour_merges, information_bottleneck_merges
 
 
@@ -14,13 +15,13 @@ from germane.refine.clustering_kernels import cut_merges, farthest_neighbour_mer
 class Hierarchy:
     """`merges` (n-1 pairs of rows, i < j, j's cluster into i's, in order) and the rows' pairwise `dissimilarity`."""
 
-    merges: IntArray
-    dissimilarity: FloatArray
+    merges: Integers
+    dissimilarity: Floats
 
     def __len__(self) -> int:
         return len(self.dissimilarity)
 
-    def cut(self, K: int) -> IntArray:
+    def cut(self, K: int) -> Integers:
         """The cluster of each row, 0...K-1 in order of their first rows, 1 ≤ K ≤ n."""
         if whole("K", K, least=1) > len(self):
             raise ParameterError(f"{len(self)} results cannot make {K} clusters")
@@ -47,7 +48,7 @@ def information_bottleneck(weights: Any) -> Hierarchy:
     return Hierarchy(merges, dissimilarity)
 
 
-def symmetric_kl(weights: Any) -> FloatArray:
+def symmetric_kl(weights: Any) -> Floats:
     """½(D_KL[p_i‖p_j] + D_KL[p_j‖p_i]), Refine (11), of each pair of rows, Laplace-smoothed over all columns."""
     rows, unused = _used_columns(weights)
     smoothed = rows + 1.0
@@ -62,7 +63,7 @@ def symmetric_kl(weights: Any) -> FloatArray:
     return np.asarray(np.maximum(divergence, 0.0))
 
 
-def _used_columns(weights: Any) -> tuple[FloatArray, int]:
+def _used_columns(weights: Any) -> tuple[Floats, int]:
     """The rows over the columns in use (one at least), dense, and the number of other columns."""
     used = np.unique(weights.indices) if weights.nnz else np.array([0])
     return np.asarray(weights[:, used].toarray()), int(weights.shape[1] - len(used))

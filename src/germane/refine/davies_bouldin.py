@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from germane.lm.parameters import FloatArray, IntArray
+from germane.arrays import Floats, Integers
 from germane.refine.clustering import Hierarchy
 from germane.refine.clustering_kernels import davies_bouldin_index
 
@@ -13,7 +13,7 @@ LEAST_GAIN = 0.02
 """A relative fall of the index that another cluster must be worth."""
 
 
-def davies_bouldin(dissimilarity: FloatArray, cluster: IntArray) -> float:
+def davies_bouldin(dissimilarity: Floats, cluster: Integers) -> float:
     """DB = (1/K) Σ_i max_{j≠i} (S_i + S_j)/d_ij, Refine (13).
 
     The centroid q_i of a cluster is its member with the least maximum dissimilarity from the others, (12) (of equals,
@@ -23,7 +23,7 @@ def davies_bouldin(dissimilarity: FloatArray, cluster: IntArray) -> float:
     return float(davies_bouldin_index(D, np.ascontiguousarray(cluster, np.int64), int(cluster.max()) + 1))
 
 
-def choose_k(index: FloatArray, tolerance: float = LEAST_GAIN) -> int:
+def choose_k(index: Floats, tolerance: float = LEAST_GAIN) -> int:
     """K* of index values for K = 2, 3, ...: the minimum, the first of equals.
 
     Where the index only falls the minimum says nothing; then the first K whose next step gains no more than
@@ -36,7 +36,7 @@ def choose_k(index: FloatArray, tolerance: float = LEAST_GAIN) -> int:
     return 2 + int(np.argmin(index))
 
 
-def best_cut(hierarchy: Hierarchy, most: int = MOST_COMPONENTS) -> IntArray:
+def best_cut(hierarchy: Hierarchy, most: int = MOST_COMPONENTS) -> Integers:
     """The clusters of `choose_k` over K = 2 ... min(`most`, n-1), n ≥ 3."""
     cuts = [hierarchy.cut(K) for K in range(2, min(most, len(hierarchy) - 1) + 1)]
     return cuts[choose_k(np.array([davies_bouldin(hierarchy.dissimilarity, cut) for cut in cuts])) - 2]

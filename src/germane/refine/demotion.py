@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from germane.lm.parameters import FloatArray
+from germane.arrays import Floats, Labels
 from germane.refine.calibration import location, standardised
 from germane.refine.carried import FIRST_RANKS
-from germane.refine.refined import REJECTED, Contributions, Labels, Refined, row_of
+from germane.refine.refined import Contributions, Refined, row_of
 from germane.refine.weighting import ResultList
+from germane.types import Mark
 
 
 def demoted(results: ResultList, labels: Labels) -> Refined:
@@ -17,7 +18,7 @@ def demoted(results: ResultList, labels: Labels) -> Refined:
     its place among its like. Ours, not the paper's, whose methods all need a relevant mark.
     """
     A = results.carried_unit
-    rejected = labels == REJECTED
+    rejected = labels == Mark.NOT_RELEVANT
     w = rejected / max(rejected.sum(), 1)
     filled = np.diff(A.indptr) > 0
     words_of_rejected = A.T @ w
@@ -32,7 +33,7 @@ def demoted(results: ResultList, labels: Labels) -> Refined:
         amounts = -a * (words_of_rejected[words] - a * w[i]) / deviation if sinks else np.zeros(len(words))
         return Contributions(words, amounts)
 
-    def decide(texts: ResultList) -> FloatArray:
+    def decide(texts: ResultList) -> Floats:
         if not deviation:
             return np.zeros(len(texts))
         return np.asarray(-np.maximum((texts.carried_unit @ words_of_rejected - mean) / deviation, 0.0))

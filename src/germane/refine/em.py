@@ -5,12 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from germane.arrays import Labels
 from germane.errors import ParameterError
 from germane.lm.parameters import fraction, number, whole
 from germane.refine.cooling import Cooling, temperatures
 from germane.refine.mixture import Mixture, fit_mixture
 from germane.refine.naive_bayes import ONE_PER_CLASS, two_class_refined
-from germane.refine.refined import Labels, Refined, RefineMethod
+from germane.refine.refined import Refined, RefineMethod
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
 
 

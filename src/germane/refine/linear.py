@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy.typing as npt
-
+from germane.arrays import AnyArray, Floats
 from germane.errors import MissingExtraError
-from germane.lm.parameters import FloatArray
 from germane.refine.refined import Refined, linear_refined
 from germane.refine.weighting import ResultList, Weighting
 
@@ -24,7 +22,7 @@ def needing_scikit_learn(purpose: str) -> Iterator[None]:
         raise MissingExtraError("scikit-learn", "learn", purpose) from None
 
 
-def fit_quietly(model: Any, rows: Any, labels: npt.NDArray[Any], weight: FloatArray | None = None) -> Any:
+def fit_quietly(model: Any, rows: Any, labels: AnyArray, weight: Floats | None = None) -> Any:
     """`model` fitted; that it stopped at its limit of iterations is meant, not a warning."""
     from sklearn.exceptions import ConvergenceWarning
 
@@ -33,6 +31,6 @@ def fit_quietly(model: Any, rows: Any, labels: npt.NDArray[Any], weight: FloatAr
         return model.fit(rows, labels, sample_weight=weight)
 
 
-def refined_by(beta: FloatArray, intercept: float, results: ResultList, weights: Weighting) -> Refined:
+def refined_by(beta: Floats, intercept: float, results: ResultList, weights: Weighting) -> Refined:
     """x·β + b, x the unit vectors."""
     return linear_refined(results, lambda texts: texts.unit_weighted(weights), beta, float(intercept))

@@ -5,10 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from germane.arrays import Labels
 from germane.lm.parameters import positive
 from germane.refine.linear import fit_quietly, needing_scikit_learn, refined_by
-from germane.refine.refined import UNMARKED, Labels, Refined, RefineMethod
+from germane.refine.refined import Refined, RefineMethod
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
+from germane.types import Mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +32,7 @@ class Logistic(RefineMethod):
         with needing_scikit_learn("Refining by logistic regression"):
             from sklearn.linear_model import LogisticRegression
         unit = results.unit_weighted(self.weights)
-        marked = np.flatnonzero(labels != UNMARKED)
+        marked = np.flatnonzero(labels != Mark.UNMARKED)
         rows = unit[marked]
         words = np.unique(rows.indices)  # of the others β is 0 at the optimum, and most words are others
         words = words if words.size else np.array([0])

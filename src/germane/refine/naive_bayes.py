@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from germane.arrays import Labels
 from germane.refine.mixture import Mixture, fit_mixture
-from germane.refine.refined import Labels, Refined, RefineMethod, linear_refined
+from germane.refine.refined import Refined, RefineMethod, linear_refined
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
 
 ONE_PER_CLASS = np.array([0, 1])

@@ -5,9 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from germane.lm.parameters import FloatArray, whole
-from germane.refine.refined import REJECTED, RELEVANT, Contributions, Labels, Refined, RefineMethod, row_of
+from germane.arrays import Floats, Labels
+from germane.lm.parameters import whole
+from germane.refine.refined import Contributions, Refined, RefineMethod, row_of
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
+from germane.types import Mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +30,10 @@ class Neighbours(RefineMethod):
 
     def _refine(self, results: ResultList, labels: Labels) -> Refined:
         unit = results.unit_weighted(self.weights)
-        relevant, rejected = np.flatnonzero(labels == RELEVANT), np.flatnonzero(labels == REJECTED)
+        relevant, rejected = np.flatnonzero(labels == Mark.RELEVANT), np.flatnonzero(labels == Mark.NOT_RELEVANT)
         near, far = _cosines(unit, unit[relevant]), _cosines(unit, unit[rejected])
 
-        def decide(texts: ResultList) -> FloatArray:
+        def decide(texts: ResultList) -> Floats:
             rows = texts.unit_weighted(self.weights)
             return _mean_of_largest(_cosines(rows, unit[relevant]), self.k) - _mean_of_largest(
                 _cosines(rows, unit[rejected]), self.k
@@ -49,19 +51,19 @@ class Neighbours(RefineMethod):
         )
 
 
-def _cosines(unit: Any, marked: Any) -> FloatArray:
+def _cosines(unit: Any, marked: Any) -> Floats:
     return np.asarray((unit @ marked.T).toarray())
 
 
-def _mean_of_largest(cosines: FloatArray, k: int) -> FloatArray:
+def _mean_of_largest(cosines: Floats, k: int) -> Floats:
     if not cosines.shape[1]:
         return np.zeros(len(cosines))
     return np.asarray(np.sort(cosines, axis=1)[:, -k:].mean(axis=1))
 
 
-def _nearest(cosines: FloatArray, k: int) -> np.ndarray:
+def _nearest(cosines: Floats, k: int) -> np.ndarray:
     return np.argsort(-cosines, kind="stable")[:k]
 
 
-def _mean_row(unit: Any, rows: np.ndarray) -> FloatArray:
+def _mean_row(unit: Any, rows: np.ndarray) -> Floats:
     return np.asarray(unit[rows].sum(axis=0)).ravel() / max(len(rows), 1)

@@ -3,18 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, IntArray
 from germane.refine.weighting import ResultList
-
-Labels: TypeAlias = npt.NDArray[np.int8]
-
-RELEVANT, REJECTED, UNMARKED = 1, 0, -1
+from germane.types import Mark
 
 TOP_WORDS = 10
 """How many words describe a component."""
@@ -23,8 +20,8 @@ TOP_WORDS = 10
 class Contributions(NamedTuple):
     """Words of a result and how much each moves its log-odds: amounts above 0 speak for relevance."""
 
-    words: IntArray
-    amounts: FloatArray
+    words: Integers
+    amounts: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +31,12 @@ class Component:
     The words are those that set the topic apart: p(w|c)·log(p(w|c)/p(w)), largest first, p(w) over all components.
     """
 
-    members: IntArray
-    words: IntArray
-    weights: FloatArray
+    members: Integers
+    words: Integers
+    weights: Floats
 
 
-def _own_list_only(_: ResultList) -> FloatArray:
+def _own_list_only(_: ResultList) -> Floats:
     raise ParameterError("this refinement ranks its own list only")
 
 
@@ -51,10 +48,10 @@ class Refined:
     (`ResultList.like`), under what was learnt from it.
     """
 
-    log_odds: FloatArray
+    log_odds: Floats
     components: tuple[Component, ...] = ()
     contributions: Callable[[int], Contributions] = field(repr=False, kw_only=True)
-    decide: Callable[[ResultList], FloatArray] = field(repr=False, kw_only=True, default=_own_list_only)
+    decide: Callable[[ResultList], Floats] = field(repr=False, kw_only=True, default=_own_list_only)
 
 
 class RefineMethod(ABC):
@@ -72,9 +69,9 @@ class RefineMethod(ABC):
         `ParameterError` without a mark of a class that the method needs.
         """
         marks = checked_labels(results, labels)
-        if not (marks == RELEVANT).any():
+        if not (marks == Mark.RELEVANT).any():
             raise ParameterError(f"method '{self.name}' needs at least one result marked as relevant")
-        if self.needs_rejected and not (marks == REJECTED).any():
+        if self.needs_rejected and not (marks == Mark.NOT_RELEVANT).any():
             raise ParameterError(
                 f"method '{self.name}' needs at least one result marked as not relevant; "
                 "'auto', 'knn' and 'rocchio' do without"
@@ -95,17 +92,17 @@ def checked_labels(results: ResultList, labels: npt.ArrayLike) -> Labels:
     array = np.asarray(labels)
     if array.shape != (len(results),):
         raise ParameterError(f"{len(results)} results need as many labels in one list, not an array of {array.shape}")
-    if not np.isin(array, (RELEVANT, REJECTED, UNMARKED)).all():
+    if not np.isin(array, (Mark.RELEVANT, Mark.NOT_RELEVANT, Mark.UNMARKED)).all():
         raise ParameterError("labels are 1 (relevant), 0 (not relevant) or -1 (unmarked)")
     return array.astype(np.int8)
 
 
 def linear_refined(
-    results: ResultList, rows_of: Callable[[ResultList], Any], beta: FloatArray, intercept: float
+    results: ResultList, rows_of: Callable[[ResultList], Any], beta: Floats, intercept: float
 ) -> Refined:
     """x_i·β + b of each result, to which word w contributes x_iw·β_w; `rows_of` gives a list's x."""
 
-    def decide(texts: ResultList) -> FloatArray:
+    def decide(texts: ResultList) -> Floats:
         return np.asarray(rows_of(texts) @ beta + intercept)
 
     def contributions(i: int) -> Contributions:
@@ -115,7 +112,7 @@ def linear_refined(
     return Refined(decide(results), contributions=contributions, decide=decide)
 
 
-def row_of(matrix: Any, i: int) -> tuple[IntArray, FloatArray]:
+def row_of(matrix: Any, i: int) -> tuple[Integers, Floats]:
     """Columns and values stored in row `i`."""
     part = slice(matrix.indptr[i], matrix.indptr[i + 1])
     return matrix.indices[part].astype(np.int64), matrix.data[part]

@@ -5,10 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from germane.lm.parameters import FloatArray, number
+from germane.arrays import Floats, Labels
+from germane.lm.parameters import number
 from germane.refine.linear import refined_by
-from germane.refine.refined import REJECTED, RELEVANT, Labels, Refined, RefineMethod
+from germane.refine.refined import Refined, RefineMethod
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
+from germane.types import Mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +29,9 @@ class Rocchio(RefineMethod):
 
     def _refine(self, results: ResultList, labels: Labels) -> Refined:
         unit = results.unit_weighted(self.weights)
-        query = self.beta * _mean(unit, labels == RELEVANT) - self.gamma * _mean(unit, labels == REJECTED)
+        query = self.beta * _mean(unit, labels == Mark.RELEVANT) - self.gamma * _mean(unit, labels == Mark.NOT_RELEVANT)
         return refined_by(query, 0.0, results, self.weights)
 
 
-def _mean(unit: Any, chosen: np.ndarray) -> FloatArray:
+def _mean(unit: Any, chosen: np.ndarray) -> Floats:
     return np.asarray(unit.T @ chosen.astype(np.float64)) / max(int(chosen.sum()), 1)

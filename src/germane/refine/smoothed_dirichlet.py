@@ -7,12 +7,14 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax
 
+from germane.arrays import Integers, Labels
 from germane.lm.distributions import SmoothedDocuments
-from germane.lm.parameters import IntArray, open_fraction, positive, whole
+from germane.lm.parameters import open_fraction, positive, whole
 from germane.refine.mixture import e_step
 from germane.refine.naive_bayes import ONE_PER_CLASS
-from germane.refine.refined import UNMARKED, Labels, Refined, RefineMethod, linear_refined
+from germane.refine.refined import Refined, RefineMethod, linear_refined
 from germane.refine.weighting import ResultList
+from germane.types import Mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ class SmoothedDirichletEM(RefineMethod):
             return linear_refined(results, lambda texts: texts.counts, cf, 0.0)
         documents = SmoothedDocuments.of(results.counts[:, used], cf[used] / cf.sum(), self.lam)
         ratios, log_p_C = documents.log_ratios, np.log(documents.p_C)[:, None]
-        unmarked = (labels == UNMARKED)[:, None]
+        unmarked = (labels == Mark.UNMARKED)[:, None]
         allowed = unmarked | (labels[:, None] == ONE_PER_CLASS)
         shares = np.where(unmarked, 0.0, allowed)
         for step in range(self.iterations + 1):
@@ -66,7 +68,7 @@ class SmoothedDirichletEM(RefineMethod):
         return linear_refined(results, rows_of, beta, float(np.diff(constant + log_prior)[0]))
 
 
-def _over_all_words(documents: SmoothedDocuments, used: IntArray, n_words: int) -> Any:
+def _over_all_words(documents: SmoothedDocuments, used: Integers, n_words: int) -> Any:
     """The log ratios, log(1 + λ·f/|d| / ((1-λ)·p_C)), with the columns of the whole vocabulary."""
     ratios = documents.log_ratios
     return sparse.csr_matrix((ratios.data, used[ratios.indices], ratios.indptr), (ratios.shape[0], n_words))

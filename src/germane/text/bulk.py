@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from germane.arrays import Integers, Words
 from germane.errors import ParameterError
 from germane.text import kernels
 from germane.text.analyzer import Analyzer
@@ -53,7 +54,7 @@ class BulkAnalyzer:
         self._term_of = np.zeros(_FIRST_TOKENS, dtype=np.int64)
         self._counts = np.zeros(_FIRST_TOKENS, dtype=np.int64)
 
-    def analyze(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def analyze(self, texts: Sequence[str]) -> tuple[Words, Integers]:
         """The term ids of all texts, one after another, and for each text where its ids end."""
         if isinstance(texts, str):
             raise ParameterError("analyze takes a sequence of texts, not one text")
@@ -64,7 +65,7 @@ class BulkAnalyzer:
         n = kernels.tokens_to_terms(ids, ends, self._term_of, self._counts)
         return ids[:n].copy(), ends
 
-    def surfaces(self) -> tuple[list[str], NDArray[np.int64]]:
+    def surfaces(self) -> tuple[list[str], Integers]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
         if self._numbered is not None:
             return self._numbered.surfaces()
@@ -74,9 +75,7 @@ class BulkAnalyzer:
         best = order[first[kept >= 0]]
         return [self._spellings[token] for token in best.tolist()], counts[best]
 
-    def _scan(
-        self, data: NDArray[np.uint8], byte_ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def _scan(self, data: NDArray[np.uint8], byte_ends: Integers) -> tuple[Words, Integers]:
         """The token ids of the texts and where each text ends; new tokens are entered with their terms."""
         ids = np.empty((data.size + byte_ends.size) // 2 + 1, dtype=np.uint32)
         ends = np.empty(byte_ends.size, dtype=np.int64)
@@ -131,7 +130,7 @@ class BulkAnalyzer:
         return [data[a:b].decode() for a, b in pairwise(offsets)]
 
 
-def _join(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _join(texts: Sequence[str]) -> tuple[NDArray[np.uint8], Integers]:
     """The UTF-8 bytes of all texts, made scannable, and where each ends."""
     ready = [text if text.isascii() else scannable(text) for text in texts]
     joined = "".join(ready)

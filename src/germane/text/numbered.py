@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from germane.arrays import Integers, Words
 from germane.text.analyzer import Analyzer
 from germane.text.synonyms import Word
 
@@ -19,7 +19,7 @@ class NumberedWords:
         self._ids: dict[str, int] = {}
         self._counts: Counter[Word] = Counter()
 
-    def analyze(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def analyze(self, texts: Sequence[str]) -> tuple[Words, Integers]:
         """The term ids of all texts, one after another, and for each text where its ids end."""
         found: list[int] = []
         ends: list[int] = []
@@ -34,7 +34,7 @@ class NumberedWords:
             ends.append(len(found))
         return np.array(found, np.uint32), np.array(ends, np.int64)
 
-    def surfaces(self) -> tuple[list[str], NDArray[np.int64]]:
+    def surfaces(self) -> tuple[list[str], Integers]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
         best = dict.fromkeys(self.terms, ("", 0))
         for word, count in self._counts.items():

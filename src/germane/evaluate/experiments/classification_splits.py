@@ -5,16 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import ParameterError
-
-Indices = npt.NDArray[np.int64]
 
 
 class Split(NamedTuple):
     """Row numbers of the training and of the test documents, ascending."""
 
-    train: Indices
-    test: Indices
+    train: Integers
+    test: Integers
 
 
 def random_splits(y: npt.NDArray[Any], n_splits: int, test_share: float = 0.2, *, random_state: int = 0) -> list[Split]:
@@ -35,7 +34,7 @@ def random_splits(y: npt.NDArray[Any], n_splits: int, test_share: float = 0.2, *
     return [_split(groups, len(y), test_share, rng) for _ in range(n_splits)]
 
 
-def _split(groups: list[Indices], n_docs: int, test_share: float, rng: np.random.Generator) -> Split:
+def _split(groups: list[Integers], n_docs: int, test_share: float, rng: np.random.Generator) -> Split:
     test = np.zeros(n_docs, bool)
     for members in groups:
         n_test = min(max(round(test_share * len(members)), 1), len(members) - 1)

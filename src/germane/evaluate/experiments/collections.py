@@ -12,14 +12,13 @@ from pathlib import Path
 from germane import __version__
 from germane.data import catalog, read_documents, read_topics
 from germane.engine import Engine
-from germane.engine.engine import DEFAULT_FIELDS
 from germane.errors import GermaneError, IndexFormatError, InputError
 from germane.evaluate.experiments.literal import LiteralBM25
 from germane.evaluate.rankings import Qrels, load_qrels
 from germane.feedback import FeedbackMethod
 from germane.rank.models import RankingModel
 from germane.text import Analyzer
-from germane.types import Document, Topic
+from germane.types import DEFAULT_FIELDS, Document, Topic
 
 CACHE = "GERMANE_CACHE"
 

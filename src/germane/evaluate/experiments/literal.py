@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from germane.text import Analyzer
-from germane.types import Document, Topic
+from germane.types import Document, Topic, text_of
 
 
 class LiteralBM25:
@@ -20,7 +20,7 @@ class LiteralBM25:
         self._postings: dict[str, list[tuple[str, int]]] = defaultdict(list)
         self._length: dict[str, int] = {}
         for document in documents:
-            terms = [t for name in fields for t in analyzer.terms(str(document.fields.get(name) or ""))]
+            terms = analyzer.terms(text_of(document.fields, fields))
             self._length[document.id] = len(terms)
             for term, count in Counter(terms).items():
                 self._postings[term].append((document.id, count))

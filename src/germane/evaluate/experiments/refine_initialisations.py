@@ -20,13 +20,14 @@ from germane.evaluate.refine_measures import set_f1
 from germane.evaluate.significance import wilcoxon
 from germane.refine.methods import method_named
 from germane.refine.multi_mixture import MultiMixtureRandom
-from germane.refine.refined import REJECTED, Refined
+from germane.refine.refined import Refined
+from germane.types import Mark
 
 
 def draw_initialisations(asked: Initialisations, result: Result, lists: Sequence[MarkedList]) -> None:
     """The lists where F1 varies most, as a figure, and their range as a table. Others have too few rejected results."""
     most_components = max(asked.components)
-    enough = [each for each in lists if (each.labels == REJECTED).sum() >= most_components]
+    enough = [each for each in lists if (each.labels == Mark.NOT_RELEVANT).sum() >= most_components]
     if not enough:
         raise InputError(f"no list has {most_components} rejected results for as many components")
     found = {id(each): initialised_f1(each, asked) for each in enough}

@@ -6,6 +6,7 @@ from textwrap import shorten
 
 from germane.evaluate.calibration import Reliability
 from germane.evaluate.refine_lists import MarkedList
+from germane.types import Mark
 
 QUERY_LENGTH = 60
 
@@ -19,7 +20,11 @@ def list_table(lists: Sequence[MarkedList]) -> list[list[str]]:
     """Refine table I: what is marked in each list, and what is left to find."""
     rows = [["", "collection", "query", "relevant (training)", "irrelevant (training)", "relevant (test)", "results"]]
     for number, each in enumerate(lists, start=1):
-        counts = [(each.labels == 1).sum(), (each.labels == 0).sum(), each.relevant[each.rest].sum(), len(each.labels)]
+        counts = [
+            *((each.labels == mark).sum() for mark in (Mark.RELEVANT, Mark.NOT_RELEVANT)),
+            each.relevant[each.rest].sum(),
+            len(each.labels),
+        ]
         rows.append([str(number), each.collection, shortened(each.query), *map(str, counts)])
     return rows
 

@@ -3,11 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, IntArray, reals, wholes
+from germane.lm.parameters import reals, wholes
 
 
-def precision_vector(alpha: npt.ArrayLike) -> FloatArray:
+def precision_vector(alpha: npt.ArrayLike) -> Floats:
     """α for at least two words, finite, ≥ 0, with a sum S > 0; read-only."""
     vector = reals("alpha", alpha)
     if vector.size < 2:
@@ -18,7 +19,7 @@ def precision_vector(alpha: npt.ArrayLike) -> FloatArray:
     return vector
 
 
-def probabilities(name: str, values: npt.ArrayLike) -> FloatArray:
+def probabilities(name: str, values: npt.ArrayLike) -> Floats:
     """One number between 0 and 1 for each word; read-only."""
     vector = reals(name, values)
     if vector.size == 0 or vector.max() > 1:
@@ -27,15 +28,15 @@ def probabilities(name: str, values: npt.ArrayLike) -> FloatArray:
     return vector
 
 
-def at_words(values: FloatArray, words: npt.ArrayLike) -> FloatArray:
+def at_words(values: Floats, words: npt.ArrayLike) -> Floats:
     """`values` of the given word ids, in the shape of `words`."""
-    ids: IntArray = wholes("words", np.reshape(words, -1))
+    ids: Integers = wholes("words", np.reshape(words, -1))
     if ids.size and ids.max() >= values.size:
         raise ParameterError(f"word id {ids.max()} is outside the vocabulary of {values.size} words")
     return values[ids].reshape(np.shape(words))
 
 
-def proportions_of_words(theta: npt.ArrayLike) -> FloatArray:
+def proportions_of_words(theta: npt.ArrayLike) -> Floats:
     """θ_j strictly between 0 and 1, in any shape."""
     values = np.asarray(theta, dtype=np.float64)
     if not ((values > 0) & (values < 1)).all():
@@ -43,7 +44,7 @@ def proportions_of_words(theta: npt.ArrayLike) -> FloatArray:
     return values
 
 
-def counts_and_lengths(f: npt.ArrayLike, len_d: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def counts_and_lengths(f: npt.ArrayLike, len_d: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Counts f and lengths |D| with 0 ≤ f ≤ |D|, which may broadcast."""
     times, lengths = np.asarray(f, dtype=np.float64), np.asarray(len_d, dtype=np.float64)
     if not ((times >= 0) & (times <= lengths) & np.isfinite(lengths)).all():

@@ -7,13 +7,13 @@ would lose its digits, so Stirling's series (SD (3.22), with more terms) is subt
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
-from germane.lm.parameters import FloatArray
+from germane.arrays import Floats
 
 LARGE = 1e3
 """From here on the series is exact to rounding: its first neglected term is below 1/(1260·a⁵) = 10⁻¹⁸."""
 
 
-def log_rising(a: FloatArray, f: FloatArray) -> FloatArray:
+def log_rising(a: Floats, f: Floats) -> Floats:
     """log Γ(a + f) - log Γ(a) for a > 0, f ≥ 0; for a whole f it is Σ_{k<f} log(a + k)."""
     large = a > LARGE
     A = np.where(large, a, LARGE)
@@ -22,7 +22,7 @@ def log_rising(a: FloatArray, f: FloatArray) -> FloatArray:
     return np.asarray(np.where(large, series, gammaln(a + f) - gammaln(a)))
 
 
-def log_rising_slope(a: FloatArray, f: FloatArray) -> FloatArray:
+def log_rising_slope(a: Floats, f: Floats) -> Floats:
     """d/da of `log_rising`: ψ(a + f) - ψ(a) ≥ 0; for a whole f it is Σ_{k<f} 1/(a + k)."""
     large = a > LARGE
     A = np.where(large, a, LARGE)
@@ -31,7 +31,7 @@ def log_rising_slope(a: FloatArray, f: FloatArray) -> FloatArray:
     return np.asarray(np.where(large, series, psi(a + f) - psi(a)))
 
 
-def log_rising_curvature(a: FloatArray, f: FloatArray) -> FloatArray:
+def log_rising_curvature(a: Floats, f: Floats) -> Floats:
     """d²/da² of `log_rising`: ψ'(a + f) - ψ'(a) ≤ 0; for a whole f it is -Σ_{k<f} 1/(a + k)²."""
     large = a > LARGE
     A = np.where(large, a, LARGE)
@@ -40,6 +40,6 @@ def log_rising_curvature(a: FloatArray, f: FloatArray) -> FloatArray:
     return np.asarray(np.where(large, series, polygamma(1, a + f) - polygamma(1, a)))
 
 
-def _cubes(A: FloatArray, top: FloatArray) -> FloatArray:
+def _cubes(A: Floats, top: Floats) -> Floats:
     """1/(A + f)³ - 1/A³, where top = A + f."""
     return np.asarray(top**-3.0 - A**-3.0)

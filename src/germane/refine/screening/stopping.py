@@ -3,9 +3,7 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from germane.arrays import Mask
 from germane.errors import ParameterError
 from germane.refine.screening.window_test import least_p, windows
 
@@ -55,13 +53,13 @@ class StoppingRule:
         if not (math.isfinite(self.omega) and self.omega >= 1.0):
             raise ParameterError(f"omega must be a number from 1 (as good as random reading), not {self.omega}")
 
-    def p_value(self, n_docs: int, decisions: npt.NDArray[np.bool_]) -> float:
+    def p_value(self, n_docs: int, decisions: Mask) -> float:
         """The smallest p of all windows against H₀: recall < target."""
         r = int(decisions.sum())
         fewest = math.floor(r / self.target + 1e-9) + 1
         return least_p(windows(n_docs, decisions), fewest - r, self.omega)
 
-    def recommend(self, n_docs: int, decisions: npt.NDArray[np.bool_]) -> Recommendation:
+    def recommend(self, n_docs: int, decisions: Mask) -> Recommendation:
         """What to do after `decisions` on documents of `n_docs`, in order of reading."""
         n_read, found = len(decisions), int(decisions.sum())
         if n_read >= n_docs:
@@ -83,7 +81,7 @@ class StoppingRule:
             return self._answer(True, f"{claim} ({found:,} found in {n_read:,} read, p = {p:.2g})", p, at)
         return self._answer(False, f"too few have been read for {claim} (p = {p:.2g} at {at:,} read)", p, at)
 
-    def first_stop(self, n_docs: int, decisions: npt.NDArray[np.bool_]) -> int:
+    def first_stop(self, n_docs: int, decisions: Mask) -> int:
         """After how many documents reading in this order would have been stopped first; n_docs if never."""
         for t in checkpoints(n_docs):
             if t <= len(decisions) and self.recommend(n_docs, decisions[:t]).stop:
