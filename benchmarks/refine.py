@@ -19,8 +19,8 @@ import numpy as np
 from germane.evaluate.experiments import read_experiment
 from germane.evaluate.refine_lists import MarkedList, marked_lists, word_counts
 from germane.evaluate.refine_sources import ListSource, source_documents
-from germane.refine.methods import METHOD_NAMES, method_named
-from germane.refine.refined import RefineMethod
+from germane.refine.method import RefineMethod
+from germane.refine.registry import METHOD_NAMES, method_named
 from germane.refine.weighting import ResultList
 from germane.types import text_of
 

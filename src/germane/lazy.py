@@ -1,11 +1,15 @@
-"""Names of a package that are imported when they are first used, so that importing the package costs nothing."""
+"""What is imported when it is first used: exports, so that importing a package costs nothing, and the classes of a
+registry, so that a help text can list their names without loading any.
+"""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from germane.errors import MissingExtraError
+
+Kind = TypeVar("Kind")
 
 
 class Extra(NamedTuple):
@@ -40,3 +44,22 @@ def lazy_exports(
         return sorted({*vars(sys.modules[package]), *home_of})
 
     return attribute, names
+
+
+class LazyClasses(Mapping[str, type[Kind]], Generic[Kind]):
+    """Classes by the names that people write; `homes` gives each as "module.Class" of the package."""
+
+    def __init__(self, package: str, homes: Mapping[str, str]) -> None:
+        self._package = package
+        self._homes = dict(homes)
+
+    def __getitem__(self, name: str) -> type[Kind]:
+        module, _, kind = self._homes[name].rpartition(".")
+        found: type[Kind] = getattr(import_module(f"{self._package}.{module}"), kind)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)

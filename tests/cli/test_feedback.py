@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from germane import Engine
-from germane.cli import learnt, options
+from germane.cli import learnt
 from germane.cli.feedback import ranked_by
 from germane.cli.tables import arrow
 from germane.data import read_run
@@ -45,10 +45,6 @@ def found(answer):
 
 def expected(result):
     return list(zip(result.ids, result.scores.tolist(), strict=True))
-
-
-def test_the_methods_of_the_help_are_those_of_the_registry():
-    assert options.FEEDBACK == FEEDBACK_NAMES
 
 
 @pytest.mark.parametrize("name", FEEDBACK_NAMES)

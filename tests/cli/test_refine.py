@@ -6,8 +6,6 @@ import re
 import pytest
 
 from germane import Analyzer, Refiner
-from germane.cli import options
-from germane.refine.methods import METHOD_NAMES
 from germane.text import Synonyms
 
 TEXTS = (
@@ -62,10 +60,6 @@ def lists(tmp_path):
 
 def ids(answer):
     return [row["id"] for row in answer["results"]]
-
-
-def test_the_methods_of_the_help_are_those_of_the_registry():
-    assert options.REFINEMENT == METHOD_NAMES
 
 
 def test_json_is_the_refiner(answer, documents):

@@ -21,7 +21,7 @@ from germane.evaluate.experiments.refine_spec import ALL, MEANS, Initialisations
 from germane.evaluate.refine_lists import ListRules, marked_lists, marks_from_the_top, word_counts
 from germane.evaluate.refine_measures import average_precision, set_f1
 from germane.evaluate.refine_sources import ListSource, judged_queries, source_documents
-from germane.refine.methods import method_named
+from germane.refine.registry import method_named
 
 EXPERIMENT = """
 kind = "refine"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from germane.feedback import RM3, Evidence
-from germane.feedback.drift import LEAST_COVERAGE, MOST_DISAGREEMENT
+from germane.feedback.method import LEAST_COVERAGE, MOST_DISAGREEMENT
 
 
 def entropy(p: np.ndarray) -> float:

@@ -12,11 +12,11 @@ import germane
 from germane import Analyzer, Document
 from germane.cli.samples import sample_path
 from germane.errors import GermaneError, InputError, ParameterError, UnknownDocumentError
-from germane.refine.calibration import CARRIED, NO_REJECTED
-from germane.refine.demotion import demoted
-from germane.refine.methods import METHOD_NAMES, method_named
+from germane.refine.calibration import NO_REJECTED
+from germane.refine.carried import demoted
 from germane.refine.prepared import PreparedResults
 from germane.refine.refiner import Refiner
+from germane.refine.registry import METHOD_NAMES, method_named
 from germane.text import Synonyms
 from germane.types import Mark, Marks
 
@@ -54,7 +54,7 @@ def test_the_python_of_the_documentation_runs():
 
 def test_the_documented_constants_are_the_real_ones():
     text = (Path(__file__).parents[2] / "docs" / "refine.md").read_text(encoding="utf-8")
-    line = CARRIED
+    line = method_named("auto").calibration
     assert f"logit P = {line.base} + ({line.slope} + {line.slope_marks}·ln n₊)·t + {line.rate}·ln" in text
     assert f"- {-line.skew}·γ" in text
     assert f"and {NO_REJECTED} in" in text

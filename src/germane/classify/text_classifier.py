@@ -13,9 +13,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from germane.arrays import Floats, Mask
-from germane.classify.contributions import word_contributions
 from germane.classify.counting import count_all, count_known
-from germane.classify.explanation import ClassPart, Label, TextExplanation, WordPart
+from germane.classify.explanation import ClassPart, Label, TextExplanation, WordPart, word_contributions
 from germane.classify.saving import read_model, write_model
 from germane.classify.targets import Targets
 from germane.classify.text_models import SAVED_CLASSES, text_model

@@ -27,7 +27,8 @@ def climb(
     """Hill-climbing: from `start`, go to the neighbour that is better by most, until none is; every trial in order.
 
     A neighbour is one step along one axis, whose values are in ascending order. Of equals the one already held wins, so
-    that a flat objective leaves the start as it is.
+    that a flat objective leaves the start as it is. A trial here trains a classifier; `evaluate.tuning`, whose trials
+    are cheap searches, tries whole axes instead. The two end in different settings, so neither replaces the other.
     """
     ladders = {name: sorted({*values, start[name]}) for name, values in axes.items()}
     known: dict[tuple[float, ...], float] = {}

@@ -6,15 +6,11 @@ from typing import Annotated
 
 import typer
 
+from germane.feedback.registry import FEEDBACK_NAMES
+
 MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
 DEFAULT_MODEL = "bm25"
 """The names of `germane.rank.registry`, which is too heavy to import for a help text; a test compares the two."""
-
-FEEDBACK = ("consensus", "rm1", "rm3", "sd", "rocchio", "mixture")
-"""The names of `germane.feedback.registry`, for the help text alone; a test compares the two."""
-
-REFINEMENT = ("auto", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic")
-"""The names of `germane.refine.methods`, for the help text alone; a test compares the two."""
 
 _RANKING = "Ranking"
 _FEEDBACK = "Feedback"
@@ -175,7 +171,7 @@ Feedback = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Learn from the first results and rank again: {', '.join(FEEDBACK)}.",
+        help=f"Learn from the first results and rank again: {', '.join(FEEDBACK_NAMES)}.",
         show_default=False,
         rich_help_panel=_FEEDBACK,
     ),

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from germane.refine.changes import Change
-    from germane.refine.explaining import Reason
+    from germane.refine.reasons import Change, Reason
     from germane.refine.refinement import Refinement
 
 SHOWN = 20

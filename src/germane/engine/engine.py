@@ -44,9 +44,9 @@ Query = str | Mapping[str, float]
 class Engine:
     """An index opened for searching and, from the first change on, for writing.
 
-    >>> engine = Engine.create("my-index")                     # doctest: +SKIP
-    >>> engine.add([Document("1", {"text": "heart attack"})])  # doctest: +SKIP
-    >>> engine.search("heart").ids                             # doctest: +SKIP
+    >>> with Engine.create("my-index") as engine:
+    ...     added = engine.add([Document("1", {"text": "heart attack"})])
+    ...     engine.search("heart").ids
     ['1']
 
     Searching is safe from many threads. A snapshot stays as it was opened; `refresh` looks for commits of others.

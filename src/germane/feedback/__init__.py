@@ -1,14 +1,18 @@
 """Feedback: from a few documents, taken or marked as relevant, to a better model of what is wanted. See SD ch. 5."""
 
-from germane.feedback.consensus import Consensus
-from germane.feedback.drift import Drift
-from germane.feedback.evidence import Evidence
-from germane.feedback.method import Expansion, FeedbackMethod, truncation_bound
-from germane.feedback.mixture import Mixture
-from germane.feedback.registry import FEEDBACK_NAMES, feedback_named
-from germane.feedback.relevance_model import RM1, RM3
-from germane.feedback.rocchio import Rocchio
-from germane.feedback.smoothed_dirichlet import SD
+from typing import TYPE_CHECKING
+
+from germane.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from germane.feedback.consensus import Consensus
+    from germane.feedback.evidence import Evidence
+    from germane.feedback.method import Drift, Expansion, FeedbackMethod, truncation_bound
+    from germane.feedback.mixture import Mixture
+    from germane.feedback.registry import FEEDBACK_NAMES, feedback_named
+    from germane.feedback.relevance_model import RM1, RM3
+    from germane.feedback.rocchio import Rocchio
+    from germane.feedback.smoothed_dirichlet import SD
 
 __all__ = [
     "FEEDBACK_NAMES",
@@ -25,3 +29,17 @@ __all__ = [
     "feedback_named",
     "truncation_bound",
 ]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "consensus": ["Consensus"],
+        "evidence": ["Evidence"],
+        "method": ["Drift", "Expansion", "FeedbackMethod", "truncation_bound"],
+        "mixture": ["Mixture"],
+        "registry": ["FEEDBACK_NAMES", "feedback_named"],
+        "relevance_model": ["RM1", "RM3"],
+        "rocchio": ["Rocchio"],
+        "smoothed_dirichlet": ["SD"],
+    },
+)

@@ -1,27 +1,29 @@
-"""Feedback methods by name, as the command line and configuration write them."""
+"""Feedback methods by name, as the command line and configuration write them. Naming them loads nothing."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from germane.feedback.consensus import Consensus
-from germane.feedback.method import FeedbackMethod
-from germane.feedback.mixture import Mixture
-from germane.feedback.relevance_model import RM1, RM3
-from germane.feedback.rocchio import Rocchio
-from germane.feedback.smoothed_dirichlet import SD
-from germane.lm.parameters import named
+from germane.lazy import LazyClasses
 
-_METHODS: dict[str, type[FeedbackMethod]] = {
-    "consensus": Consensus,
-    "rm1": RM1,
-    "rm3": RM3,
-    "sd": SD,
-    "rocchio": Rocchio,
-    "mixture": Mixture,
-}
+if TYPE_CHECKING:
+    from germane.feedback.method import FeedbackMethod
+
+_METHODS: "LazyClasses[FeedbackMethod]" = LazyClasses(
+    "germane.feedback",
+    {
+        "consensus": "consensus.Consensus",
+        "rm1": "relevance_model.RM1",
+        "rm3": "relevance_model.RM3",
+        "sd": "smoothed_dirichlet.SD",
+        "rocchio": "rocchio.Rocchio",
+        "mixture": "mixture.Mixture",
+    },
+)
 
 FEEDBACK_NAMES = tuple(_METHODS)
 
 
-def feedback_named(name: str, **parameters: Any) -> FeedbackMethod:
+def feedback_named(name: str, **parameters: Any) -> "FeedbackMethod":
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
+    from germane.lm.parameters import named
+
     return named("feedback method", name, _METHODS, parameters)

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 from germane.lazy import Extra, lazy_exports
 
 if TYPE_CHECKING:
-    from germane.refine.calibration import predicted_set, probabilities
+    from germane.refine.calibration import predicted_set
     from germane.refine.estimators import RefineClassifier
-    from germane.refine.methods import METHOD_NAMES, method_named
-    from germane.refine.refined import Component, Contributions, Refined, RefineMethod
+    from germane.refine.method import Component, Contributions, Estimate, RefineMethod
     from germane.refine.refinement import Refinement
     from germane.refine.refiner import Refiner
+    from germane.refine.registry import METHOD_NAMES, method_named, probabilities
     from germane.refine.weighting import ResultList
 
 __all__ = [
     "METHOD_NAMES",
     "Component",
     "Contributions",
+    "Estimate",
     "RefineClassifier",
     "RefineMethod",
-    "Refined",
     "Refinement",
     "Refiner",
     "ResultList",
@@ -34,10 +34,10 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "calibration": ["predicted_set", "probabilities"],
+        "calibration": ["predicted_set"],
         "estimators": ["RefineClassifier"],
-        "methods": ["METHOD_NAMES", "method_named"],
-        "refined": ["Component", "Contributions", "RefineMethod", "Refined"],
+        "method": ["Component", "Contributions", "Estimate", "RefineMethod"],
+        "registry": ["METHOD_NAMES", "method_named", "probabilities"],
         "refinement": ["Refinement"],
         "refiner": ["Refiner"],
         "weighting": ["ResultList"],

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from germane.arrays import AnyArray, Floats, Labels
 from germane.errors import ParameterError
 from germane.refine.calibration import spread
-from germane.refine.methods import method_named
-from germane.refine.refined import Refined
+from germane.refine.method import Estimate
+from germane.refine.registry import method_named
 from germane.refine.weighting import ResultList
 from germane.types import Mark
 
@@ -26,10 +26,10 @@ class RefineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     `predict` is the papers' decision, log-odds > 0. `predict_proba` tempers the posterior, which saturates, by the
     spread of the log-odds over the unlabelled: monotone and on the same side of ½, not calibrated to the share of
-    relevant documents (except "auto"); `calibration.probabilities` is, for lists of results.
+    relevant documents (except "auto"); `registry.probabilities` is, for lists of results.
 
     Attributes: `classes_`; `transduction_`, the label of each row of `fit`'s X, those given kept; `label_log_odds_`,
-    their log-odds; `refined_`, the `Refined`.
+    their log-odds; `estimate_`, the `Estimate`.
     """
 
     def __init__(self, method: str = "em", parameters: dict[str, Any] | None = None) -> None:
@@ -48,8 +48,8 @@ class RefineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if missing:
             raise ParameterError(f"method '{self.method}' needs a label {missing[0]!s}; one class alone is not enough")
         self._list = self._counts(X)
-        self.refined_: Refined = self._method.refine(self._list, self._labels)
-        self.label_log_odds_ = self.refined_.log_odds
+        self.estimate_: Estimate = self._method.refine(self._list, self._labels)
+        self.label_log_odds_ = self.estimate_.log_odds
         self.temperature_ = 1.0 if self.method == "auto" else spread(self.label_log_odds_, self._labels)
         guessed = np.where(self.label_log_odds_ > 0, Mark.RELEVANT, Mark.NOT_RELEVANT)
         self.transduction_ = self.classes_[np.where(self._labels == Mark.UNMARKED, guessed, self._labels)]
@@ -65,7 +65,7 @@ class RefineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _log_odds(self, X: Any) -> Floats:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.refined_.decide(self._list.like(self._counts(X).counts))
+        return self.estimate_.decide(self._list.like(self._counts(X).counts))
 
     def predict(self, X: Any) -> AnyArray:
         """The second class where the log-odds are above 0."""
@@ -79,13 +79,13 @@ class RefineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([0.5 - half, 0.5 + half])
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but `refined_`, which holds functions; the copy refines again, with the same result."""
-        return {key: value for key, value in super().__getstate__().items() if key != "refined_"}
+        """All but `estimate_`, which holds functions; the copy refines again, with the same result."""
+        return {key: value for key, value in super().__getstate__().items() if key != "estimate_"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_method" in state:
-            self.refined_ = self._method.refine(self._list, self._labels)
+            self.estimate_ = self._method.refine(self._list, self._labels)
 
     def _counts(self, X: Any) -> ResultList:
         try:

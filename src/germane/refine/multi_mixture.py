@@ -10,10 +10,10 @@ import numpy as np
 from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
 from germane.lm.parameters import fraction, whole
-from germane.refine.clustering import Hierarchy, farthest_neighbour, information_bottleneck
-from germane.refine.davies_bouldin import MOST_COMPONENTS, best_cut
+from germane.refine.calibration import Calibration
+from germane.refine.clustering import MOST_COMPONENTS, Hierarchy, best_cut, farthest_neighbour, information_bottleneck
+from germane.refine.method import TOP_WORDS, Component, Contributions, Estimate, RefineMethod, row_of
 from germane.refine.mixture import Mixture, fit_mixture
-from germane.refine.refined import TOP_WORDS, Component, Contributions, Refined, RefineMethod, row_of
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
 from germane.types import Mark
 
@@ -78,7 +78,7 @@ class MultiMixture(RefineMethod):
             return np.zeros(n, np.int64)
         return best_cut(clustering(rejected), self.most_components)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         mixture = self.fit(results, labels)
         weights = results.weighted(self.weights)
 
@@ -89,7 +89,7 @@ class MultiMixture(RefineMethod):
         def decide(texts: ResultList) -> Floats:
             return mixture.log_odds_of(texts.weighted(self.weights))
 
-        return Refined(mixture.log_odds, topics(mixture), contributions=contributions, decide=decide)
+        return Estimate(mixture.log_odds, topics(mixture), contributions=contributions, decide=decide)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +97,7 @@ class MultiMixtureKL(MultiMixture):
     """MMEM(KL): farthest-neighbour clustering under symmetric KL, Refine algorithm 1."""
 
     name: ClassVar[str] = "mmem-kl"
+    calibration: ClassVar[Calibration] = Calibration(-1.363, 0.439, 0.231)
 
     def _clusters(self, rejected: Any) -> Integers:
         return self._cut(farthest_neighbour, rejected)
@@ -107,6 +108,7 @@ class MultiMixtureAIB(MultiMixture):
     """MMEM(AIB): agglomerative information bottleneck, Refine §IV.A."""
 
     name: ClassVar[str] = "mmem-aib"
+    calibration: ClassVar[Calibration] = Calibration(-1.371, 0.474, 0.232)
 
     def _clusters(self, rejected: Any) -> Integers:
         return self._cut(information_bottleneck, rejected)

@@ -7,7 +7,8 @@ import numpy as np
 
 from germane.arrays import Floats, Labels
 from germane.lm.parameters import whole
-from germane.refine.refined import Contributions, Refined, RefineMethod, row_of
+from germane.refine.calibration import Calibration
+from germane.refine.method import Contributions, Estimate, RefineMethod, row_of
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
 from germane.types import Mark
 
@@ -20,6 +21,7 @@ class Neighbours(RefineMethod):
     """
 
     name: ClassVar[str] = "knn"
+    calibration: ClassVar[Calibration] = Calibration(-1.354, 0.450, 0.232)
     needs_rejected: ClassVar[bool] = False
     k: int = 1
     weights: Weighting = "tfidf"
@@ -28,7 +30,7 @@ class Neighbours(RefineMethod):
         whole("k", self.k, least=1)
         checked_weighting(self.weights)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         unit = results.unit_weighted(self.weights)
         relevant, rejected = np.flatnonzero(labels == Mark.RELEVANT), np.flatnonzero(labels == Mark.NOT_RELEVANT)
         near, far = _cosines(unit, unit[relevant]), _cosines(unit, unit[rejected])
@@ -46,7 +48,7 @@ class Neighbours(RefineMethod):
             )
             return Contributions(words, values * pull[words])
 
-        return Refined(
+        return Estimate(
             _mean_of_largest(near, self.k) - _mean_of_largest(far, self.k), contributions=contributions, decide=decide
         )
 

@@ -9,10 +9,9 @@ import numpy as np
 from germane.arrays import Labels
 from germane.errors import ParameterError
 from germane.lm.parameters import whole
-from germane.refine.changes import Change, MovingWords, WordAmounts
-from germane.refine.explaining import Explanation, Reason, reasons
+from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
-from germane.refine.refined import Refined
+from germane.refine.reasons import Change, Explanation, MovingWords, Reason, WordAmounts, reasons
 from germane.types import Mark
 
 MARKED = {True: "marked relevant", False: "marked not relevant"}
@@ -63,7 +62,7 @@ class Refinement:
     threshold: float | None
     _prepared: PreparedResults = field(repr=False)
     _labels: Labels = field(repr=False)
-    _refined: Refined | None = field(repr=False)
+    _refined: Estimate | None = field(repr=False)
     _adds_up: bool = field(repr=False)
 
     def __iter__(self) -> Iterator[RankedResult]:

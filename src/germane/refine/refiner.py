@@ -9,12 +9,12 @@ import numpy as np
 from germane.arrays import Floats, Labels
 from germane.errors import ParameterError
 from germane.lm.parameters import fraction, whole
-from germane.refine.calibration import f1_threshold, probabilities
-from germane.refine.demotion import demoted
-from germane.refine.methods import method_named
+from germane.refine.calibration import f1_threshold
+from germane.refine.carried import demoted
+from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
-from germane.refine.refined import Refined
 from germane.refine.refinement import RankedResult, Refinement
+from germane.refine.registry import method_named
 from germane.text import Analyzer
 from germane.types import Mark, Marks
 
@@ -36,10 +36,10 @@ class MarkChange:
 class Refiner:
     """Re-ranks a result list by what a person marked and by what marked and unmarked texts say together.
 
-    `method`: a name of `germane.refine.methods.METHOD_NAMES`, with its parameters as further keywords. "auto" is
+    `method`: a name of `germane.refine.registry.METHOD_NAMES`, with its parameters as further keywords. "auto" is
     carried evidence, which needs no switch between methods: on the benchmark it is above all others with and without
     rejected results (docs/refine.md). Without a relevant mark no method has a result, and every name falls back:
-    nothing marked keeps the order, only rejections let what is like them sink (`demotion.demoted`).
+    nothing marked keeps the order, only rejections let what is like them sink (`carried.demoted`).
     `analyzer`: how texts become words; English stems unless said otherwise.
     `implicit_negatives`: unmarked results above the last relevant mark were seen, and count as not relevant (Refine
     §VI).
@@ -190,7 +190,7 @@ class Refiner:
             above[above == Mark.UNMARKED] = Mark.NOT_RELEVANT
         return labels
 
-    def _run(self, prepared: PreparedResults, labels: Labels) -> tuple[Refined | None, str, str]:
+    def _run(self, prepared: PreparedResults, labels: Labels) -> tuple[Estimate | None, str, str]:
         """What the method found, the name of what ran, and why it ran."""
         marked = list(self._marks.values())
         passed = int((labels != Mark.UNMARKED).sum()) - len(marked)
@@ -210,11 +210,11 @@ class Refiner:
             return refined, CARRIED, f"auto takes carried evidence for any marks that hold a relevant one; {counts}"
         return refined, self.method, f"asked for by name; {counts}"
 
-    def _probability(self, refined: Refined | None, labels: Labels) -> tuple[Floats | None, float | None]:
+    def _probability(self, refined: Estimate | None, labels: Labels) -> tuple[Floats | None, float | None]:
         """P(relevant), labels deciding for themselves, and the least of the predicted set."""
         if refined is None or not (labels == Mark.RELEVANT).any():
             return None, None
-        estimated = probabilities(refined.log_odds, labels, self.method)
+        estimated = self._method.probabilities(refined.log_odds, labels)
         cut = f1_threshold(estimated[labels == Mark.UNMARKED]) if self.threshold is None else self.threshold
         return np.where(labels == Mark.UNMARKED, estimated, labels == Mark.RELEVANT), cut
 
@@ -222,7 +222,7 @@ class Refiner:
         self,
         prepared: PreparedResults,
         labels: Labels,
-        refined: Refined | None,
+        refined: Estimate | None,
         probability: Floats | None,
         cut: float | None,
     ) -> tuple[RankedResult, ...]:

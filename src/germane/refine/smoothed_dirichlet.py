@@ -10,9 +10,10 @@ from scipy.special import log_softmax
 from germane.arrays import Integers, Labels
 from germane.lm.distributions import SmoothedDocuments
 from germane.lm.parameters import open_fraction, positive, whole
+from germane.refine.calibration import Calibration
+from germane.refine.em import ONE_PER_CLASS
+from germane.refine.method import Estimate, RefineMethod, linear_estimate
 from germane.refine.mixture import e_step
-from germane.refine.naive_bayes import ONE_PER_CLASS
-from germane.refine.refined import Refined, RefineMethod, linear_refined
 from germane.refine.weighting import ResultList
 from germane.types import Mark
 
@@ -26,6 +27,7 @@ class SmoothedDirichletEM(RefineMethod):
     """
 
     name: ClassVar[str] = "sd"
+    calibration: ClassVar[Calibration] = Calibration(-1.347, 0.356, 0.226)
     lam: float = 0.9
     S: float = 50.0
     iterations: int = 10
@@ -35,11 +37,11 @@ class SmoothedDirichletEM(RefineMethod):
         positive("S", self.S)
         whole("iterations", self.iterations, least=0)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         cf = np.asarray(results.counts.sum(axis=0)).ravel()
         used = np.flatnonzero(cf)
         if not used.size:  # nothing but empty texts: no evidence
-            return linear_refined(results, lambda texts: texts.counts, cf, 0.0)
+            return linear_estimate(results, lambda texts: texts.counts, cf, 0.0)
         documents = SmoothedDocuments.of(results.counts[:, used], cf[used] / cf.sum(), self.lam)
         ratios, log_p_C = documents.log_ratios, np.log(documents.p_C)[:, None]
         unmarked = (labels == Mark.UNMARKED)[:, None]
@@ -65,7 +67,7 @@ class SmoothedDirichletEM(RefineMethod):
             others = SmoothedDocuments.of(texts.counts[:, used], documents.p_C, self.lam)
             return _over_all_words(others, used, results.n_words)
 
-        return linear_refined(results, rows_of, beta, float(np.diff(constant + log_prior)[0]))
+        return linear_estimate(results, rows_of, beta, float(np.diff(constant + log_prior)[0]))
 
 
 def _over_all_words(documents: SmoothedDocuments, used: Integers, n_words: int) -> Any:

@@ -8,8 +8,9 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Labels
 from germane.lm.parameters import fraction, positive, whole
-from germane.refine.linear import fit_quietly, needing_scikit_learn, refined_by
-from germane.refine.refined import Refined, RefineMethod
+from germane.refine.calibration import Calibration
+from germane.refine.linear import fit_quietly, needing_scikit_learn, unit_vector_estimate
+from germane.refine.method import Estimate, RefineMethod
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
 from germane.types import Mark
 
@@ -31,6 +32,7 @@ class TransductiveSVM(RefineMethod):
     """
 
     name: ClassVar[str] = "tsvm"
+    calibration: ClassVar[Calibration] = Calibration(-1.368, 0.456, 0.232)
     C: float = 1.0
     C_unmarked: float = 1.0
     relevant_share: float | None = None
@@ -44,14 +46,14 @@ class TransductiveSVM(RefineMethod):
         whole("random_state", self.random_state, least=0)
         checked_weighting(self.weights)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         unit = results.unit_weighted(self.weights)
         marked, unmarked = np.flatnonzero(labels != Mark.UNMARKED), np.flatnonzero(labels == Mark.UNMARKED)
         y_marked = labels[marked]
         of_marked = np.full(len(marked), self.C)
         model = self._svm(unit[marked], y_marked, of_marked)
         if len(unmarked) < 2:  # no room for both classes
-            return refined_by(model.coef_[0], model.intercept_[0], results, self.weights)
+            return unit_vector_estimate(model.coef_[0], model.intercept_[0], results, self.weights)
         share = 0.5 * float(np.mean(y_marked == Mark.RELEVANT)) if self.relevant_share is None else self.relevant_share
         n_relevant = int(np.clip(round(share * len(unmarked)), 1, len(unmarked) - 1))
         rest, rows = unit[unmarked], unit[np.concatenate([marked, unmarked])]
@@ -66,7 +68,7 @@ class TransductiveSVM(RefineMethod):
                 if not pairs.size:
                     break
                 y[pairs] = 1 - y[pairs]
-        return refined_by(model.coef_[0], model.intercept_[0], results, self.weights)
+        return unit_vector_estimate(model.coef_[0], model.intercept_[0], results, self.weights)
 
     def _growing(self) -> list[float]:
         """C* from its first share to its full value."""

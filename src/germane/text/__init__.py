@@ -7,8 +7,7 @@
 from typing import TYPE_CHECKING
 
 from germane.lazy import lazy_exports
-from germane.text.analyzer import Analyzer
-from germane.text.analyzers import AnyAnalyzer, analyzer_from_dict
+from germane.text.analyzer import Analyzer, AnyAnalyzer, analyzer_from_dict
 from germane.text.character_ngrams import CharacterNGrams
 from germane.text.synonyms import Synonyms
 from germane.text.tokenizer import tokenize

@@ -11,6 +11,7 @@ from germane.cli.measuring import one_of, put_json
 from germane.cli.refining import ResultSource, marked, threshold_of
 from germane.cli.streams import tell, terminal
 from germane.errors import ParameterError
+from germane.refine.registry import METHOD_NAMES
 
 _REFINING = "Refining"
 _ANALYSIS = "Words"
@@ -40,9 +41,7 @@ def refine(
             "--not", metavar="ID,ID", help="Results that are not, named alike; repeatable.", show_default=False
         ),
     ] = None,
-    method: Annotated[
-        str, typer.Option(help=f"One of {', '.join(options.REFINEMENT)}.", rich_help_panel=_REFINING)
-    ] = "auto",
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", rich_help_panel=_REFINING)] = "auto",
     threshold: Annotated[
         str | None,
         typer.Option(

@@ -11,6 +11,7 @@ from germane.cli.opening import open_engine
 from germane.cli.ranking import Ranking
 from germane.cli.streams import tell, terminal
 from germane.errors import ParameterError
+from germane.feedback.registry import FEEDBACK_NAMES
 
 if TYPE_CHECKING:
     from germane.engine import Engine, SearchResult
@@ -96,8 +97,9 @@ def _check(learning: Feedback, *, explain: bool, plot: bool, lines: bool) -> Non
     for option, given in (("--explain", explain), ("--plot", plot)):
         if given and not learning.wanted:
             raise ParameterError(
-                f"{option} shows what feedback did: choose a method with --feedback ({', '.join(options.FEEDBACK)}), "
-                "or mark documents with --relevant or --not; for the score of one document there is germane explain"
+                f"{option} shows what feedback did: choose a method with --feedback "
+                f"({', '.join(FEEDBACK_NAMES)}), or mark documents with --relevant or --not; "
+                "for the score of one document there is germane explain"
             )
     if explain and lines:
         raise ParameterError("--explain goes with the table or with --json, not with --tsv or --trec")

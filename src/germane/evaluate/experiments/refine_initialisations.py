@@ -18,9 +18,9 @@ from germane.evaluate.experiments.results import Result
 from germane.evaluate.refine_lists import MarkedList
 from germane.evaluate.refine_measures import set_f1
 from germane.evaluate.significance import wilcoxon
-from germane.refine.methods import method_named
+from germane.refine.method import Estimate
 from germane.refine.multi_mixture import MultiMixtureRandom
-from germane.refine.refined import Refined
+from germane.refine.registry import method_named
 from germane.types import Mark
 
 
@@ -74,5 +74,5 @@ def initialised_f1(each: MarkedList, asked: Initialisations) -> NDArray[np.float
     return np.array([[value(components, run) for run in range(asked.runs)] for components in asked.components])
 
 
-def _f1(each: MarkedList, refined: Refined) -> float:
+def _f1(each: MarkedList, refined: Estimate) -> float:
     return set_f1(refined.log_odds[each.rest] > 0, each.relevant[each.rest])

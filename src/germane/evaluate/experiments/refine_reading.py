@@ -14,7 +14,7 @@ from germane.evaluate.experiments.refine_spec import (
 )
 from germane.evaluate.refine_lists import ListRules
 from germane.evaluate.refine_sources import ListSource
-from germane.refine.methods import method_named
+from germane.refine.registry import method_named
 
 DECISIONS = get_args(get_type_hints(RefineSystem)["decision"])
 

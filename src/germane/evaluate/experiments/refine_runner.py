@@ -19,8 +19,8 @@ from germane.evaluate.experiments.results import OnStep, Result
 from germane.evaluate.measures import Evaluation
 from germane.evaluate.refine_lists import MarkedList, marked_lists
 from germane.evaluate.refine_measures import average_precision, set_f1
-from germane.refine.calibration import predicted_set, probabilities
-from germane.refine.methods import method_named
+from germane.refine.calibration import predicted_set
+from germane.refine.registry import method_named, probabilities
 
 
 class Outcome(NamedTuple):

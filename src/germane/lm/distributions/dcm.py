@@ -8,15 +8,50 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.special import gammaln, polygamma, psi
 
 from germane.arrays import Floats, Integers
 from germane.errors import InputError
 from germane.lm.distributions.ascent import Derivatives, ascend
 from germane.lm.distributions.counts import Counts, blocks, checked_counts, checked_weights, lengths_of, sum_rows
 from germane.lm.distributions.multinomial import documents_of, draw_words, log_binomial, log_coefficient
-from germane.lm.distributions.parameters import at_words, counts_and_lengths, precision_vector
-from germane.lm.distributions.rising import log_rising, log_rising_curvature, log_rising_slope
-from germane.lm.parameters import positive, wholes
+from germane.lm.parameters import at_words, counts_and_lengths, positive, precision_vector, wholes
+
+LARGE = 1e3
+"""From here on the series is exact to rounding: its first neglected term is below 1/(1260·a⁵) = 10⁻¹⁸."""
+
+
+def log_rising(a: Floats, f: Floats) -> Floats:
+    """log Γ(a + f) - log Γ(a) for a > 0, f ≥ 0; for a whole f it is Σ_{k<f} log(a + k)."""
+    large = a > LARGE
+    A = np.where(large, a, LARGE)
+    top = A + f
+    series = (top - 0.5) * np.log1p(f / A) + f * np.log(A) - f - f / (12 * A * top) - _cubes(A, top) / 360
+    return np.asarray(np.where(large, series, gammaln(a + f) - gammaln(a)))
+
+
+def log_rising_slope(a: Floats, f: Floats) -> Floats:
+    """d/da of `log_rising`: ψ(a + f) - ψ(a) ≥ 0; for a whole f it is Σ_{k<f} 1/(a + k)."""
+    large = a > LARGE
+    A = np.where(large, a, LARGE)
+    top = A + f
+    series = np.log1p(f / A) + f / (2 * A * top) + f * (A + top) / (12 * (A * top) ** 2)
+    return np.asarray(np.where(large, series, psi(a + f) - psi(a)))
+
+
+def log_rising_curvature(a: Floats, f: Floats) -> Floats:
+    """d²/da² of `log_rising`: ψ'(a + f) - ψ'(a) ≤ 0; for a whole f it is -Σ_{k<f} 1/(a + k)²."""
+    large = a > LARGE
+    A = np.where(large, a, LARGE)
+    top = A + f
+    series = -f / (A * top) - f * (A + top) / (2 * (A * top) ** 2) + _cubes(A, top) / 6
+    return np.asarray(np.where(large, series, polygamma(1, a + f) - polygamma(1, a)))
+
+
+def _cubes(A: Floats, top: Floats) -> Floats:
+    """1/(A + f)³ - 1/A³, where top = A + f."""
+    return np.asarray(top**-3.0 - A**-3.0)
+
 
 STARTING_S = 10.0 ** np.arange(-2, 6)
 """Precisions tried at the observed mean, to start from the likeliest, when S is to be estimated."""

@@ -9,9 +9,8 @@ from scipy.special import betaln, gammaln, polygamma, psi, softmax, xlog1py, xlo
 from germane.arrays import Floats
 from germane.errors import InputError, ParameterError
 from germane.lm.distributions.ascent import Derivatives, ascend
-from germane.lm.distributions.parameters import at_words, precision_vector, proportions_of_words
 from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments
-from germane.lm.parameters import SUM_TOLERANCE, positive, whole
+from germane.lm.parameters import SUM_TOLERANCE, at_words, positive, precision_vector, proportions_of_words, whole
 
 STARTING_S = 10.0 ** np.arange(-1, 7)
 """Precisions tried at the observed mean, to start from the likeliest, when S is to be estimated."""

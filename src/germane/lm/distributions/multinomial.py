@@ -21,9 +21,8 @@ from germane.lm.distributions.counts import (
     sum_rows,
     sum_words,
 )
-from germane.lm.distributions.parameters import at_words, counts_and_lengths
 from germane.lm.model import background_at
-from germane.lm.parameters import distribution, wholes
+from germane.lm.parameters import at_words, counts_and_lengths, distribution, wholes
 from germane.lm.smoothing import MLE, Laplace, Smoothing
 
 

@@ -8,8 +8,7 @@ from germane.arrays import Floats
 from germane.errors import InputError
 from germane.lm.distributions.counts import Counts, checked_counts, sum_rows
 from germane.lm.distributions.multinomial import CountStatistics
-from germane.lm.distributions.parameters import probabilities
-from germane.lm.parameters import number, whole
+from germane.lm.parameters import number, probabilities, whole
 from germane.lm.smoothing import Laplace
 
 

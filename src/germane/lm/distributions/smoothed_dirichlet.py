@@ -10,9 +10,16 @@ from scipy.special import betainc, betaincinv, gammaln, softmax, xlogy
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm.distributions.counts import Counts
-from germane.lm.distributions.parameters import at_words, precision_vector, proportions_of_words
 from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments, full_background
-from germane.lm.parameters import fraction, open_fraction, positive, whole
+from germane.lm.parameters import (
+    at_words,
+    fraction,
+    open_fraction,
+    positive,
+    precision_vector,
+    proportions_of_words,
+    whole,
+)
 
 LARGEST_V = 4
 """Numerical integration in V-1 dimensions is refused above this vocabulary."""

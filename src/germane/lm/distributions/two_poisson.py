@@ -8,8 +8,7 @@ from scipy.special import gammaln, xlogy
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm.distributions.counts import Counts, checked_counts, sum_rows
-from germane.lm.distributions.parameters import at_words, probabilities
-from germane.lm.parameters import reals, whole
+from germane.lm.parameters import at_words, probabilities, reals, whole
 
 
 class TwoPoisson:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from germane.arrays import Floats, Labels, Mask
+from germane.refine.screening.hypergeometric import largest_compatible, windows
 from germane.refine.screening.ranking import Fit, Ranker
-from germane.refine.screening.window_test import largest_compatible, windows
 from germane.types import Mark
 
 FOLDS = 5

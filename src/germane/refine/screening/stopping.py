@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from germane.arrays import Mask
 from germane.errors import ParameterError
-from germane.refine.screening.window_test import least_p, windows
+from germane.refine.screening.hypergeometric import least_p, windows
 
 FIRST_CHECK = 20
 """No test before so many documents were read."""
@@ -33,7 +33,8 @@ class StoppingRule:
     """Stop when recall below `target` is rejected with `confidence` by a window of the reading.
 
     H₀: recall < target, that is, at least R₀ = ⌊r/target⌋ + 1 relevant documents in all where r were found. For every
-    window of the reading (`window_test`) p = P(X ≤ found in it | R₀); stop where the least p is below 1 - confidence.
+    window of the reading (`hypergeometric`) p = P(X ≤ found in it | R₀); stop where the least p is below
+    1 - confidence.
 
     What is assumed: from the start of the window on, the proposed order finds relevant documents at least as readily as
     drawing at random would (omega = 1), or with omega times the odds (omega > 1, a stronger assumption that saves more

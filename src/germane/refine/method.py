@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
+from germane.refine.calibration import Calibration
 from germane.refine.weighting import ResultList
 from germane.types import Mark
 
@@ -41,7 +42,7 @@ def _own_list_only(_: ResultList) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Refined:
+class Estimate:
     """`log_odds` of relevance of each result (rank by these), and the `components` of MMEM.
 
     `contributions(i)` gives the words of result i; `decide(others)` the log-odds of texts that were not in the list
@@ -58,12 +59,13 @@ class RefineMethod(ABC):
     """A way from marks to log-odds. Subclasses are frozen dataclasses of their parameters."""
 
     name: ClassVar[str]
+    calibration: ClassVar[Calibration]
     needs_rejected: ClassVar[bool] = True
     """Whether it needs a result marked as not relevant."""
     contributions_add_up: ClassVar[bool] = True
     """Whether a result's contributions sum to its log-odds up to a constant that has nothing to do with its words."""
 
-    def refine(self, results: ResultList, labels: npt.ArrayLike) -> Refined:
+    def refine(self, results: ResultList, labels: npt.ArrayLike) -> Estimate:
         """Log-odds of all results from `labels`: 1 relevant, 0 not relevant, -1 unmarked.
 
         `ParameterError` without a mark of a class that the method needs.
@@ -78,12 +80,20 @@ class RefineMethod(ABC):
             )
         return self._refine(results, marks)
 
+    @classmethod
+    def probabilities(cls, log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
+        """P(relevant) of each result from the method's log-odds; marked ones get the probability of their own score.
+
+        Posteriors lie at 0 or 1 for nearly every result (Refine errata), so they are tempered by `calibration`.
+        """
+        return cls.calibration.probabilities(np.asarray(log_odds, np.float64), np.asarray(labels, np.int8))
+
     def contributions(self, results: ResultList, labels: npt.ArrayLike, i: int) -> Contributions:
-        """Words of result `i` and their shares of its log-odds; for many results ask one `Refined` instead."""
+        """Words of result `i` and their shares of its log-odds; for many results ask one `Estimate` instead."""
         return self.refine(results, labels).contributions(i)
 
     @abstractmethod
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         """`refine` of checked labels."""
 
 
@@ -97,9 +107,9 @@ def checked_labels(results: ResultList, labels: npt.ArrayLike) -> Labels:
     return array.astype(np.int8)
 
 
-def linear_refined(
+def linear_estimate(
     results: ResultList, rows_of: Callable[[ResultList], Any], beta: Floats, intercept: float
-) -> Refined:
+) -> Estimate:
     """x_i·β + b of each result, to which word w contributes x_iw·β_w; `rows_of` gives a list's x."""
 
     def decide(texts: ResultList) -> Floats:
@@ -109,7 +119,7 @@ def linear_refined(
         words, values = row_of(rows_of(results), i)
         return Contributions(words, values * beta[words])
 
-    return Refined(decide(results), contributions=contributions, decide=decide)
+    return Estimate(decide(results), contributions=contributions, decide=decide)
 
 
 def row_of(matrix: Any, i: int) -> tuple[Integers, Floats]:
