@@ -21,12 +21,12 @@ from germane.experiments.marked_lists import (
     MarkedList,
     marked_lists,
     source_documents,
-    source_text,
     word_counts,
 )
-from germane.refine.methods import METHOD_NAMES, method_named
-from germane.refine.refined import RefineMethod
+from germane.refine.method import RefineMethod
+from germane.refine.registry import METHOD_NAMES, method_named
 from germane.refine.weighting import ResultList
+from germane.types import text_of
 
 EXPERIMENT = published_experiments() / "refine.toml"
 BARS = {"nb": 10.0, "em": 10.0, "saem": 10.0, "mmem-kl": 25.0, "mmem-aib": 25.0, "tsvm": 60.0}
@@ -60,7 +60,7 @@ def long_list() -> tuple[ResultList, Any]:
     for name in ("reviews_wallace2010/micro_nutrients", "reviews_cohen2006/Opiods"):
         source = ListSource(name, f"{name}.jsonl.gz", queries=["-"], relevant={"abstract_screened_in": 1})
         for document in source_documents(source):
-            texts.append(source_text(source, document))
+            texts.append(text_of(document.fields, source.text))
             relevant.append(str(document.fields["abstract_screened_in"]) == "1")
     truth = np.array(relevant[:LONG])
     labels = np.full(LONG, -1, np.int8)

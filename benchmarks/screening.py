@@ -28,9 +28,9 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from germane.arrays import Floats, Labels
 from germane.data import read_documents
 from germane.evaluate.significance import wilcoxon
-from germane.refine.screening.ranking import Floats, Labels
 from germane.refine.screening.simulation import Mean, Run, Scorer, simulated_runs
 from germane.refine.screening.stopping import StoppingRule
 from germane.refine.screening.weighting import BODY_FIELDS, TITLE_FIELDS, weigh_documents, words_of

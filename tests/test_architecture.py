@@ -11,7 +11,7 @@ import germane
 
 ROOT = Path(germane.__file__).parent
 LAYERS = {
-    "errors": 0, "types": 0, "schema": 0,
+    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "schema": 0,
     "text": 1, "data": 1,
     "index": 2, "clicks": 2,
     "lm": 3,
@@ -19,7 +19,7 @@ LAYERS = {
     "engine": 5, "evaluate": 6, "workspace": 6, "experiments": 7,
     "cli": 8, "server": 8, "mcp": 8, "__main__": 9,
 }  # fmt: skip
-"""Imports point downwards only. `types` may know `errors`."""
+"""Imports point downwards only. `types` and `lazy` may know `errors`."""
 ISOLATED = {4, 5}
 """Layers whose packages never import one another."""
 DOORS = {"cli", "server", "mcp"}

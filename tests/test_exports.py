@@ -37,7 +37,7 @@ PUBLIC = {
         "OneVersusRestRanker", "SmoothedDirichletClassifier", "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
     ],
     "germane.refine": [
-        "METHOD_NAMES", "Component", "Contributions", "RefineClassifier", "RefineMethod", "Refined", "Refinement",
+        "METHOD_NAMES", "Component", "Contributions", "RefineClassifier", "RefineMethod", "Estimate", "Refinement",
         "Refiner", "ResultList", "method_named", "predicted_set", "probabilities",
     ],
     "germane.refine.screening": [

@@ -3,7 +3,9 @@
 Importing the package loads nothing heavy; each name below is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.classify import TextClassifier
@@ -28,27 +30,15 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Analyzer": "germane.text",
-    "Document": "germane.types",
-    "Engine": "germane.engine",
-    "GermaneError": "germane.errors",
-    "Hit": "germane.engine",
-    "LanguageModel": "germane.lm",
-    "Refiner": "germane.refine.refiner",
-    "SearchResult": "germane.engine",
-    "TextClassifier": "germane.classify",
-    "Topic": "germane.types",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'germane' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "classify": ["TextClassifier"],
+        "engine": ["Engine", "Hit", "SearchResult"],
+        "errors": ["GermaneError"],
+        "lm": ["LanguageModel"],
+        "refine.refiner": ["Refiner"],
+        "text": ["Analyzer"],
+        "types": ["Document", "Topic"],
+    },
+)

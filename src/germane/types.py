@@ -1,7 +1,8 @@
-"""The few values that cross layers: documents, topics, judgements and results."""
+"""The few values that cross layers: documents, topics, judgements, marks and results."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
 from germane.errors import ParameterError
@@ -9,6 +10,11 @@ from germane.errors import ParameterError
 JSONScalar: TypeAlias = str | int | float | bool | None
 FieldValue: TypeAlias = JSONScalar | list[JSONScalar]
 """What a document field may hold: one scalar, or a list of them (authors, subject headings)."""
+
+DEFAULT_FIELDS = ("title", "text")
+"""The fields whose words are searched unless others are named."""
+RESULT_FIELDS = ("title", "abstract", "text")
+"""The same for results of any engine, where the abstract may have a field of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +26,22 @@ class Document:
 
     id: str
     fields: Mapping[str, FieldValue] = field(default_factory=dict)
+
+
+def text_of(fields: Mapping[str, FieldValue], names: Iterable[str]) -> str:
+    """The values of the named fields in this order, one a line, each item of a list too; what is missing is left out.
+
+    >>> text_of({"title": "Copper", "year": 1912, "keywords": ["liver", "brain"], "text": None}, ("keywords", "text"))
+    'liver\\nbrain'
+    """
+    parts: list[str] = []
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, list | tuple):
+            parts += [str(item) for item in value if item is not None]
+        elif value is not None:
+            parts.append(str(value))
+    return parts[0] if len(parts) == 1 else "\n".join(parts)
 
 
 class Topic(NamedTuple):
@@ -45,6 +67,14 @@ class RunEntry(NamedTuple):
     rank: int
     score: float
     tag: str
+
+
+class Mark(IntEnum):
+    """What a person said of one document, as arrays of labels hold it: scikit-learn's 1, 0 and -1 for unlabelled."""
+
+    RELEVANT = 1
+    NOT_RELEVANT = 0
+    UNMARKED = -1
 
 
 @dataclass(frozen=True, slots=True)

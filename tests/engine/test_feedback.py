@@ -109,7 +109,7 @@ class Dense:
             ids=words,
             counts=held[place, words],
             lengths=held.sum(axis=1),
-            marks=np.array([1 if mark else -1 for mark in marks.values()] + [0] * len(unmarked), np.int8),
+            marks=np.array([1 if mark else 0 for mark in marks.values()] + [-1] * len(unmarked), np.int8),
             p_C=self.p_C,
             df=self.df,
             n_docs=len(self.ids),

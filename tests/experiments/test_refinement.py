@@ -29,7 +29,7 @@ from germane.experiments.marked_lists import (
     word_counts,
 )
 from germane.experiments.refinement import ALL, MEANS
-from germane.refine.methods import method_named
+from germane.refine.registry import method_named
 
 EXPERIMENT = """
 kind = "refine"

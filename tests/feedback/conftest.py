@@ -54,7 +54,7 @@ class World:
             ids=ids,
             counts=held[documents, ids].astype(np.float64),
             lengths=held.sum(axis=1).astype(np.float64),
-            marks=np.array([0] * len(self.chosen) if marks is None else marks, np.int8),
+            marks=np.array([-1] * len(self.chosen) if marks is None else marks, np.int8),
             p_C=self.p_C[words],
             df=self.df[words],
             n_docs=len(self.counts),
@@ -65,7 +65,7 @@ class World:
         """Two rankings of the unmarked documents, the second without the last of them."""
         scores = np.random.default_rng(len(self.chosen)).normal(size=(2, len(self.chosen)))
         scores[1, -1:] = -np.inf
-        scores[:, np.array(marks if marks is not None else [0] * len(self.chosen)) != 0] = -np.inf
+        scores[:, np.array(marks if marks is not None else [-1] * len(self.chosen)) != -1] = -np.inf
         return scores
 
     def dense(self, model: LanguageModel) -> np.ndarray:

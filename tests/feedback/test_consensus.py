@@ -49,7 +49,7 @@ def test_the_query_never_has_more_than_its_most(worlds) -> None:
 def test_marks(worlds) -> None:
     """One relevant, one not; the rest, which together count as one more, in proportion to the rankings."""
     for world in worlds:
-        marks = [1, -1, *[0] * (len(world.chosen) - 2)]
+        marks = [1, 0, *[-1] * (len(world.chosen) - 2)]
         expansion = Consensus().expand(world.evidence(marks))
         assert expansion.weights[1] == -1.0
         guessed = expansion.weights[2:].sum()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from germane.feedback import RM3, Evidence
-from germane.feedback.drift import LEAST_COVERAGE, MOST_DISAGREEMENT
+from germane.feedback.method import LEAST_COVERAGE, MOST_DISAGREEMENT
 
 
 def entropy(p: np.ndarray) -> float:
@@ -35,7 +35,7 @@ def scattered(marks: list[int]) -> Evidence:
 
 
 def test_documents_that_disagree_and_lack_the_query() -> None:
-    evidence = scattered([0, 0, 0, 0])
+    evidence = scattered([-1, -1, -1, -1])
     guarded, unguarded = RM3(guard=True).expand(evidence), RM3().expand(evidence)
     assert (guarded.drift.disagreement, guarded.drift.coverage) == pytest.approx((1.0, 0.0))
     assert (guarded.drift.fell_back, guarded.learnt, guarded.topic) == (True, False, evidence.query_model)
@@ -43,16 +43,16 @@ def test_documents_that_disagree_and_lack_the_query() -> None:
 
 
 def test_a_positive_mark_is_no_guess() -> None:
-    expansion = RM3(guard=True).expand(scattered([1, 0, 0, 0]))
+    expansion = RM3(guard=True).expand(scattered([1, -1, -1, -1]))
     assert (expansion.drift.fell_back, expansion.learnt) == (False, True)
 
 
-@pytest.mark.parametrize("marks", [[-1, -1, -1, 0], [-1, -1, -1, -1]])
+@pytest.mark.parametrize("marks", [[0, 0, 0, -1], [0, 0, 0, 0]])
 def test_nobody_to_disagree_with(marks: list[int]) -> None:
     drift = RM3(guard=True).expand(scattered(marks)).drift
     assert (drift.disagreement, drift.fell_back) == (0.0, False)
 
 
 def test_no_query_to_fall_back_to() -> None:
-    expansion = RM3(guard=True).expand(replace(scattered([0, 0, 0, 0]), query={}))
+    expansion = RM3(guard=True).expand(replace(scattered([-1, -1, -1, -1]), query={}))
     assert (expansion.drift.fell_back, expansion.learnt) == (False, True)

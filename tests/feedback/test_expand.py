@@ -42,7 +42,7 @@ def test_weights_sum_to_one(worlds, method) -> None:
         weights = method.document_weights(evidence)
         assert weights.sum() == pytest.approx(1.0, abs=1e-12)
         assert (weights >= 0).all()
-        marks = [-1, *[0] * (len(world.chosen) - 1)]
+        marks = [0, *[-1] * (len(world.chosen) - 1)]
         marked = method.expand(world.evidence(marks)).weights
         assert (marked[0], marked[1:].sum()) == pytest.approx((-1.0, 1.0), abs=1e-12)
 
@@ -51,7 +51,7 @@ def test_weights_sum_to_one(worlds, method) -> None:
 def test_all_marked_not_relevant(worlds, method) -> None:
     """There is nothing to learn for, so the topic is the query; and something to learn against."""
     world = worlds[1]
-    evidence = world.evidence([-1] * len(world.chosen))
+    evidence = world.evidence([0] * len(world.chosen))
     expansion = method.expand(evidence)
     assert not method.document_weights(evidence).any()
     assert is_the_query(expansion, method, evidence)
@@ -96,7 +96,7 @@ def test_query_weights_of_zero_and_one(worlds, name: str) -> None:
 
 
 @every_method
-@pytest.mark.parametrize("marks", [[1], [0], [-1], [1, -1], [0, 1, -1]])
+@pytest.mark.parametrize("marks", [[1], [-1], [0], [1, 0], [-1, 1, 0]])
 def test_empty_documents_say_nothing(worlds, method, marks: list[int]) -> None:
     """Nothing for and nothing against: the query is left, without background."""
     evidence = of_empty_documents(worlds[3], marks[: len(worlds[3].chosen)])

@@ -61,7 +61,7 @@ def test_marks_weigh_the_counts(worlds) -> None:
     """One relevant, one not, the rest together as one more."""
     for world in worlds:
         n_rest = len(world.chosen) - 2
-        marks = [1, -1, *[0] * n_rest]
+        marks = [1, 0, *[-1] * n_rest]
         method = Mixture(n_terms=None, query_weight=0.0, noise=0.4, iterations=1)
         expansion = method.expand(world.evidence(marks))
         weights = np.array([1.0, 0.0, *[1 / max(n_rest, 1)] * n_rest])

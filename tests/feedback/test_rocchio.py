@@ -35,13 +35,13 @@ def test_the_mean_of_the_documents(worlds) -> None:
 def test_the_whole_formula(filled_worlds) -> None:
     """q' = λ·q + (1-λ)·mean(relevant) - γ·mean(not relevant), each of the three divided by its sum before idf."""
     for world in filled_worlds:
-        marks = np.array([-1, 1, *[1] * (len(world.chosen) - 2)])
+        marks = np.array([0, 1, *[1] * (len(world.chosen) - 2)])
         method = Rocchio(n_terms=None, query_weight=0.4, negative_weight=0.3)
         units, idf = vectors(world)
         parts = [
             world.query * idf,
             units[world.chosen][marks == 1].mean(axis=0),
-            units[world.chosen][marks == -1].mean(axis=0),
+            units[world.chosen][marks == 0].mean(axis=0),
         ]
         q = sum(w * part / (part / idf).sum() for w, part in zip((0.4, 0.6, -0.3), parts, strict=True))
         ours = signed(world, method.expand(world.evidence(marks.tolist())))

@@ -112,7 +112,7 @@ def test_a_final_ranking_without_smoothing_iterates_with_the_weighting(worlds) -
 def test_a_mark_is_a_posterior_of_one(worlds, unmarked: float) -> None:
     """Marked documents count alike; all others together as `unmarked` of them, in proportion to their posteriors."""
     for world in worlds:
-        marks = np.array([1, *[0] * (len(world.chosen) - 1)])
+        marks = np.array([1, *[-1] * (len(world.chosen) - 1)])
         guessed = SD().document_weights(world.evidence())[1:]
         expected = np.array([1.0, *(unmarked * guessed / guessed.sum())])
         found = SD(unmarked=unmarked).document_weights(world.evidence(marks))
@@ -124,9 +124,9 @@ def test_negative_marks_replace_general_english(filled_worlds) -> None:
     method = SD(n_terms=None, precision=1.2, smoothing=JelinekMercer(0.3), weighting=Dirichlet(20.0),
                 negative_weight=0.6, keep_background=True, query_weight=0.0)  # fmt: skip
     for world in filled_worlds:
-        marks = np.zeros(len(world.chosen), int)
-        marks[: max(1, len(marks) // 2)] = -1
-        negative = marks == -1
+        marks = np.full(len(world.chosen), -1)
+        marks[: max(1, len(marks) // 2)] = 0
+        negative = marks == 0
         equal = np.full(negative.sum(), 1 / negative.sum())
         against = geometric_mean(world.theta(method.smoothing)[negative], equal)
         relevant, other = first_alphas(world, method)

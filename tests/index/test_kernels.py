@@ -4,15 +4,13 @@ import bisect
 import random
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from numba import njit
 
+from germane.arrays import Words
 from germane.index import kernels
 from germane.index.simd import unpack_documents, unpack_values
 from germane.index.strings import narrow, pack_strings, string_at
-
-Words = npt.NDArray[np.uint32]
 
 
 @njit

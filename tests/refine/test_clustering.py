@@ -8,9 +8,16 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from germane.errors import ParameterError
-from germane.refine.clustering import Hierarchy, farthest_neighbour, information_bottleneck, symmetric_kl
+from germane.refine.clustering import (
+    Hierarchy,
+    best_cut,
+    choose_k,
+    davies_bouldin,
+    farthest_neighbour,
+    information_bottleneck,
+    symmetric_kl,
+)
 from germane.refine.clustering_kernels import farthest_neighbour_merges
-from germane.refine.davies_bouldin import best_cut, choose_k, davies_bouldin
 
 INSTANCES = 200
 in_blocks = pytest.mark.parametrize("seeds", [range(first, first + 20) for first in range(0, INSTANCES, 20)])

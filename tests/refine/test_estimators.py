@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from germane.errors import ParameterError
 from germane.refine.estimators import RefineClassifier
-from germane.refine.methods import METHOD_NAMES, method_named
+from germane.refine.registry import METHOD_NAMES, method_named
 
 NOT_HERE = {"check_classifiers_classes": "labels -1 and 1 are unlabelled and relevant, by convention"}
 OF_ONE = NOT_HERE | {"check_classifiers_one_label": "relevant labels alone do not make every document relevant"}

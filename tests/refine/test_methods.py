@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from germane.errors import GermaneError, MissingExtraError, ParameterError
-from germane.refine.calibration import predicted_set, probabilities
-from germane.refine.methods import METHOD_NAMES, method_named
+from germane.refine.calibration import predicted_set
+from germane.refine.linear import Rocchio
 from germane.refine.multi_mixture import MultiMixtureRandom
 from germane.refine.neighbours import Neighbours
-from germane.refine.rocchio import Rocchio
+from germane.refine.registry import METHOD_NAMES, method_named, probabilities
 from germane.refine.smoothed_dirichlet import SmoothedDirichletEM
 from germane.refine.transductive_svm import TransductiveSVM
 from germane.refine.weighting import ResultList

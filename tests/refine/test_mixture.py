@@ -10,11 +10,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from germane.errors import ParameterError
-from germane.refine.cooling import COOLINGS, temperatures
-from germane.refine.em import EM, SAEM
+from germane.refine.em import COOLINGS, EM, SAEM, NaiveBayes, temperatures
 from germane.refine.mixture import fit_mixture
 from germane.refine.multi_mixture import MultiMixtureAIB, MultiMixtureKL, MultiMixtureRandom
-from germane.refine.naive_bayes import NaiveBayes
 from germane.refine.weighting import ResultList
 
 COUNTS = np.array(

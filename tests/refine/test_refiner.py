@@ -12,14 +12,13 @@ import germane
 from germane import Analyzer, Document
 from germane.cli.samples import sample_path
 from germane.errors import GermaneError, InputError, ParameterError, UnknownDocumentError
-from germane.refine.calibration import CARRIED, NO_REJECTED
-from germane.refine.demotion import demoted
-from germane.refine.methods import METHOD_NAMES, method_named
+from germane.refine.calibration import NO_REJECTED
+from germane.refine.carried import demoted
 from germane.refine.prepared import PreparedResults
-from germane.refine.refined import REJECTED, UNMARKED
 from germane.refine.refiner import Refiner
+from germane.refine.registry import METHOD_NAMES, method_named
 from germane.text import Synonyms
-from germane.types import Marks
+from germane.types import Mark, Marks
 
 LEARNT = {"tsvm", "logistic"}
 """Methods that need scikit-learn."""
@@ -55,7 +54,7 @@ def test_the_python_of_the_documentation_runs():
 
 def test_the_documented_constants_are_the_real_ones():
     text = (Path(__file__).parents[2] / "docs" / "refine.md").read_text(encoding="utf-8")
-    line = CARRIED
+    line = method_named("auto").calibration
     assert f"logit P = {line.base} + ({line.slope} + {line.slope_marks}·ln n₊)·t + {line.rate}·ln" in text
     assert f"- {-line.skew}·γ" in text
     assert f"and {NO_REJECTED} in" in text
@@ -84,7 +83,7 @@ def test_every_method(sample, name):
     open_ones = found.results[2 : -1 - len(passed)]
     log_odds = [r.log_odds for r in open_ones]
     assert log_odds == sorted(log_odds, reverse=True)
-    labels = np.full(len(sample), UNMARKED)
+    labels = np.full(len(sample), Mark.UNMARKED)
     labels[:11], labels[[2, 11]], labels[29] = 0, 1, 0
     literal = method_named(name).refine(PreparedResults(sample, Analyzer()).list, labels).log_odds
     assert [literal[r.before - 1] for r in found] == [r.log_odds for r in found]
@@ -311,8 +310,8 @@ def test_only_rejections_let_their_like_sink(sample):
     assert {r.probability for r in found} == {None}
     assert found.predicted == []
     prepared = PreparedResults(sample, Analyzer())
-    labels = np.full(len(sample), UNMARKED, np.int8)
-    labels[0] = REJECTED
+    labels = np.full(len(sample), Mark.UNMARKED, np.int8)
+    labels[0] = Mark.NOT_RELEVANT
     A = prepared.list.carried_unit.toarray()
     likeness = A @ A[0]
     likeness[0] = 0.0

@@ -1,5 +1,3 @@
-import doctest
-import importlib
 import subprocess
 import sys
 
@@ -27,12 +25,3 @@ def test_exports() -> None:
     assert germane.text.BulkAnalyzer.__module__ == "germane.text.bulk"
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         germane.text.Nothing  # noqa: B018
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["tokenizer", "stopwords", "stemming", "lemmas", "synonyms", "analyzer", "character_ngrams", "analyzers", "bulk"],
-)
-def test_docstring_examples(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"germane.text.{name}"))
-    assert result.failed == 0

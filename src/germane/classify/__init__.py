@@ -3,7 +3,9 @@
 Needs the extra `learn` (scikit-learn); each name is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from germane.lazy import Extra, lazy_exports
 
 if TYPE_CHECKING:
     from germane.classify.bernoulli import BernoulliClassifier
@@ -29,30 +31,18 @@ __all__ = [
     "smoothed_svm",
 ]
 
-_HOMES = {
-    "BernoulliClassifier": "bernoulli",
-    "ClassStatistics": "statistics",
-    "DCMClassifier": "dcm",
-    "DirichletClassifier": "dirichlet",
-    "MultinomialClassifier": "multinomial",
-    "OneVersusRestRanker": "one_versus_rest",
-    "SmoothedDirichletClassifier": "smoothed_dirichlet",
-    "SmoothedLogRatio": "log_ratio",
-    "TextClassifier": "text_classifier",
-    "smoothed_svm": "log_ratio",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    from germane.errors import MissingExtraError
-
-    try:
-        return getattr(import_module(f"germane.classify.{_HOMES[name]}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "sklearn":
-            raise
-        raise MissingExtraError("scikit-learn", "learn", "classification") from None
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "bernoulli": ["BernoulliClassifier"],
+        "dcm": ["DCMClassifier"],
+        "dirichlet": ["DirichletClassifier"],
+        "log_ratio": ["SmoothedLogRatio", "smoothed_svm"],
+        "multinomial": ["MultinomialClassifier"],
+        "one_versus_rest": ["OneVersusRestRanker"],
+        "smoothed_dirichlet": ["SmoothedDirichletClassifier"],
+        "statistics": ["ClassStatistics"],
+        "text_classifier": ["TextClassifier"],
+    },
+    Extra("sklearn", "scikit-learn", "learn", "classification"),
+)

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from germane.arrays import Floats
 from germane.classify.generative import StatisticsClassifier, ones_if_none
 from germane.classify.statistics import ClassStatistics, class_counts
-from germane.lm.parameters import FloatArray, positive
+from germane.lm.parameters import positive
 
 
 class BernoulliClassifier(StatisticsClassifier):
@@ -25,7 +26,7 @@ class BernoulliClassifier(StatisticsClassifier):
         self.prior = prior
 
     def _statistics(
-        self, X: Any, number: NDArray[np.intp], weight: FloatArray | None, known: ClassStatistics | None
+        self, X: Any, number: NDArray[np.intp], weight: Floats | None, known: ClassStatistics | None
     ) -> ClassStatistics:
         return class_counts(_presence(X), number, ones_if_none(weight, X.shape[0]), self.classes_)
 
@@ -37,10 +38,10 @@ class BernoulliClassifier(StatisticsClassifier):
         self._log_odds = np.ascontiguousarray((np.log(self.beta_) - absent).T)
         self._all_absent = absent.sum(axis=1)
 
-    def _log_density(self, X: Any) -> FloatArray:
+    def _log_density(self, X: Any) -> Floats:
         return np.asarray(self._log_evidence(X) + self._all_absent)
 
-    def _log_evidence(self, X: Any) -> FloatArray:
+    def _log_evidence(self, X: Any) -> Floats:
         return np.asarray(_presence(X) @ self._log_odds)
 
 

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from germane.arrays import Integers
 from germane.text import Analyzer, AnyAnalyzer, BulkAnalyzer
 
 BATCH = 4096
 """Texts analysed at once: analysing needs several times their size in memory."""
-
-Ids = npt.NDArray[np.int64]
 
 
 class Counted(NamedTuple):
@@ -45,7 +43,7 @@ class _Words:
         self._bulk = BulkAnalyzer(analyzer)
         self.terms = self._bulk.terms
 
-    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Ids, Ids]]:
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Integers, Integers]]:
         for start in range(0, len(texts), BATCH):
             ids, ends = self._bulk.analyze(texts[start : start + BATCH])
             yield ids.astype(np.int64), ends
@@ -65,7 +63,7 @@ class _Terms:
     def terms(self) -> list[str]:
         return list(self._ids)
 
-    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Ids, Ids]]:
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Integers, Integers]]:
         for text in texts:
             found = [self._ids.setdefault(term, len(self._ids)) for term in self._analyzer.terms(text)]
             yield np.array(found, np.int64), np.array([len(found)], np.int64)
@@ -78,7 +76,7 @@ def _numbering(analyzer: AnyAnalyzer) -> _Words | _Terms:
     return _Words(analyzer) if isinstance(analyzer, Analyzer) else _Terms(analyzer)
 
 
-def _renumbered(ids: Ids, ends: Ids, column: Ids) -> tuple[Ids, Ids]:
+def _renumbered(ids: Integers, ends: Integers, column: Integers) -> tuple[Integers, Integers]:
     """The ids under their columns, without those that have none (-1)."""
     columns = column[ids] if len(ids) else ids
     kept = columns >= 0
@@ -86,7 +84,7 @@ def _renumbered(ids: Ids, ends: Ids, column: Ids) -> tuple[Ids, Ids]:
     return columns[kept], before[ends]
 
 
-def _table(rows: Sequence[tuple[Ids, Ids]], n_terms: int) -> sparse.csr_array:
+def _table(rows: Sequence[tuple[Integers, Integers]], n_terms: int) -> sparse.csr_array:
     """Batches of ids and ends as one table in which each term of a row stands once."""
     columns = np.concatenate([ids for ids, _ in rows]) if rows else np.zeros(0, np.int64)
     offsets = np.cumsum([0, *(len(ids) for ids, _ in rows)])

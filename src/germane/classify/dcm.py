@@ -7,10 +7,11 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from germane.arrays import Floats
 from germane.classify import kernels
 from germane.classify.generative import GenerativeClassifier
 from germane.lm.distributions import fit_dcm
-from germane.lm.parameters import FloatArray, positive
+from germane.lm.parameters import positive
 
 
 class DCMClassifier(GenerativeClassifier):
@@ -39,12 +40,12 @@ class DCMClassifier(GenerativeClassifier):
         self.tol = tol
 
     @property
-    def alpha_(self) -> FloatArray:
+    def alpha_(self) -> Floats:
         """α^T, classes × vocabulary."""
-        alpha: FloatArray = self._alpha.T
+        alpha: Floats = self._alpha.T
         return alpha
 
-    def _learn(self, X: Any, number: NDArray[np.intp], weight: FloatArray | None) -> None:
+    def _learn(self, X: Any, number: NDArray[np.intp], weight: Floats | None) -> None:
         delta = positive("delta", self.delta)
         self._alpha = np.empty((X.shape[1], len(self.classes_)))
         self.S_ = np.empty(len(self.classes_))
@@ -63,18 +64,18 @@ class DCMClassifier(GenerativeClassifier):
             self.n_iter_[k] = len(fit.log_likelihoods)
         self._log_alpha = np.log(self._alpha)
 
-    def _log_density(self, X: Any) -> FloatArray:
+    def _log_density(self, X: Any) -> Floats:
         return np.asarray(self._of_words(X) + self._of_length(X))
 
-    def _log_evidence(self, X: Any) -> FloatArray:
+    def _log_evidence(self, X: Any) -> Floats:
         # With one S the part of the length is the same for all classes; with S of their own it ranks documents too.
         return np.asarray(self._of_words(X) + self._of_length(X)) if self.S is None else self._of_words(X)
 
-    def _of_words(self, X: Any) -> FloatArray:
+    def _of_words(self, X: Any) -> Floats:
         evidence = np.empty((X.shape[0], len(self.classes_)))
         kernels.dcm_evidence(X.indptr, X.indices, X.data, self._alpha, self._log_alpha, evidence)
         return evidence
 
-    def _of_length(self, X: Any) -> FloatArray:
+    def _of_length(self, X: Any) -> Floats:
         lengths = np.asarray(X.sum(axis=1)).reshape(-1, 1)
         return np.asarray(gammaln(self.S_) - gammaln(self.S_ + lengths))

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
+from germane.arrays import Floats
 from germane.classify.smoothed_dirichlet import LogRatioClassifier
 from germane.classify.statistics import ClassStatistics
 from germane.lm.distributions import fit_dirichlet
-from germane.lm.parameters import FloatArray, positive
+from germane.lm.parameters import positive
 
 
 class DirichletClassifier(LogRatioClassifier):
@@ -42,9 +43,9 @@ class DirichletClassifier(LogRatioClassifier):
         self.background = background
 
     @property
-    def alpha_(self) -> FloatArray:
+    def alpha_(self) -> Floats:
         """α^T, classes × vocabulary; each row sums to S."""
-        alpha: FloatArray = self._alpha.T
+        alpha: Floats = self._alpha.T
         return alpha
 
     def _estimate(self, statistics: ClassStatistics) -> None:
@@ -63,10 +64,10 @@ class DirichletClassifier(LogRatioClassifier):
                 self.n_iter_[k] = len(fit.log_likelihoods)
         self._constant = log_background @ self._alpha - gammaln(self._alpha).sum(axis=0)
 
-    def _log_density(self, X: Any) -> FloatArray:
+    def _log_density(self, X: Any) -> Floats:
         evidence = self._log_evidence(X)
         evidence[np.diff(X.indptr) > 0] += self._constant
         return evidence
 
-    def _log_evidence(self, X: Any) -> FloatArray:
+    def _log_evidence(self, X: Any) -> Floats:
         return self._cross_entropy(X, self._alpha)

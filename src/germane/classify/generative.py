@@ -13,9 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from germane.arrays import AnyArray, Floats
 from germane.classify.statistics import ClassStatistics
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, distribution
+from germane.lm.parameters import distribution
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,53 +50,53 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._set_prior(n_docs)
         return self
 
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+    def predict_joint_log_proba(self, X: Any) -> Floats:
         """log P(D|T) + log P(T) for each document and class, up to a constant of the document."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return np.asarray(self._log_density(counts_of(X, type(self).__name__)) + self.class_log_prior_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> AnyArray:
         """The class of the highest posterior probability; of equals, the first in `classes_`."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(self.classes_[np.argmax(joint, axis=1)])
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Any) -> Floats:
         """log P(T|D), columns in the order of `classes_`."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> Floats:
         """P(T|D), columns in the order of `classes_`."""
         return np.exp(self.predict_log_proba(X))
 
     # From fit on only: wherever an unfitted estimator has it, scikit-learn's check_decision_proba_consistency fits
     # negative numbers, whatever the tag positive_only says.
     @available_if(lambda self: hasattr(self, "classes_"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any) -> Floats:
         """`predict_joint_log_proba`; of two classes, as scikit-learn wants it, the second's minus the first's."""
         joint = self.predict_joint_log_proba(X)
         return np.asarray(joint[:, 1] - joint[:, 0]) if len(self.classes_) == 2 else joint
 
     @abstractmethod
-    def _learn(self, X: Any, number: NDArray[np.intp], weight: FloatArray | None) -> None:
+    def _learn(self, X: Any, number: NDArray[np.intp], weight: Floats | None) -> None:
         """Set the parameters from counts, the number of each document's class, and weights (None: all 1)."""
 
     @abstractmethod
-    def _log_density(self, X: Any) -> FloatArray:
+    def _log_density(self, X: Any) -> Floats:
         """log P(D|T), documents × classes; 0 for an empty document."""
 
     @abstractmethod
-    def _log_evidence(self, X: Any) -> FloatArray:
+    def _log_evidence(self, X: Any) -> Floats:
         """`_log_density` without what depends on the class alone: the part that ranks documents, SD (4.31)."""
 
-    def _weights(self, X: Any, sample_weight: npt.ArrayLike | None) -> FloatArray | None:
+    def _weights(self, X: Any, sample_weight: npt.ArrayLike | None) -> Floats | None:
         if sample_weight is None:
             return None
-        weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return weight
 
-    def _set_prior(self, n_docs: FloatArray) -> None:
+    def _set_prior(self, n_docs: Floats) -> None:
         """log P(T): uniform over the classes that have documents, by their share of documents, or as given."""
         seen = n_docs > 0
         if isinstance(self.prior, str):
@@ -158,13 +159,13 @@ class StatisticsClassifier(GenerativeClassifier):
         self._set_prior(statistics.n_docs)
         return self
 
-    def _learn(self, X: Any, number: NDArray[np.intp], weight: FloatArray | None) -> None:
+    def _learn(self, X: Any, number: NDArray[np.intp], weight: Floats | None) -> None:
         self.statistics_ = self._statistics(X, number, weight, None)
         self._estimate(self.statistics_)
 
     @abstractmethod
     def _statistics(
-        self, X: Any, number: NDArray[np.intp], weight: FloatArray | None, known: ClassStatistics | None
+        self, X: Any, number: NDArray[np.intp], weight: Floats | None, known: ClassStatistics | None
     ) -> ClassStatistics:
         """The statistics of these documents, to be merged with those `known`."""
 
@@ -172,9 +173,9 @@ class StatisticsClassifier(GenerativeClassifier):
     def _estimate(self, statistics: ClassStatistics) -> None:
         """Set the parameters."""
 
-    def _announced(self, classes: npt.ArrayLike | None, first: bool) -> NDArray[Any]:
+    def _announced(self, classes: npt.ArrayLike | None, first: bool) -> AnyArray:
         if not first:
-            known: NDArray[Any] = self.classes_
+            known: AnyArray = self.classes_
             if classes is not None and not np.array_equal(np.unique(classes), known):
                 raise ParameterError("`classes` differ from those of the first partial_fit")
             return known
@@ -203,6 +204,6 @@ def counts_of(X: Any, whose: str) -> Any:
     return counts
 
 
-def ones_if_none(weight: FloatArray | None, n_docs: int) -> FloatArray:
+def ones_if_none(weight: Floats | None, n_docs: int) -> Floats:
     """Weights, 1 each where none are given."""
     return np.ones(n_docs) if weight is None else weight

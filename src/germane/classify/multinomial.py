@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from germane.arrays import Floats
 from germane.classify.background import general_english
 from germane.classify.generative import StatisticsClassifier, ones_if_none
 from germane.classify.statistics import ClassStatistics, class_counts
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, fraction, positive
+from germane.lm.parameters import fraction, positive
 
 
 class MultinomialClassifier(StatisticsClassifier):
@@ -37,12 +38,12 @@ class MultinomialClassifier(StatisticsClassifier):
         self.prior = prior
 
     @property
-    def theta_(self) -> FloatArray:
+    def theta_(self) -> Floats:
         """θ^T, classes × vocabulary."""
         return np.asarray(np.exp(self._log_theta.T))
 
     def _statistics(
-        self, X: Any, number: NDArray[np.intp], weight: FloatArray | None, known: ClassStatistics | None
+        self, X: Any, number: NDArray[np.intp], weight: Floats | None, known: ClassStatistics | None
     ) -> ClassStatistics:
         return class_counts(X, number, ones_if_none(weight, X.shape[0]), self.classes_)
 
@@ -58,20 +59,20 @@ class MultinomialClassifier(StatisticsClassifier):
         # Vocabulary × classes: a document's product then reads whole rows.
         self._log_theta = np.ascontiguousarray(np.log(theta).T)
 
-    def _log_density(self, X: Any) -> FloatArray:
+    def _log_density(self, X: Any) -> Floats:
         return np.asarray(X @ self._log_theta)
 
-    def _log_evidence(self, X: Any) -> FloatArray:
+    def _log_evidence(self, X: Any) -> Floats:
         return self._log_density(X)
 
 
-def laplace(counts: FloatArray, delta: float) -> FloatArray:
+def laplace(counts: Floats, delta: float) -> Floats:
     """(f + δ) / (Σ_j f_j + Vδ) for each row of counts, SD (4.8)."""
     smoothed = counts + delta
     return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
 
 
-def jelinek_mercer(counts: FloatArray, theta_GE: FloatArray, lam: float) -> FloatArray:
+def jelinek_mercer(counts: Floats, theta_GE: Floats, lam: float) -> Floats:
     """λ f/Σ_j f_j + (1-λ)θ^GE for each row of counts, SD (4.9); a row without counts is θ^GE."""
     if lam == 1:
         raise ParameterError("lam must be less than 1, or words unseen in a class have no probability")

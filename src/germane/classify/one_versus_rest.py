@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils.validation import (
@@ -15,9 +14,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from germane.arrays import AnyArray, Floats, Integers, Mask
 from germane.classify.generative import GenerativeClassifier, counts_of
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray
 
 
 class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
@@ -57,7 +56,7 @@ class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any) -> Floats:
         """log P(D|R) - log P(D|N) up to a constant of each label: documents × labels, also of one or two labels."""
         check_is_fitted(self)
         X = counts_of(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False), type(self).__name__)
@@ -67,7 +66,7 @@ class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
             scores[:, k] = evidence[:, 1] - evidence[:, 0]
         return scores
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Integers:
         """An indicator matrix: 1 where a document reaches the label's threshold."""
         return (self.decision_function(X) >= self.thresholds_).astype(np.int64)
 
@@ -79,7 +78,7 @@ class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _break_even(scores: FloatArray, weight: FloatArray, relevant: NDArray[np.bool_]) -> float:
+def _break_even(scores: Floats, weight: Floats, relevant: Mask) -> float:
     """A score above which the documents weigh as much as the relevant ones; halfway to the next score below."""
     order = np.argsort(-scores, kind="stable")
     order = order[weight[order] > 0]
@@ -88,7 +87,7 @@ def _break_even(scores: FloatArray, weight: FloatArray, relevant: NDArray[np.boo
     return float((scores[order[place]] + scores[order[below]]) / 2)
 
 
-def _indicator(y: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+def _indicator(y: Any) -> tuple[Mask, AnyArray]:
     """Labels as a Boolean matrix, and the label of each column."""
     if getattr(y, "ndim", 0) == 2:
         matrix = y.toarray() if hasattr(y, "toarray") else np.asarray(y)

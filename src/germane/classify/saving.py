@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from germane.arrays import AnyArray
 from germane.classify.statistics import ClassStatistics
 from germane.data.atomic import write_bytes
 from germane.errors import InputError, ParameterError
@@ -30,7 +30,7 @@ _HEADER = re.compile(rb"GERMANE CLASSIFIER (\d{1,9}) ([0-9a-f]{64})\n")
 _SETTINGS = "settings"
 _PLAIN = (bool, int, float, str, type(None))
 
-Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+Arrays: TypeAlias = dict[str, AnyArray]
 Classes: TypeAlias = Mapping[str, type[Any]]
 """The estimators that a file may hold, by the names it calls them."""
 
@@ -131,7 +131,7 @@ class _Packing:
     def _packed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.pack(item) for name, item in values.items()}
 
-    def _put_aside(self, array: npt.NDArray[Any]) -> str:
+    def _put_aside(self, array: AnyArray) -> str:
         if array.dtype == object:
             array = np.array(array.tolist())  # words, which NumPy keeps as Python's own strings
         if array.dtype.kind not in "biufU":

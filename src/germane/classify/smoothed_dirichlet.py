@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from germane.arrays import Floats
 from germane.classify import kernels
 from germane.classify.background import general_english, log_ratio_weights
 from germane.classify.generative import StatisticsClassifier, ones_if_none
 from germane.classify.statistics import ClassStatistics, class_log_ratios, word_counts
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, open_fraction, positive, reals
+from germane.lm.parameters import open_fraction, positive, reals
 
 MARGIN = 12.0
 """Average log odds of a training document's own class: about the likeliest on held-out 20 Newsgroups, at any λ."""
@@ -32,14 +33,14 @@ class LogRatioClassifier(StatisticsClassifier):
     background: npt.ArrayLike | None
 
     def _statistics(
-        self, X: Any, number: NDArray[np.intp], weight: FloatArray | None, known: ClassStatistics | None
+        self, X: Any, number: NDArray[np.intp], weight: Floats | None, known: ClassStatistics | None
     ) -> ClassStatistics:
         lam, beta = open_fraction("lam", self.lam), positive("beta", self.beta)
         background = self._background(X, weight) if known is None else known.background
         assert background is not None
         return class_log_ratios(X, number, weight, self.classes_, background, lam=lam, beta=beta)
 
-    def _background(self, X: Any, weight: FloatArray | None) -> FloatArray:
+    def _background(self, X: Any, weight: Floats | None) -> Floats:
         if self.background is None:
             return word_counts(X, ones_if_none(weight, X.shape[0]))
         counts = reals("background", self.background)
@@ -52,7 +53,7 @@ class LogRatioClassifier(StatisticsClassifier):
         self.theta_GE_ = general_english(statistics.background, self.beta)
         self._ratio = log_ratio_weights(self.theta_GE_, self.lam)
 
-    def _cross_entropy(self, X: Any, alpha: FloatArray) -> FloatArray:
+    def _cross_entropy(self, X: Any, alpha: Floats) -> Floats:
         """Σ_{j∈D} α_j^T log(1 + λθ̂_j/((1-λ)θ^GE_j)), the document's part of (4.29); α is vocabulary × classes."""
         return np.asarray(log_ratio_matrix(X, self._ratio) @ alpha)
 
@@ -91,9 +92,9 @@ class SmoothedDirichletClassifier(LogRatioClassifier):
         self.background = background
 
     @property
-    def alpha_(self) -> FloatArray:
+    def alpha_(self) -> Floats:
         """α^T, classes × vocabulary; each row sums to 1."""
-        alpha: FloatArray = self._alpha.T
+        alpha: Floats = self._alpha.T
         return alpha
 
     def _estimate(self, statistics: ClassStatistics) -> None:
@@ -105,7 +106,7 @@ class SmoothedDirichletClassifier(LogRatioClassifier):
         self._kl_to_GE, own = kernels.geometric_means(statistics.sums, statistics.n_docs, self.theta_GE_, self._alpha)
         self.S_ = self._scale_for_margin(statistics, own) if self.S is None else positive("S", self.S)
 
-    def _scale_for_margin(self, statistics: ClassStatistics, own: FloatArray) -> float:
+    def _scale_for_margin(self, statistics: ClassStatistics, own: Floats) -> float:
         """The S by which a class's own documents stand `MARGIN` above other classes' models; 1 if no class differs.
 
         `own`: Σ_j α_j^T log(1 + ·) averaged over the class's documents. Its average over all pairs of a model and a
@@ -118,19 +119,19 @@ class SmoothedDirichletClassifier(LogRatioClassifier):
         margin = (own @ share - across) * n / max(n - 1, 1)
         return float(MARGIN / margin) if margin > NO_MARGIN * across else 1.0
 
-    def _log_density(self, X: Any) -> FloatArray:
+    def _log_density(self, X: Any) -> Floats:
         evidence = self._log_evidence(X)
         if self.rule == "kl":
             evidence[np.diff(X.indptr) > 0] -= self.S_ * self._kl_to_GE
         return evidence
 
-    def _log_evidence(self, X: Any) -> FloatArray:
+    def _log_evidence(self, X: Any) -> Floats:
         evidence = self._cross_entropy(X, self._alpha)
         evidence *= self.S_
         return evidence
 
 
-def log_ratio_matrix(X: Any, ratio: FloatArray) -> Any:
+def log_ratio_matrix(X: Any, ratio: Floats) -> Any:
     """log(1 + λθ̂/((1-λ)θ^GE)) of the non-zero counts: a matrix with the non-zeros of `X`, whose indices it shares."""
     data = np.empty(X.nnz)
     kernels.scaled_shares(X.indptr, X.indices, X.data, ratio, data)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from germane.arrays import AnyArray, Floats
 from germane.classify import kernels
 from germane.classify.background import general_english, log_ratio_weights
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,10 +21,10 @@ class ClassStatistics:
     counts behind θ^GE where the sums depend on it, else None.
     """
 
-    classes: NDArray[Any]
-    sums: FloatArray
-    n_docs: FloatArray
-    background: FloatArray | None = None
+    classes: AnyArray
+    sums: Floats
+    n_docs: Floats
+    background: Floats | None = None
 
     def merge(self, other: "ClassStatistics") -> "ClassStatistics":
         """The statistics of both sets of documents, over the classes of either; one vocabulary, one background."""
@@ -49,14 +49,14 @@ class ClassStatistics:
         return ClassStatistics(classes, sums, n_docs, self.background)
 
 
-def word_counts(X: Any, weight: FloatArray) -> FloatArray:
+def word_counts(X: Any, weight: Floats) -> Floats:
     """Σ_i w_i f^i over all documents."""
     counts = np.zeros(X.shape[1])
     kernels.column_sums(X.indptr, X.indices, X.data, weight, counts)
     return counts
 
 
-def class_counts(X: Any, number: NDArray[np.intp], weight: FloatArray, classes: NDArray[Any]) -> ClassStatistics:
+def class_counts(X: Any, number: NDArray[np.intp], weight: Floats, classes: AnyArray) -> ClassStatistics:
     """Σ_{i∈T} w_i f^i for each class T: the statistics of the multinomial, SD (4.7)."""
     sums = np.zeros((len(classes), X.shape[1]))
     kernels.class_sums(X.indptr, X.indices, X.data, number, weight, sums)
@@ -66,9 +66,9 @@ def class_counts(X: Any, number: NDArray[np.intp], weight: FloatArray, classes: 
 def class_log_ratios(
     X: Any,
     number: NDArray[np.intp],
-    weight: FloatArray | None,
-    classes: NDArray[Any],
-    background: FloatArray,
+    weight: Floats | None,
+    classes: AnyArray,
+    background: Floats,
     *,
     lam: float,
     beta: float,
@@ -87,11 +87,11 @@ def class_log_ratios(
     return ClassStatistics(classes, sums, _n_docs(number, weight, classes), background)
 
 
-def _n_docs(number: NDArray[np.intp], weight: FloatArray | None, classes: Sequence[Any] | NDArray[Any]) -> FloatArray:
+def _n_docs(number: NDArray[np.intp], weight: Floats | None, classes: Sequence[Any] | AnyArray) -> Floats:
     return np.bincount(number, weight, minlength=len(classes)).astype(np.float64)
 
 
-def _same(one: FloatArray | None, other: FloatArray | None) -> bool:
+def _same(one: Floats | None, other: Floats | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import AnyArray, Integers, Mask
 from germane.errors import InputError, ParameterError
 
 MANY_CLASSES = 100
@@ -22,8 +22,8 @@ _SEVERAL = (list, tuple, set, frozenset, np.ndarray)
 class Targets:
     """The classes in order, which document has which (documents × classes), and whether one may have several."""
 
-    classes: npt.NDArray[Any]
-    members: npt.NDArray[np.bool_]
+    classes: AnyArray
+    members: Mask
     several: bool
 
     @classmethod
@@ -45,11 +45,11 @@ class Targets:
             raise InputError(f"every document has the label {everywhere.item()!r}: there is nothing to tell apart")
         return cls(classes, members, several)
 
-    def numbers(self) -> npt.NDArray[np.int64]:
+    def numbers(self) -> Integers:
         """The number of each document's one class."""
         return np.asarray(self.members.argmax(axis=1), np.int64)
 
-    def size(self) -> npt.NDArray[np.int64]:
+    def size(self) -> Integers:
         """How many documents each class has."""
         return np.asarray(self.members.sum(axis=0), np.int64)
 
@@ -66,7 +66,7 @@ def _check_kinds(flat: Sequence[Any]) -> None:
             raise InputError("a label is empty: leave the document out, or name its class")
 
 
-def _check_classes(classes: npt.NDArray[Any], n_docs: int) -> None:
+def _check_classes(classes: AnyArray, n_docs: int) -> None:
     if len(classes) < 2:
         raise InputError(f"there is one label only, {classes[0].item()!r}: a classifier needs two classes or more")
     if len(classes) >= MANY_CLASSES and 2 * len(classes) > n_docs:

@@ -15,12 +15,12 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
+from germane.arrays import Floats, Mask
 from germane.classify.bernoulli import BernoulliClassifier
-from germane.classify.contributions import word_contributions
 from germane.classify.counting import count_all, count_known
 from germane.classify.dcm import DCMClassifier
 from germane.classify.dirichlet import DirichletClassifier
-from germane.classify.explanation import ClassPart, Label, TextExplanation, WordPart
+from germane.classify.explanation import ClassPart, Label, TextExplanation, WordPart, word_contributions
 from germane.classify.log_ratio import SmoothedLogRatio
 from germane.classify.multinomial import MultinomialClassifier
 from germane.classify.one_versus_rest import OneVersusRestRanker
@@ -41,8 +41,6 @@ from germane.classify.tuning import (
 from germane.errors import GermaneError, InputError, ParameterError
 from germane.lm.parameters import distribution
 from germane.text import Analyzer, AnyAnalyzer, analyzer_from_dict
-
-Floats = npt.NDArray[np.float64]
 
 VALIDATION_SHARE = 0.2
 LARGEST_TABLE = 1 << 30
@@ -70,7 +68,7 @@ class Answers(NamedTuple):
     scores: Floats
     probabilities: Floats
     ranking: Floats
-    wordless: npt.NDArray[np.bool_]
+    wordless: Mask
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

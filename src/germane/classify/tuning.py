@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize
 from scipy.special import log_softmax
+
+from germane.arrays import Floats, Integers, Mask
 
 Setting: TypeAlias = dict[str, float]
 Axes: TypeAlias = Mapping[str, Sequence[float]]
 OnTrial: TypeAlias = Callable[[Mapping[str, float], float], None]
-Floats: TypeAlias = npt.NDArray[np.float64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 class Trial(NamedTuple):
@@ -29,7 +27,8 @@ def climb(
     """Hill-climbing: from `start`, go to the neighbour that is better by most, until none is; every trial in order.
 
     A neighbour is one step along one axis, whose values are in ascending order. Of equals the one already held wins, so
-    that a flat objective leaves the start as it is.
+    that a flat objective leaves the start as it is. A trial here trains a classifier; `evaluate.tuning`, whose trials
+    are cheap searches, tries whole axes instead. The two end in different settings, so neither replaces the other.
     """
     ladders = {name: sorted({*values, start[name]}) for name, values in axes.items()}
     known: dict[tuple[float, ...], float] = {}
@@ -66,7 +65,7 @@ def best(trials: Sequence[Trial]) -> Trial:
     return max(trials, key=lambda trial: trial.value)
 
 
-def stratified_split(members: Bools, share: float, random_state: Any) -> tuple[Ints, Ints]:
+def stratified_split(members: Mask, share: float, random_state: Any) -> tuple[Integers, Integers]:
     """Rows to learn from and rows to validate on, where `members` is rows × classes.
 
     Rarest class first, each class sends about `share` of its rows to validation: at least one if it has two, and never
@@ -91,7 +90,7 @@ def stratified_split(members: Bools, share: float, random_state: Any) -> tuple[I
     return np.flatnonzero(~validating), np.flatnonzero(validating)
 
 
-def best_threshold(scores: Floats, relevant: Bools) -> tuple[float, float]:
+def best_threshold(scores: Floats, relevant: Mask) -> tuple[float, float]:
     """(threshold, F1): the threshold whose decisions `score > threshold` have the best F1 = 2TP/(2TP + FP + FN).
 
     It lies half-way between two neighbouring scores; without a relevant document it is 0, the score of even odds.
@@ -108,7 +107,7 @@ def best_threshold(scores: Floats, relevant: Bools) -> tuple[float, float]:
     return float(half if half < ranked[place] else below), float(f1[place])
 
 
-def best_sharpness(scores: Floats, truth: Bools) -> float:
+def best_sharpness(scores: Floats, truth: Mask) -> float:
     """The factor t on the scores that makes softmax(t·scores) fit the validation split best, by log loss.
 
     Temperature scaling, Guo et al. 2017 (ICML): a model that takes words to be independent is far too sure of itself.

@@ -12,11 +12,11 @@ from germane.cli.documents import tell_skipped
 from germane.cli.progress import watched
 from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError
+from germane.types import DEFAULT_FIELDS, text_of
 
 if TYPE_CHECKING:
     from germane.types import Document
 
-TEXT_FIELDS = ("title", "text")
 """The columns that hold the words, unless --text names others."""
 JSON_LINES = (".jsonl", ".ndjson")
 
@@ -120,7 +120,7 @@ class _Columns:
         self._source = reading.source
         self._separator = reading.separator
         self.label = "label" if reading.folder_labels else reading.label
-        self._text = tuple(reading.text) or TEXT_FIELDS
+        self._text = tuple(reading.text) or DEFAULT_FIELDS
         self._named = bool(reading.text)
         self._unseen = {*self._text, *([self.label] if self.label is not None else [])}
         self._found: list[str] = []
@@ -134,8 +134,7 @@ class _Columns:
 
     def text(self, document: "Document") -> str:
         """The words of a document."""
-        values = (document.fields.get(_column(name, document) or name) for name in self._text)
-        return "\n".join(_written(value) for value in values if value is not None)
+        return text_of(document.fields, (_column(name, document) or name for name in self._text))
 
     def labels(self, document: "Document") -> list[str]:
         """The labels of a document, each once."""
@@ -179,7 +178,7 @@ def _column(name: str, document: "Document") -> str | None:
     if name in document.fields:
         return name
     lower = name.lower()
-    return lower if lower in ("title", "text", "year") and lower in document.fields else None
+    return lower if lower in (*DEFAULT_FIELDS, "year") and lower in document.fields else None
 
 
 def _written(value: Any) -> str:

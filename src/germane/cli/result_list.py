@@ -9,8 +9,8 @@ from typing import Any, Literal
 from germane.cli.documents import tell_skipped
 from germane.cli.streams import counted
 from germane.errors import InputError, ParameterError, UnknownDocumentError
+from germane.types import RESULT_FIELDS, text_of
 
-TEXT_COLUMNS = ("title", "abstract", "text")
 STDIN = "-"
 
 
@@ -40,7 +40,7 @@ class ResultSource:
             documents = self._documents()
         if not documents:
             raise InputError("there are no results in it", source=self._source)
-        columns = tuple(self.columns) or TEXT_COLUMNS
+        columns = tuple(self.columns) or RESULT_FIELDS
         known = {name for _, fields in documents for name in fields}
         missing = [name for name in columns if name not in known]
         if missing and (self.columns or len(missing) == len(columns)):
@@ -50,8 +50,8 @@ class ResultSource:
                              source=self._source)  # fmt: skip
         return Listed(
             [doc_id for doc_id, _ in documents],
-            ["\n".join(_written(fields.get(name)) for name in columns) for _, fields in documents],
-            [" ".join(_written(fields.get("title")).split()) for _, fields in documents],
+            [text_of(fields, columns) for _, fields in documents],
+            [" ".join(text_of(fields, ("title",)).split()) for _, fields in documents],
         )
 
     @property
@@ -97,12 +97,6 @@ def _hit(hit: Any, number: int, source: str) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(hit, dict) or not isinstance(hit.get("id"), str) or not isinstance(hit.get("fields"), dict):
         raise InputError(f"hit {number} has no id or no fields; is this the JSON of germane search?", source=source)
     return hit["id"], hit["fields"]
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, list):
-        return " ".join(map(_written, value))
-    return "" if value is None else str(value)
 
 
 def marked(option: str, texts: Sequence[str], ids: Sequence[str]) -> list[str]:

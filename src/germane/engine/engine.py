@@ -10,6 +10,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
 from germane.engine.feedback import Passes, model_of, search_with_feedback
 from germane.engine.feedback_report import FeedbackReport
@@ -29,12 +30,11 @@ from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, model_named
-from germane.rank.searcher import Floats, Searcher
+from germane.rank.searcher import Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
-from germane.types import Document, Marks, Topic
+from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 
-DEFAULT_FIELDS = ("title", "text")
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
 
@@ -44,9 +44,9 @@ Query = str | Mapping[str, float]
 class Engine:
     """An index opened for searching and, from the first change on, for writing.
 
-    >>> engine = Engine.create("my-index")                     # doctest: +SKIP
-    >>> engine.add([Document("1", {"text": "heart attack"})])  # doctest: +SKIP
-    >>> engine.search("heart").ids                             # doctest: +SKIP
+    >>> with Engine.create("my-index") as engine:
+    ...     added = engine.add([Document("1", {"text": "heart attack"})])
+    ...     engine.search("heart").ids
     ['1']
 
     Searching is safe from many threads. A snapshot stays as it was opened; `refresh` looks for commits of others.

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers
 from germane.errors import UnknownDocumentError
 from germane.feedback import Evidence, Expansion, FeedbackMethod
-from germane.feedback.evidence import NOT_RELEVANT, RELEVANT, UNMARKED
 from germane.feedback.method import RankingChoice
 from germane.index.segment import Segment
 from germane.index.snapshot import DocumentPlace, Snapshot
@@ -18,10 +18,9 @@ from germane.lm import Smoothing
 from germane.rank.everywhere import background_everywhere, scores_everywhere
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.registry import model_named
-from germane.rank.searcher import Floats, Hits, Searcher
-from germane.types import Marks
+from germane.rank.searcher import Hits, Searcher
+from germane.types import Mark, Marks
 
-Integers = npt.NDArray[np.int64]
 _NONE: Integers = np.empty(0, np.int64)
 Condition = Callable[[Segment], npt.NDArray[np.bool_]]
 
@@ -98,8 +97,8 @@ def gather(
     snapshot: Snapshot, query: dict[str, float], rankings: Sequence[Hits], marks: Marks, n_docs: int
 ) -> tuple[Evidence, tuple[DocumentPlace, ...], Terms]:
     """The marked documents, and the first n_docs unmarked ones of each ranking, as evidence."""
-    labelled = {_marked(snapshot, doc_id): RELEVANT for doc_id in marks.relevant}
-    labelled |= {_marked(snapshot, doc_id): NOT_RELEVANT for doc_id in marks.not_relevant}
+    labelled = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
+    labelled |= {_marked(snapshot, doc_id): Mark.NOT_RELEVANT for doc_id in marks.not_relevant}
     guessed = []
     for hits in rankings:
         ranked = zip(map(DocumentPlace, hits.segments.tolist(), hits.docs.tolist()), hits.scores.tolist(), strict=True)
@@ -108,7 +107,7 @@ def gather(
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
     chosen = (*labelled, *unmarked)
     places = tuple(place for _, place in sorted(zip(ids_at(snapshot, chosen), chosen, strict=True)))
-    labels = [labelled.get(place, UNMARKED) for place in places]
+    labels = [labelled.get(place, Mark.UNMARKED) for place in places]
     scores = np.array([[scores.get(place, -np.inf) for place in places] for scores in guessed])
     evidence, terms = _evidence(snapshot, query, places, labels, scores)
     return evidence, places, terms

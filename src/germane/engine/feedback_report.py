@@ -8,12 +8,12 @@ import numpy as np
 
 from germane.engine.feedback import Learnt, Passes, ids_at, model_of, signed_weights
 from germane.feedback import Drift, FeedbackMethod
-from germane.feedback.evidence import NOT_RELEVANT, RELEVANT
 from germane.index.snapshot import DocumentPlace
 from germane.rank.explain import explain
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Hits, Searcher
+from germane.types import Mark
 
 REASONS = 5
 """Words given as reasons for a document's move."""
@@ -145,7 +145,7 @@ class FeedbackReport:
     @cached_property
     def documents(self) -> list[EvidenceDocument]:
         """The documents learnt from, weightiest first."""
-        known = {RELEVANT: True, NOT_RELEVANT: False}
+        known = {Mark.RELEVANT: True, Mark.NOT_RELEVANT: False}
         found = [
             EvidenceDocument(doc_id, weight, known.get(mark))
             for doc_id, weight, mark in zip(

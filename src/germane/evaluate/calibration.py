@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

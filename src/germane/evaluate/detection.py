@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 
 P_TARGET = 0.02
@@ -13,7 +14,6 @@ COST_MISS = 10.0
 COST_FALSE_ALARM = 1.0
 """SD 6.2: the prior of a story on topic is 0.02 and C_Miss/C_FA is 10."""
 
-Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
 

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import InputError, ParameterError
 from germane.evaluate.classification import micro_bep
 from germane.evaluate.rankings import Qrels, Run
 from germane.evaluate.screening import wss_of_ranking
 from germane.evaluate.trec_eval import MAX_GRADE, Invocation, libraries, parse_measure, trec_name
 
-Floats = npt.NDArray[np.float64]
 DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 
 

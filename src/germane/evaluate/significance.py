@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXHAUSTIVE = 16
 """Up to this many non-zero differences the randomisation test goes through all 2^n signs."""
-
-Floats = npt.NDArray[np.float64]
 
 
 class Significance(NamedTuple):

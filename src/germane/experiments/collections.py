@@ -14,14 +14,13 @@ from pathlib import Path
 from germane import __version__
 from germane.data import catalog, read_documents, read_topics
 from germane.engine import Engine
-from germane.engine.engine import DEFAULT_FIELDS
 from germane.errors import GermaneError, IndexFormatError, InputError
 from germane.evaluate.rankings import Qrels, load_qrels
 from germane.experiments.datasets import locate
 from germane.feedback import FeedbackMethod
 from germane.rank.models import RankingModel
 from germane.text import Analyzer
-from germane.types import Document, Topic
+from germane.types import DEFAULT_FIELDS, Document, Topic, text_of
 
 CACHE = "GERMANE_CACHE"
 
@@ -102,7 +101,7 @@ class LiteralBM25:
         self._postings: dict[str, list[tuple[str, int]]] = defaultdict(list)
         self._length: dict[str, int] = {}
         for document in documents:
-            terms = [t for name in fields for t in analyzer.terms(str(document.fields.get(name) or ""))]
+            terms = analyzer.terms(text_of(document.fields, fields))
             self._length[document.id] = len(terms)
             for term, count in Counter(terms).items():
                 self._postings[term].append((document.id, count))

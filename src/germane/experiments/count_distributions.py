@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import logsumexp, xlogy
 
+from germane.arrays import Floats
 from germane.errors import InputError
 from germane.lm.distributions import (
     DCM,
@@ -20,7 +21,6 @@ from germane.lm.distributions import (
     fit_dirichlet,
 )
 
-Floats = npt.NDArray[np.float64]
 CATEGORIES = {"high": 0.01, "medium": 0.04, "low": 0.95}
 """The words by falling frequency: the first 1% of the vocabulary, the next 4%, the rest."""
 Marginal = Callable[[int, Floats, Floats], Floats]

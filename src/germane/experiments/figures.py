@@ -19,9 +19,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.evaluate.measures import Evaluation
 from germane.evaluate.plots import panels
@@ -33,7 +33,6 @@ from germane.lm.distributions import DirichletDistribution, approximate_log_norm
 from germane.text import Analyzer
 
 COUNTS = "count-distributions"
-Floats = npt.NDArray[np.float64]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 """Of the triangle that shows the simplex of three words."""
 

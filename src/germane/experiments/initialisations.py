@@ -17,8 +17,9 @@ from germane.evaluate.significance import wilcoxon
 from germane.experiments.marked_lists import MarkedList, set_f1
 from germane.experiments.results import Result
 from germane.refine import RefineMethod
+from germane.refine.method import Estimate
 from germane.refine.multi_mixture import MultiMixtureRandom
-from germane.refine.refined import REJECTED, Refined
+from germane.types import Mark
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ class Initialisations:
 def draw_initialisations(asked: Initialisations, result: Result, lists: Sequence[MarkedList]) -> None:
     """The lists where F1 varies most, as a figure, and their range as a table. Others have too few rejected results."""
     most_components = max(asked.components)
-    enough = [each for each in lists if (each.labels == REJECTED).sum() >= most_components]
+    enough = [each for each in lists if (each.labels == Mark.NOT_RELEVANT).sum() >= most_components]
     if not enough:
         raise InputError(f"no list has {most_components} rejected results for as many components")
     found = {id(each): initialised_f1(each, asked) for each in enough}
@@ -82,7 +83,7 @@ def initialised_f1(each: MarkedList, asked: Initialisations) -> Floats:
     return np.array([[value(components, run) for run in range(asked.runs)] for components in asked.components])
 
 
-def _f1(each: MarkedList, refined: Refined) -> float:
+def _f1(each: MarkedList, refined: Estimate) -> float:
     return set_f1(refined.log_odds[each.rest] > 0, each.relevant[each.rest])
 
 

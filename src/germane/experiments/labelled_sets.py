@@ -11,7 +11,7 @@ from germane.classify.counting import count_all
 from germane.data import read_documents
 from germane.errors import InputError, ParameterError
 from germane.text import Analyzer
-from germane.types import Document
+from germane.types import DEFAULT_FIELDS, Document, text_of
 
 ANALYZER = Analyzer(stemmer="porter", stopwords="english")
 """Stop words dropped and Porter's stemmer, as SD §4.1."""
@@ -71,16 +71,12 @@ def load_labelled(
             for document in documents
             if document.fields["split"] in ("train", "test") and (unlabelled or document.fields["topics"])
         ]
-    texts = tuple(_text(document) for document in documents)
+    texts = tuple(text_of(document.fields, DEFAULT_FIELDS) for document in documents)
     counted = count_all(texts, analyzer)
     y, labels = _indicator(documents, top) if multi else _numbers(documents, name)
     split = np.array([str(document.fields.get("split", "train")) for document in documents])
     ids = tuple(document.id for document in documents)
     return LabelledData(name, counted.counts, y, labels, split, tuple(counted.terms), ids, texts)
-
-
-def _text(document: Document) -> str:
-    return f"{document.fields.get('title') or ''}\n{document.fields.get('text') or ''}"
 
 
 def _numbers(documents: list[Document], name: str) -> tuple[NDArray[Any], tuple[str, ...]]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from germane.arrays import Labels
 from germane.classify.counting import count_all
 from germane.data import read_documents, read_topics
 from germane.data.catalog import data_root
@@ -22,7 +23,7 @@ from germane.evaluate.classification import f1
 from germane.evaluate.rankings import load_qrels
 from germane.refine.weighting import ResultList
 from germane.text import Analyzer
-from germane.types import Document
+from germane.types import Document, Mark, text_of
 
 K1, B = 1.2, 0.75
 """BM25's, for the lists."""
@@ -110,7 +111,7 @@ class MarkedList:
     collection: str
     query: str
     results: ResultList
-    labels: NDArray[np.int8]
+    labels: Labels
     relevant: NDArray[np.bool_]
 
     @property
@@ -130,7 +131,7 @@ def marked_lists(sources: Sequence[ListSource], rules: ListRules | None = None) 
     number = 0
     for source in sources:
         documents = source_documents(source)
-        texts = [source_text(source, document) for document in documents]
+        texts = [text_of(document.fields, source.text) for document in documents]
         counts = word_counts(texts)
         with tempfile.TemporaryDirectory() as folder, _engine(Path(folder) / "index", texts) as engine:
             for query in judged_queries(source, documents):
@@ -150,13 +151,13 @@ def word_counts(texts: Sequence[str]) -> Any:
     return counted.counts[:, words]
 
 
-def marks_from_the_top(relevant: NDArray[np.bool_], n: int, rules: ListRules) -> NDArray[np.int8] | None:
+def marks_from_the_top(relevant: NDArray[np.bool_], n: int, rules: ListRules) -> Labels | None:
     """Labels for the first n relevant results and the non-relevant ones above the last of them; None: not usable."""
     places = np.flatnonzero(relevant)
     while n <= POSITIVES[-1] and len(places) >= n + rules.min_left and places[n - 1] < rules.max_depth:
         depth = int(places[n - 1]) + 1
         if depth - n >= MIN_REJECTED and len(relevant) >= rules.min_length:
-            labels = np.full(len(relevant), -1, np.int8)
+            labels = np.full(len(relevant), Mark.UNMARKED, np.int8)
             labels[:depth] = relevant[:depth]
             return labels
         n += 1
@@ -181,11 +182,6 @@ def source_documents(source: ListSource) -> list[Document]:
     """The documents of the collection, in the file's order."""
     documents = read_documents(data_root() / source.documents)
     return [document for document in documents if _has(document, source.where)]
-
-
-def source_text(source: ListSource, document: Document) -> str:
-    """What a result shows of the document."""
-    return " ".join(str(document.fields.get(name) or "") for name in source.text)
 
 
 def judged_queries(source: ListSource, documents: Sequence[Document]) -> Iterator[JudgedQuery]:

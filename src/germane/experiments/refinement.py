@@ -44,8 +44,9 @@ from germane.experiments.experiment import Experiment, System
 from germane.experiments.initialisations import Initialisations, control_table, draw_initialisations
 from germane.experiments.marked_lists import ListRules, ListSource, MarkedList, average_precision, marked_lists, set_f1
 from germane.experiments.results import OnStep, Result, averaged
-from germane.refine.calibration import predicted_set, probabilities
-from germane.refine.methods import method_named
+from germane.refine.calibration import predicted_set
+from germane.refine.registry import method_named, probabilities
+from germane.types import Mark
 
 MEASURES = ("F1", "AP")
 ORIGINAL = "original"
@@ -269,7 +270,11 @@ def list_table(lists: Sequence[MarkedList]) -> list[list[str]]:
     """Refine table I: what is marked in each list, and what is left to find."""
     rows = [["", "collection", "query", "relevant (training)", "irrelevant (training)", "relevant (test)", "results"]]
     for number, each in enumerate(lists, start=1):
-        counts = [(each.labels == 1).sum(), (each.labels == 0).sum(), each.relevant[each.rest].sum(), len(each.labels)]
+        counts = [
+            *((each.labels == mark).sum() for mark in (Mark.RELEVANT, Mark.NOT_RELEVANT)),
+            each.relevant[each.rest].sum(),
+            len(each.labels),
+        ]
         rows.append([str(number), each.collection, each.short_query, *map(str, counts)])
     return rows
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
 from germane.feedback.means import arithmetic_mean, sparse
 from germane.feedback.method import FeedbackMethod, RankingChoice
 from germane.feedback.weights import weigh
 from germane.lm import Dirichlet, LanguageModel, Smoothing, robertson_idf
-from germane.lm.parameters import FloatArray, fraction, positive
+from germane.lm.parameters import fraction, positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class Consensus(FeedbackMethod):
     def first_rankings(self) -> tuple[RankingChoice, ...]:
         return (self.first, self.second)
 
-    def document_weights(self, evidence: Evidence) -> FloatArray:
+    def document_weights(self, evidence: Evidence) -> Floats:
         """Half of each ranking's softmax; marks as in `weights.weigh`."""
         if evidence.scores is None or len(evidence.scores) != 2:
             raise ParameterError("Consensus needs the documents' scores in both first rankings")
@@ -57,7 +58,7 @@ class Consensus(FeedbackMethod):
         with np.errstate(divide="ignore"):
             return weigh(evidence, np.log(np.mean(halves, axis=0)), self.unmarked)
 
-    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+    def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """t(w), as a distribution."""
         mean = arithmetic_mean(evidence, weights, self.smoothing)
         return _distribution(mean.excess_at(np.arange(len(evidence.p_C))) * _spread(evidence))
@@ -71,11 +72,11 @@ class Consensus(FeedbackMethod):
         return min(self.query_weight * evidence.query_length**0.5, self.most_query_weight) if evidence.query else 0.0
 
 
-def _spread(evidence: Evidence) -> FloatArray:
+def _spread(evidence: Evidence) -> Floats:
     return np.asarray(np.sqrt(robertson_idf(evidence.n_docs, evidence.df)))
 
 
-def _softmax(scores: FloatArray) -> FloatArray:
+def _softmax(scores: Floats) -> Floats:
     """exp(scores) divided by their sum; -inf has none. All zeros if no score is finite."""
     if not np.isfinite(scores).any():
         return np.zeros(len(scores))
@@ -83,6 +84,6 @@ def _softmax(scores: FloatArray) -> FloatArray:
     return np.asarray(exponentials / exponentials.sum())
 
 
-def _distribution(weights: FloatArray) -> LanguageModel:
+def _distribution(weights: Floats) -> LanguageModel:
     total = float(weights.sum())
     return sparse(weights / total, 0.0) if total > 0.0 else sparse(weights, 1.0)

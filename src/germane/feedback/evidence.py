@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
 from germane.lm import LanguageModel, Smoothing
-from germane.lm.parameters import FloatArray, IntArray
-
-RELEVANT, UNMARKED, NOT_RELEVANT = 1, 0, -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,21 +20,21 @@ class Evidence:
     """The query and the documents of one feedback step.
 
     `query`: word -> weight (a plain query: its counts). Document i holds the words `ids[starts[i]:starts[i+1]]`
-    (ascending) `counts` times; `lengths` are |D|. `marks`: RELEVANT, NOT_RELEVANT or UNMARKED for each document.
-    `p_C` and `df` belong to the words, `n_docs` to the collection. `scores`: a row for each first ranking, with the
-    documents' scores in it, -inf for a document that is not among its best.
+    (ascending) `counts` times; `lengths` are |D|. `marks`: a `Mark` for each document. `p_C` and `df` belong to the
+    words, `n_docs` to the collection. `scores`: a row for each first ranking, with the documents' scores in it, -inf
+    for a document that is not among its best.
     """
 
     query: dict[int, float]
-    starts: IntArray
-    ids: IntArray
-    counts: FloatArray
-    lengths: FloatArray
-    marks: npt.NDArray[np.int8]
-    p_C: FloatArray
-    df: IntArray
+    starts: Integers
+    ids: Integers
+    counts: Floats
+    lengths: Floats
+    marks: Labels
+    p_C: Floats
+    df: Integers
     n_docs: int
-    scores: FloatArray | None = None
+    scores: Floats | None = None
 
     def __post_init__(self) -> None:
         if len(self.starts) != len(self.lengths) + 1 or len(self.marks) != len(self.lengths):
@@ -59,11 +56,11 @@ class Evidence:
         )
 
     @cached_property
-    def document_of(self) -> IntArray:
+    def document_of(self) -> Integers:
         """For each posting the document it belongs to."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-    def log_ratios(self, smoothing: Smoothing) -> tuple[FloatArray, FloatArray]:
+    def log_ratios(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
         """For each posting log(1 + e/(a·p_C)), and for each document its a: θ_D = e + a·p_C, SD (5.6).
 
         A smoothing without background (λ = 1) has no such ratio and is refused.
@@ -73,22 +70,22 @@ class Evidence:
             raise ParameterError(f"{smoothing} leaves no share to the collection, so a log-ratio with it is infinite")
         return np.log1p(excess / (background[self.document_of] * self.p_C[self.ids])), background
 
-    def split(self, smoothing: Smoothing) -> tuple[FloatArray, FloatArray]:
+    def split(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
         """The excess e of each posting and the background share a of each document."""
         n_unique = np.diff(self.starts)
         excess, _ = smoothing.split(self.counts, self.lengths[self.document_of], n_unique[self.document_of])
         _, background = smoothing.split(np.zeros(len(self)), self.lengths, n_unique)
         return excess, np.broadcast_to(np.asarray(background, np.float64), self.lengths.shape)
 
-    def per_document(self, values: FloatArray) -> FloatArray:
+    def per_document(self, values: Floats) -> Floats:
         """Σ over the postings of each document."""
         return np.bincount(self.document_of, values, minlength=len(self)).astype(np.float64)
 
-    def per_word(self, values: FloatArray) -> FloatArray:
+    def per_word(self, values: Floats) -> Floats:
         """Σ over the postings of each word."""
         return np.bincount(self.ids, values, minlength=len(self.p_C)).astype(np.float64)
 
-    def at_query(self) -> FloatArray:
+    def at_query(self) -> Floats:
         """The query's weight of each word, 0 for words outside it."""
         weights = np.zeros(len(self.p_C))
         weights[list(self.query)] = list(self.query.values())

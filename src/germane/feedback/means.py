@@ -2,19 +2,19 @@
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.feedback.evidence import Evidence
 from germane.lm import LanguageModel, Smoothing
-from germane.lm.parameters import FloatArray
 
 
-def arithmetic_mean(evidence: Evidence, weights: FloatArray, smoothing: Smoothing) -> LanguageModel:
+def arithmetic_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> LanguageModel:
     """θ(w) = Σ_i W(i)·θ^i(w), SD (5.2) and table 5.1 row 4: e = Σ W·e_i, a = Σ W·a_i. The weights sum to 1."""
     excess, background = evidence.split(smoothing)
     mean = evidence.per_word(weights[evidence.document_of] * excess)
     return sparse(mean, float(weights @ background))
 
 
-def geometric_mean(evidence: Evidence, weights: FloatArray, smoothing: Smoothing) -> LanguageModel:
+def geometric_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> LanguageModel:
     """θ(w) = (1/Z)·Π_i θ^i(w)^W(i), SD (5.13), (5.14), computed over the non-zero entries only (3.33).
 
     With R(w) = exp Σ_i W(i)·log(1 + e_i(w)/(a_i·p_C(w))) and Z = 1 + Σ_w p_C(w)·(R(w)-1): e = p_C·(R-1)/Z, a = 1/Z;
@@ -26,7 +26,7 @@ def geometric_mean(evidence: Evidence, weights: FloatArray, smoothing: Smoothing
     return sparse(raised / Z, 1.0 / Z)
 
 
-def sparse(excess: FloatArray, background: float) -> LanguageModel:
+def sparse(excess: Floats, background: float) -> LanguageModel:
     """The model with this excess over all words of the evidence."""
     ids = np.flatnonzero(excess > 0)
     return LanguageModel(ids, excess[ids], background)

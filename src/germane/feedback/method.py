@@ -6,12 +6,54 @@ from typing import Literal
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.feedback.drift import Drift, drift_of
 from germane.feedback.evidence import Evidence
 from germane.feedback.weights import weigh_negatives
 from germane.lm import LanguageModel, Smoothing
-from germane.lm.parameters import FloatArray, fraction, number, positive, whole
+from germane.lm.parameters import fraction, number, positive, whole
+from germane.types import Mark
+
+MOST_DISAGREEMENT = 0.75
+LEAST_COVERAGE = 1.0 / 3.0
+"""Chosen on seven collections; how many queries they save and cost is in docs/feedback.md."""
+ONE_DOCUMENT = 1e-6
+"""Entropy of weights below which one document has all of it, and there is nobody to disagree with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How far the documents disagree (0: all alike, 1: no word in common), and how much of the query they hold."""
+
+    disagreement: float
+    coverage: float
+    fell_back: bool
+
+
+def drift_of(evidence: Evidence, weights: Floats) -> Drift:
+    """What speaks for drift, and whether it is enough to fall back to the query.
+
+    disagreement = [H(Σ_D W(D)·θ̂^D) - Σ_D W(D)·H(θ̂^D)] / H(W), the weighted Jensen-Shannon divergence of the documents
+    over the most it can be. coverage = mean over the query's words of Σ_{D∋w} W(D). A document marked relevant is no
+    guess, so with one there is no falling back.
+    """
+    if not weights.any() or not evidence.query:
+        return Drift(0.0, 1.0, False)
+    theta = evidence.counts / evidence.lengths[evidence.document_of]
+    own = evidence.per_document(-theta * np.log(theta))
+    mean = evidence.per_word(weights[evidence.document_of] * theta)
+    of_weights = _entropy(weights)
+    apart = (_entropy(mean) - float(weights @ own)) / of_weights if of_weights > ONE_DOCUMENT else 0.0
+    held = evidence.per_word(weights[evidence.document_of])
+    coverage = float(np.mean(held[list(evidence.query)]))
+    marked = bool((evidence.marks == Mark.RELEVANT).any())
+    return Drift(apart, coverage, not marked and apart > MOST_DISAGREEMENT and coverage < LEAST_COVERAGE)
+
+
+def _entropy(distribution: Floats) -> float:
+    seen = distribution[distribution > 0]
+    return float(-(seen * np.log(seen)).sum())
+
 
 RankingChoice = Smoothing | Literal["bm25", "tfidf"]
 """How documents are ranked: T-cross-entropy under a smoothing, or one of the baselines."""
@@ -30,7 +72,7 @@ class Expansion:
     topic: LanguageModel
     against: LanguageModel | None
     against_weight: float
-    weights: FloatArray
+    weights: Floats
     dropped: float
     learnt: bool
     drift: Drift | None = None
@@ -46,7 +88,7 @@ class FeedbackMethod(ABC):
     marked relevant. `negative_weight`: how strongly documents marked not relevant repel.
     `keep_background`: rank with the background share of the estimate too, as the formulas have it; otherwise with its
     excess alone, divided by its sum, as is usual. `guard`: fall back to the query where the documents disagree
-    (`feedback.drift`).
+    (`Drift`).
     """
 
     n_docs: int
@@ -77,11 +119,11 @@ class FeedbackMethod(ABC):
         return (self.first,)
 
     @abstractmethod
-    def document_weights(self, evidence: Evidence) -> FloatArray:
+    def document_weights(self, evidence: Evidence) -> Floats:
         """How much each document counts; sums to 1, 0 for those marked not relevant; all 0 if there is none."""
 
     @abstractmethod
-    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+    def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """The model of documents with these weights, before truncation and interpolation."""
 
     def expand(self, evidence: Evidence) -> Expansion:
@@ -110,12 +152,12 @@ class FeedbackMethod(ABC):
         """The weight of that part; 0 where no word of the query is known."""
         return self.query_weight if evidence.query else 0.0
 
-    def against(self, evidence: Evidence, repelled: FloatArray) -> LanguageModel | None:
+    def against(self, evidence: Evidence, repelled: Floats) -> LanguageModel | None:
         """The model of what is not wanted, from the documents marked so; None where none is."""
         learnt = self._learn(evidence, repelled)
         return learnt[0] if learnt is not None else None
 
-    def _learn(self, evidence: Evidence, weights: FloatArray) -> tuple[LanguageModel, float] | None:
+    def _learn(self, evidence: Evidence, weights: Floats) -> tuple[LanguageModel, float] | None:
         """The estimate cut to its strongest words, and without its background, unless that is wanted; the share cut.
 
         None where there is nothing to learn: no document has a weight, or nothing is left without the background.
@@ -142,6 +184,6 @@ def truncation_bound(dropped: float, largest_log_ratio: float) -> float:
     return dropped * largest_log_ratio
 
 
-def tempered(log_scores: FloatArray, tempering: float) -> FloatArray:
+def tempered(log_scores: Floats, tempering: float) -> Floats:
     """log P^K: K < 1 flattens weights that a long query would heap on one document (the precision S of SD §5.2.1)."""
     return np.asarray(positive("tempering", tempering) * log_scores)

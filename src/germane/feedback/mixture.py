@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
 from germane.feedback.means import sparse
 from germane.feedback.method import FeedbackMethod, RankingChoice
 from germane.feedback.weights import weigh
 from germane.lm import Dirichlet, LanguageModel
-from germane.lm.parameters import FloatArray, fraction, whole
+from germane.lm.parameters import fraction, whole
 
 CONVERGED = 1e-8
 
@@ -39,11 +40,11 @@ class Mixture(FeedbackMethod):
             raise ParameterError("noise = 1 explains everything by the collection and leaves no model to estimate")
         whole("iterations", self.iterations, least=1)
 
-    def document_weights(self, evidence: Evidence) -> FloatArray:
+    def document_weights(self, evidence: Evidence) -> Floats:
         """Equal; marks as in `weights.weigh`."""
         return weigh(evidence, np.zeros(len(evidence)), self.unmarked)
 
-    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+    def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """EM from θ^F ∝ c(w;F) until no probability moves by more than 1e-8."""
         counts = evidence.per_word(weights[evidence.document_of] * evidence.counts)
         if not counts.sum() > 0:

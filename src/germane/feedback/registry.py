@@ -1,20 +1,23 @@
-"""Feedback methods by name, as the command line and configuration write them. Importing this loads no method."""
+"""Feedback methods by name, as the command line and configuration write them. Naming them loads nothing."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from germane.lazy import LazyClasses
 
 if TYPE_CHECKING:
     from germane.feedback.method import FeedbackMethod
 
-_METHODS = {
-    "consensus": "consensus.Consensus",
-    "rm1": "relevance_model.RM1",
-    "rm3": "relevance_model.RM3",
-    "sd": "smoothed_dirichlet.SD",
-    "rocchio": "rocchio.Rocchio",
-    "mixture": "mixture.Mixture",
-}
-"""Where in `germane.feedback` the class is."""
+_METHODS: "LazyClasses[FeedbackMethod]" = LazyClasses(
+    "germane.feedback",
+    {
+        "consensus": "consensus.Consensus",
+        "rm1": "relevance_model.RM1",
+        "rm3": "relevance_model.RM3",
+        "sd": "smoothed_dirichlet.SD",
+        "rocchio": "rocchio.Rocchio",
+        "mixture": "mixture.Mixture",
+    },
+)
 
 FEEDBACK_NAMES = tuple(_METHODS)
 
@@ -23,10 +26,4 @@ def feedback_named(name: str, **parameters: Any) -> "FeedbackMethod":
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
     from germane.lm.parameters import named
 
-    return named("feedback method", name, {known: _class(known) for known in _METHODS}, parameters)
-
-
-def _class(name: str) -> "type[FeedbackMethod]":
-    module, _, kind = _METHODS[name].rpartition(".")
-    found: type[FeedbackMethod] = getattr(import_module(f"germane.feedback.{module}"), kind)
-    return found
+    return named("feedback method", name, _METHODS, parameters)

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 
+from germane.arrays import Floats
 from germane.feedback.evidence import Evidence
 from germane.feedback.means import arithmetic_mean
 from germane.feedback.method import FeedbackMethod, RankingChoice, tempered
 from germane.feedback.weights import log_likelihoods, weigh
 from germane.lm import MLE, Dirichlet, LanguageModel, Smoothing
-from germane.lm.parameters import FloatArray, positive
+from germane.lm.parameters import positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +35,12 @@ class RM3(FeedbackMethod):
         super().__post_init__()
         positive("tempering", self.tempering)
 
-    def document_weights(self, evidence: Evidence) -> FloatArray:
+    def document_weights(self, evidence: Evidence) -> Floats:
         """(5.8), tempered; marks as in `weights.weigh`."""
         scores = tempered(log_likelihoods(evidence, self.weighting), self.tempering)
         return weigh(evidence, scores, self.unmarked)
 
-    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+    def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """(5.2)."""
         return arithmetic_mean(evidence, weights, self.smoothing)
 

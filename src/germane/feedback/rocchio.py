@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.feedback.evidence import Evidence
 from germane.feedback.means import sparse
 from germane.feedback.method import FeedbackMethod, RankingChoice
 from germane.feedback.weights import weigh
 from germane.lm import LanguageModel, idf
-from germane.lm.parameters import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,11 +27,11 @@ class Rocchio(FeedbackMethod):
     final: RankingChoice = "tfidf"
     negative_weight: float = 0.25
 
-    def document_weights(self, evidence: Evidence) -> FloatArray:
+    def document_weights(self, evidence: Evidence) -> Floats:
         """Equal; marks as in `weights.weigh`."""
         return weigh(evidence, np.zeros(len(evidence)), self.unmarked)
 
-    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+    def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """The weighted mean of unit vectors, as a distribution."""
         log_counts = 1.0 + np.log(evidence.counts)
         squares = evidence.per_document((log_counts * idf(evidence.n_docs, evidence.df)[evidence.ids]) ** 2)

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from germane.feedback.evidence import NOT_RELEVANT, Evidence
+from germane.arrays import Floats
+from germane.feedback.evidence import Evidence
 from germane.feedback.means import geometric_mean
 from germane.feedback.method import FeedbackMethod, RankingChoice
 from germane.feedback.weights import log_odds, weigh, weigh_negatives
 from germane.lm import Dirichlet, JelinekMercer, LanguageModel, Smoothing
-from germane.lm.parameters import FloatArray, fraction, positive, whole
+from germane.lm.parameters import fraction, positive, whole
+from germane.types import Mark
 
 ALL_BACKGROUND = LanguageModel([], [], 1.0)
 """θ^GE, general English, as a model: nothing but background."""
@@ -42,7 +44,7 @@ class SD(FeedbackMethod):
         positive("precision", self.precision)
         whole("iterations", self.iterations, least=1)
 
-    def document_weights(self, evidence: Evidence) -> FloatArray:
+    def document_weights(self, evidence: Evidence) -> Floats:
         """The posteriors of the last E-step, (5.26); marks as in `weights.weigh`."""
         S = self.precision * evidence.query_length
         against = self._non_relevant(evidence)
@@ -56,16 +58,16 @@ class SD(FeedbackMethod):
             weights = weigh(evidence, log_odds(evidence, relevant, against, S, later), self.unmarked)
         return weights
 
-    def estimate(self, evidence: Evidence, weights: FloatArray) -> LanguageModel:
+    def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """The M-step (5.13)."""
         return geometric_mean(evidence, weights, self.smoothing)
 
-    def against(self, evidence: Evidence, repelled: FloatArray) -> LanguageModel | None:
+    def against(self, evidence: Evidence, repelled: Floats) -> LanguageModel | None:
         """Without negative marks general English, (5.10), if background shares are to count in the ranking (5.12)."""
         return ALL_BACKGROUND if self.keep_background and not repelled.any() else super().against(evidence, repelled)
 
     def _non_relevant(self, evidence: Evidence) -> LanguageModel:
         """α^N / S: general English (5.10), or the model of the documents marked not relevant."""
-        if (evidence.marks == NOT_RELEVANT).any():
+        if (evidence.marks == Mark.NOT_RELEVANT).any():
             return self.estimate(evidence, weigh_negatives(evidence))
         return ALL_BACKGROUND

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from germane.feedback.evidence import NOT_RELEVANT, RELEVANT, UNMARKED, Evidence
+from germane.arrays import Floats
+from germane.feedback.evidence import Evidence
 from germane.lm import LanguageModel, Smoothing
-from germane.lm.parameters import FloatArray
+from germane.types import Mark
 
 
-def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> FloatArray:
+def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> Floats:
     """log P(Q|θ^D) = Σ_{w∈Q,D} f_w·log(1 + e/(a·p_C)) + |Q|·log a_D + Σ_w f_w·log p_C(w), SD (5.5)-(5.7).
 
     With Jelinek-Mercer smoothing a_D is the same for all documents and falls out of the weights, which gives (5.8).
@@ -21,7 +22,7 @@ def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> FloatArray:
 
 def log_odds(
     evidence: Evidence, relevant: LanguageModel, non_relevant: LanguageModel, S: float, smoothing: Smoothing
-) -> FloatArray:
+) -> Floats:
     """Σ_{w∈D} (α^R_w - α^N_w)·log(1 + e/(a·p_C)) with α = S·θ, the exponent of SD (5.26).
 
     What it leaves out of log P(R|θ^D), (5.24), is the same for all documents: α^R and α^N have the same sum S, so that
@@ -33,14 +34,14 @@ def log_odds(
     return evidence.per_document(S * difference[evidence.ids] * ratios)
 
 
-def weigh(evidence: Evidence, log_scores: FloatArray, unmarked: float) -> FloatArray:
+def weigh(evidence: Evidence, log_scores: Floats, unmarked: float) -> Floats:
     """Weights that sum to 1: ∝ exp(log score) for unmarked documents, equal for those marked relevant, 0 for the rest.
 
     A mark is a posterior of 1 (SD §5.2). All unmarked documents together count as `unmarked` marked ones; without a
     positive mark they are all there is. No document to learn from: all weights are 0.
     """
     weights = np.zeros(len(evidence))
-    guessed, known = evidence.marks == UNMARKED, evidence.marks == RELEVANT
+    guessed, known = evidence.marks == Mark.UNMARKED, evidence.marks == Mark.RELEVANT
     if guessed.any():
         scores = np.exp(log_scores[guessed] - log_scores[guessed].max())
         weights[guessed] = scores / scores.sum() * (unmarked if known.any() else 1.0)
@@ -49,7 +50,7 @@ def weigh(evidence: Evidence, log_scores: FloatArray, unmarked: float) -> FloatA
     return np.asarray(weights / total) if total > 0 else weights
 
 
-def weigh_negatives(evidence: Evidence) -> FloatArray:
+def weigh_negatives(evidence: Evidence) -> Floats:
     """Equal weights, summing to 1, for the documents marked not relevant."""
-    weights = (evidence.marks == NOT_RELEVANT).astype(np.float64)
+    weights = (evidence.marks == Mark.NOT_RELEVANT).astype(np.float64)
     return np.asarray(weights / max(float(weights.sum()), 1.0))

@@ -5,7 +5,7 @@ sorts when the budget is reached (`full`) and the segment is written.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import StoredWriter
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
-from germane.types import Document, FieldValue
+from germane.types import Document, FieldValue, text_of
 
 BATCH_CHARACTERS = 1 << 20
 BYTES_PER_TOKEN = 14
@@ -61,15 +61,6 @@ def check_fields(doc_id: str, fields: Mapping[str, FieldValue]) -> None:
             )
 
 
-def text_of(fields: Iterable[tuple[str, FieldValue]], text_fields: frozenset[str]) -> str:
-    """The words to index: the text fields in the order they stand in the document, one a line."""
-    parts: list[str] = []
-    for name, value in fields:
-        if name in text_fields and value is not None:
-            parts += [str(item) for item in (value if isinstance(value, list) else (value,)) if item is not None]
-    return parts[0] if len(parts) == 1 else "\n".join(parts)
-
-
 class SegmentBuilder:
     """Collects documents; `write` makes the segment file.
 
@@ -106,7 +97,7 @@ class SegmentBuilder:
             raise InputError(f"document '{document.id}' cannot be stored: {error}") from None
         self._ids.append(encoded)
         self._columns.add(fields)
-        text = text_of(fields.items(), self._text_fields)
+        text = text_of(fields, [name for name in fields if name in self._text_fields])  # in the document's order
         self._texts.append(text)
         self._characters += len(text)
         self.sequence.append(sequence)

@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import GermaneError
 from germane.index.container import Container
 from germane.index.deletions import Deletions, delete, no_deletions, read_deletions
@@ -16,8 +16,6 @@ from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
 from germane.index.writer import stray_files
 from germane.schema import Response
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
+from germane.arrays import Integers, Words
 from germane.errors import InputError, ParameterError, StorageError
 from germane.index import wire_kernels
 from germane.index.builder import check_id
@@ -41,17 +41,15 @@ from germane.index.stored_fields import StoredWriter
 from germane.index.strings import pack_strings
 from germane.index.writer import check_new, new_index
 from germane.text import Analyzer
+from germane.types import DEFAULT_FIELDS
 
 VERSION = 1
-DEFAULT_FIELDS = ("title", "text")
 BYTES_PER_POSTING = 16
 """What importing takes at its peak, beside the dictionary and the ids."""
 _STEP = 1 << 16
 _MAX_HEADER = 1 << 24
 
 Lengths = Literal["exact", "recompute"]
-Integers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint32]
 
 _FAULTS = {
     **FAULTS,

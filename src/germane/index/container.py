@@ -18,9 +18,9 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
+from germane.arrays import AnyArray
 from germane.errors import IndexFormatError
 from germane.index.durable import fsync_folder, remove_quietly, storage_errors
 
@@ -29,8 +29,6 @@ VERSION = 1
 ALIGNMENT = 64
 _HEADER = struct.Struct("<8sII")
 _TRAILER = struct.Struct("<QII8s")
-
-AnyArray = npt.NDArray[Any]
 
 
 class ContainerWriter:

@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import IndexFormatError
 from germane.index.container import Container, ContainerWriter
 from germane.index.segment import Segment
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import ParameterError
 from germane.index import kernels
 from germane.index.builder import BYTES_PER_TERM, SegmentBuilder
@@ -33,7 +33,6 @@ DEFAULT_MEMORY = 512 << 20
 MIN_MEMORY = 32 << 20
 BATCH = 512
 
-Integers = npt.NDArray[np.int64]
 NewPath = Callable[[], Path]
 
 

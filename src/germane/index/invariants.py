@@ -11,14 +11,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import AnyArray, Integers
 from germane.index import kernels
 from germane.index.columns import NumericColumn
-from germane.index.container import AnyArray
 from germane.index.lists import PIECE, pieces_of
 from germane.index.sections import SECTIONS
 from germane.index.segment import Segment
 
-Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
 

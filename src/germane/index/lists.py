@@ -3,13 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers, Words
 from germane.errors import IndexFormatError, StorageError
 from germane.index import kernels
 from germane.index.container import Container, ContainerWriter
 from germane.index.kernels import PostingBlocks
-
-Integers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint32]
 
 PIECE = 1 << 22
 """Postings encoded at a time (about 50 MB of buffers)."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.index import kernels
 from germane.index.columns import ColumnsWriter
 from germane.index.lists import pieces_of
@@ -22,8 +23,6 @@ from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
 from germane.text import Analyzer
-
-Integers = npt.NDArray[np.int64]
 
 FANOUT = 8
 MOSTLY_DELETED = 0.5

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import zstandard
 
+from germane.arrays import Integers
 from germane.data.compression import compression_of
 from germane.errors import InputError
 from germane.index import wire_kernels
@@ -24,7 +24,6 @@ from germane.index import wire_kernels
 WINDOW = 1 << 22
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
-Integers = npt.NDArray[np.int64]
 Value = int | float | bytes
 
 FAULTS = {

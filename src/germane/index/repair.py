@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
+from germane.arrays import Mask
 from germane.errors import GermaneError, IndexFormatError
 from germane.index.check import checked_deletions, checked_segment, ids_of
 from germane.index.container import Container
@@ -28,8 +28,6 @@ from germane.index.stored_fields import StoredReader
 from germane.schema import Response
 from germane.text import Analyzer
 from germane.types import Document
-
-Bits = npt.NDArray[np.bool_]
 
 _NAMED = 5
 """Ids named in a sentence about lost documents."""
@@ -68,7 +66,7 @@ class _Part:
     name: str
     generation: int
     segment: Segment | None
-    deleted: Bits
+    deleted: Mask
     """Of an intact segment, the documents that do not count."""
     ids: list[str]
     """By document number; of a damaged segment, only those that are left."""
@@ -201,7 +199,7 @@ class _Repair:
             if path is not None and path.exists() and path not in self.damaged:
                 self.damaged.append(path)
 
-    def deleted(self, entry: SegmentEntry, segment: Segment, *, intact: bool) -> tuple[Bits, bool]:
+    def deleted(self, entry: SegmentEntry, segment: Segment, *, intact: bool) -> tuple[Mask, bool]:
         """Which documents are deleted, as far as can be proven, and whether the file that says so is intact."""
         deletions, problems = checked_deletions(self.folder, entry, segment, deep=intact)
         if deletions is not None:
@@ -220,7 +218,7 @@ class _Repair:
         self.actions.append(f"dropped the deletions of {entry.name}")
         return np.zeros(segment.n_docs, np.bool_), False
 
-    def _rescued(self, segment: Segment, deleted: Bits) -> list[Document]:
+    def _rescued(self, segment: Segment, deleted: Mask) -> list[Document]:
         """The live documents of a damaged segment whose id and stored fields are intact."""
         c = segment.container
         tables = ("id_bytes", "id_offsets", "stored_at", "stored_last")

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import IndexFormatError
 from germane.index import kernels
 from germane.index.columns import Column, read_column
@@ -28,7 +29,6 @@ from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
 from germane.index.strings import pack_strings, string_at, unpack_strings
 
-Integers = npt.NDArray[np.int64]
 _IDENTITY = np.empty(0, np.uint32)
 
 DICTIONARY_SECTIONS = names_of("dictionary")

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import IndexFormatError, UnknownDocumentError
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
 
-Integers = npt.NDArray[np.int64]
 TERM_CACHE = 1 << 17
 
 

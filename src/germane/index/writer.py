@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.errors import (
     DocumentExistsError,
     IndexFormatError,
@@ -33,7 +33,6 @@ from germane.text import Analyzer
 from germane.types import Document
 
 OnDuplicate = Literal["error", "replace", "skip"]
-Integers = npt.NDArray[np.int64]
 
 BACKGROUND_DOCS = 20_000
 """A merge of more documents than this runs beside the writer's work instead of within a commit."""

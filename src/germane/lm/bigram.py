@@ -15,8 +15,9 @@ from typing import Self
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, positive
+from germane.lm.parameters import positive
 from germane.lm.smoothing import Dirichlet, Smoothing
 
 EDGE = ""
@@ -77,11 +78,11 @@ class BigramModel:
     def __contains__(self, word: str) -> bool:
         return word != EDGE and word in self._counts
 
-    def unigram(self, words: Sequence[str]) -> FloatArray:
+    def unigram(self, words: Sequence[str]) -> Floats:
         """log P(w) of each word, by itself."""
         return np.array([self._log_unigram(word) for word in words], np.float64)
 
-    def given(self, before: str, words: Sequence[str]) -> FloatArray:
+    def given(self, before: str, words: Sequence[str]) -> Floats:
         """log P(w|before) of each word; `before` is `EDGE` at the beginning, and a word may be `EDGE` for the end."""
         following = self._follows.get(before, Counter())
         counts = np.array([following[word] for word in words], np.float64)

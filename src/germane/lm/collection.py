@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, IntArray, whole, wholes
+from germane.lm.parameters import whole, wholes
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +24,8 @@ class CollectionStats:
 
     n_docs: int
     n_tokens: int
-    cf: IntArray
-    df: IntArray
+    cf: Integers
+    df: Integers
 
     def __init__(self, n_docs: int, n_tokens: int, cf: npt.ArrayLike, df: npt.ArrayLike) -> None:
         values = {
@@ -62,7 +63,7 @@ class CollectionStats:
         return self.n_tokens / self.n_docs if self.n_docs else 0.0
 
     @property
-    def p_C(self) -> FloatArray:
+    def p_C(self) -> Floats:
         """The collection model, indexed by term id: p_C(w) = cf_w / |C|.
 
         Source: Lecture, "How to smooth" (P(t|M_c)); SD §1.3.2.2 (θ^GE). A collection without tokens has none.
@@ -72,12 +73,12 @@ class CollectionStats:
         return self.cf / float(self.n_tokens)
 
 
-def robertson_idf(n_docs: int, df: npt.ArrayLike) -> FloatArray:
+def robertson_idf(n_docs: int, df: npt.ArrayLike) -> Floats:
     """log(1 + (N - df + ½)/(df + ½)), the inverse document frequency of BM25 in the form that is never negative."""
     frequency = np.asarray(df, np.float64)
     return np.log1p((n_docs - frequency + 0.5) / (frequency + 0.5))
 
 
-def idf(n_docs: int, df: npt.ArrayLike) -> FloatArray:
+def idf(n_docs: int, df: npt.ArrayLike) -> Floats:
     """log(1 + N/df), the inverse document frequency of the vector space model here."""
     return np.log1p(n_docs / np.asarray(df, np.float64))

@@ -16,9 +16,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from germane.errors import ParameterError
+from germane.arrays import Floats, Integers
+from germane.errors import InputError, ParameterError
 from germane.lm.model import LanguageModel, background_at
-from germane.lm.parameters import FloatArray, IntArray, distribution, fraction
+from germane.lm.parameters import distribution, fraction
 
 Distribution: TypeAlias = LanguageModel | npt.ArrayLike
 
@@ -100,7 +101,7 @@ def jensen_shannon(
     return sum(w * _kl(cells, middle) for w, cells in ((pi, p_cells), (1 - pi, q_cells)) if w > 0)
 
 
-def _sum_log(p: FloatArray, q: FloatArray) -> float:
+def _sum_log(p: Floats, q: Floats) -> float:
     """Σ p log q over the words with p > 0, all of which need q > 0."""
     seen = p > 0
     if (q[seen] == 0).any():
@@ -108,7 +109,7 @@ def _sum_log(p: FloatArray, q: FloatArray) -> float:
     return float(p[seen] @ np.log(q[seen]))
 
 
-def _kl(p: FloatArray, q: FloatArray) -> float:
+def _kl(p: Floats, q: Floats) -> float:
     """Σ p log(p/q) over the words with p > 0; a rounding error below 0 is returned as 0."""
     seen = p > 0
     if (q[seen] == 0).any():
@@ -120,10 +121,10 @@ def _mass(p: LanguageModel) -> float:
     return float(p.excess.sum()) + p.background
 
 
-def _cells(p: Distribution, q: Distribution, p_C: npt.ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+def _cells(p: Distribution, q: Distribution, p_C: npt.ArrayLike | None) -> tuple[Floats, Floats]:
     """p and q over the same cells: given arrays as they are; models on the union support and one cell for the rest."""
     if isinstance(p, LanguageModel) and isinstance(q, LanguageModel):
-        ids: IntArray = np.union1d(p.ids, q.ids)
+        ids: Integers = np.union1d(p.ids, q.ids)
         if p.background == q.background == 0:
             return p.probability(ids), q.probability(ids)
         rest = 1.0 - float(background_at(ids, p_C).sum())
@@ -139,3 +140,18 @@ def _cells(p: Distribution, q: Distribution, p_C: npt.ArrayLike | None) -> tuple
     if left.shape != right.shape:
         raise ParameterError(f"the arrays have {left.size} and {right.size} words")
     return left, right
+
+
+def document_perplexity(log_probabilities: npt.ArrayLike, len_d: npt.ArrayLike) -> float:
+    """exp(-Σ_i log P(f^i) / Σ_i |D_i|), lower is better. Source: SD (3.42).
+
+    `log_probabilities` are those of a mass function (`Multinomial`, `DCM`), all with or all without the coefficient;
+    densities cannot be compared with them, SD §3.4. ∞ where a document has probability 0. For one document under a
+    multinomial without the coefficient it is `germane.lm.perplexity` of the document's MLE.
+    """
+    logs, lengths = np.asarray(log_probabilities, dtype=np.float64), np.asarray(len_d, dtype=np.float64)
+    if logs.shape != lengths.shape or logs.ndim != 1:
+        raise InputError(f"{logs.shape} log-probabilities do not match {lengths.shape} lengths")
+    if np.isnan(logs).any() or not lengths.sum() > 0:
+        raise InputError("perplexity needs log-probabilities that are numbers, and at least one word")
+    return float(np.exp(-logs.sum() / lengths.sum()))

@@ -15,8 +15,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, reals
+from germane.lm.parameters import reals
 
 TOLERANCE = 1e-6
 """The search ends when the next step would be smaller than this, in log μ or in λ."""
@@ -26,9 +27,9 @@ TOLERANCE = 1e-6
 class Postings:
     """Some postings, each with its count c(w;d) ≥ 1, its word's p_C(w) > 0 and its document's length |d| ≥ c(w;d)."""
 
-    c_wd: FloatArray
-    p_C: FloatArray
-    len_d: FloatArray
+    c_wd: Floats
+    p_C: Floats
+    len_d: Floats
 
     def __init__(self, c_wd: npt.ArrayLike, p_C: npt.ArrayLike, len_d: npt.ArrayLike) -> None:
         for name, values in (("c_wd", c_wd), ("p_C", p_C), ("len_d", len_d)):
@@ -66,7 +67,7 @@ def optimal_mu(postings: Postings | Pass, *, low: float = 0.1, high: float = 1e7
     if not 0 < low < high < np.inf:
         raise ParameterError(f"low and high must satisfy 0 < low < high, not {low!r} and {high!r}")
 
-    def of_log_mu(chunk: Postings, log_mu: float) -> FloatArray:
+    def of_log_mu(chunk: Postings, log_mu: float) -> Floats:
         mu = np.exp(log_mu)
         l0, l1, l2 = dirichlet_statistics(chunk, mu)
         return np.array([l0, mu * l1, mu * l1 + mu * mu * l2])
@@ -84,7 +85,7 @@ def optimal_lam(postings: Postings | Pass) -> LeaveOneOut:
     return _maximise(jelinek_mercer_statistics, postings, np.linspace(0.0, 1.0, 5))
 
 
-def dirichlet_statistics(postings: Postings, mu: float) -> FloatArray:
+def dirichlet_statistics(postings: Postings, mu: float) -> Floats:
     """l(μ), l'(μ) and l''(μ) of some postings; those of the collection are their sum."""
     c, length = postings.c_wd, postings.len_d - 1 + mu
     seen = c - 1 + mu * postings.p_C
@@ -92,7 +93,7 @@ def dirichlet_statistics(postings: Postings, mu: float) -> FloatArray:
     return np.array([c @ np.log(seen / length), c @ (up - down), c @ (down * down - up * up)])
 
 
-def jelinek_mercer_statistics(postings: Postings, lam: float) -> FloatArray:
+def jelinek_mercer_statistics(postings: Postings, lam: float) -> Floats:
     """l(λ), l'(λ) and l''(λ) of some postings; -∞ at λ = 1 if a word occurs once in a longer document."""
     c, p_C, rest = postings.c_wd, postings.p_C, postings.len_d - 1
     left = np.where(rest > 0, (c - 1) / np.where(rest > 0, rest, 1), p_C)
@@ -103,16 +104,14 @@ def jelinek_mercer_statistics(postings: Postings, lam: float) -> FloatArray:
     return np.array([c @ np.log(theta), c @ slope, -(c @ (slope * slope))])
 
 
-def _maximise(
-    statistics: Callable[[Postings, float], FloatArray], postings: Postings | Pass, grid: FloatArray
-) -> LeaveOneOut:
+def _maximise(statistics: Callable[[Postings, float], Floats], postings: Postings | Pass, grid: Floats) -> LeaveOneOut:
     """The maximum on [grid[0], grid[-1]]: bracket the best grid point, then Newton, halving where Newton leaves.
 
     The best point seen always lies inside the bracket, and every new point becomes the best or an end of the bracket.
     """
     start: Pass = (lambda: (postings,)) if isinstance(postings, Postings) else postings
 
-    def one_pass(points: FloatArray) -> tuple[FloatArray, int]:
+    def one_pass(points: Floats) -> tuple[Floats, int]:
         totals, n_tried = np.zeros((points.size, 3)), 0
         for chunk in start():
             totals += [statistics(chunk, float(x)) for x in points]

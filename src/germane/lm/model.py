@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
-from germane.lm.parameters import SUM_TOLERANCE, FloatArray, IntArray, fraction, number, reals, whole, wholes
+from germane.lm.parameters import SUM_TOLERANCE, fraction, number, reals, whole, wholes
 
 
 class Truncation(NamedTuple):
@@ -35,8 +36,8 @@ class LanguageModel:
     [0.275, 0.025]
     """
 
-    ids: IntArray
-    excess: FloatArray
+    ids: Integers
+    excess: Floats
     background: float
 
     def __init__(self, ids: npt.ArrayLike, excess: npt.ArrayLike, background: float) -> None:
@@ -66,7 +67,7 @@ class LanguageModel:
         total = counts.sum()
         return cls(ids, counts / total, 0.0) if total > 0 else cls([], [], 1.0)
 
-    def excess_at(self, ids: npt.ArrayLike) -> FloatArray:
+    def excess_at(self, ids: npt.ArrayLike) -> Floats:
         """e(w) for each of `ids`, which may come in any order; 0 for words outside the support."""
         wanted = wholes("ids", ids)
         if not self.ids.size:
@@ -74,7 +75,7 @@ class LanguageModel:
         place = np.minimum(np.searchsorted(self.ids, wanted), self.ids.size - 1)
         return np.where(self.ids[place] == wanted, self.excess[place], 0.0)
 
-    def probability(self, ids: npt.ArrayLike, p_C: npt.ArrayLike | None = None) -> FloatArray:
+    def probability(self, ids: npt.ArrayLike, p_C: npt.ArrayLike | None = None) -> Floats:
         """θ(w) = e(w) + a·p_C(w) for each of `ids`. Without background, p_C is not needed."""
         excess = self.excess_at(ids)
         return excess if self.background == 0 else excess + self.background * background_at(ids, p_C)
@@ -127,7 +128,7 @@ class LanguageModel:
         Z = 1.0 + float(raised.sum())
         return cls(ids, raised / Z, 1.0 / Z)
 
-    def top(self, n: int) -> tuple[IntArray, FloatArray]:
+    def top(self, n: int) -> tuple[Integers, Floats]:
         """The n words of largest excess and those excesses, strongest first, ties by the smaller id.
 
         By excess, not by θ: these are the words the model says more often than the collection does.
@@ -147,7 +148,7 @@ class LanguageModel:
         model = LanguageModel(self.ids[keep], self.excess[keep] * scale, self.background)
         return Truncation(model, max(total - kept, 0.0) if len(keep) < len(self.ids) else 0.0)
 
-    def _strongest(self, n: int) -> IntArray:
+    def _strongest(self, n: int) -> Integers:
         """Positions of the n words of largest excess, strongest first, ties by the smaller id."""
         among = np.arange(len(self.ids))
         if 0 < n < len(self.ids) // 4:  # sort only what may be among them
@@ -165,7 +166,7 @@ class LanguageModel:
         return LanguageModel(self.ids, self.excess / total, 0.0)
 
 
-def add_up(ids: npt.ArrayLike, values: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
+def add_up(ids: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Integers, Floats]:
     """Sorted unique ids, and for each the sum of its values."""
     ids, values = wholes("ids", ids), reals("values", values)
     if ids.shape != values.shape:
@@ -174,7 +175,7 @@ def add_up(ids: npt.ArrayLike, values: npt.ArrayLike) -> tuple[IntArray, FloatAr
     return unique, np.bincount(place, weights=values, minlength=unique.size).astype(np.float64)
 
 
-def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> FloatArray:
+def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> Floats:
     """p_C(w) for each of `ids`, refusing ids that p_C does not cover."""
     if p_C is None:
         raise ParameterError("a model with background needs the collection model p_C")
@@ -184,7 +185,7 @@ def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> FloatArray:
     return shares[ids]
 
 
-def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[LanguageModel], FloatArray]:
+def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[LanguageModel], Floats]:
     """The parts of non-zero weight, and their weights divided by the sum."""
     pairs = list(parts)
     weights = reals("weights", [weight for weight, _ in pairs])

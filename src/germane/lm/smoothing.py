@@ -14,18 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm.model import LanguageModel, add_up
-from germane.lm.parameters import FloatArray, fraction, positive, whole
+from germane.lm.parameters import fraction, positive, whole
 
 
 class Smoothing(ABC):
     """A method of the family θ(w) = e(w) + a·p_C(w)."""
 
     @abstractmethod
-    def split(
-        self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
+    def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         """The excess e of each posting and the background share a of each document; arguments broadcast."""
 
     def model(self, ids: npt.ArrayLike, counts: npt.ArrayLike) -> LanguageModel:
@@ -40,9 +39,7 @@ class Smoothing(ABC):
 class MLE(Smoothing):
     """No smoothing: θ(w) = c/|d|, so e = c/|d|, a = 0. Source: Lecture (maximum likelihood estimates); SD (1.7)."""
 
-    def split(
-        self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
+    def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         return _per_token(c_wd, len_d), _or_pure(0.0, len_d)
 
 
@@ -59,9 +56,7 @@ class JelinekMercer(Smoothing):
     def __post_init__(self) -> None:
         fraction("lam", self.lam)
 
-    def split(
-        self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
+    def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         return self.lam * _per_token(c_wd, len_d), _or_pure(1 - self.lam, len_d)
 
 
@@ -77,9 +72,7 @@ class Dirichlet(Smoothing):
     def __post_init__(self) -> None:
         positive("mu", self.mu)
 
-    def split(
-        self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
+    def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         total = np.asarray(len_d, dtype=np.float64) + self.mu
         return np.asarray(c_wd, dtype=np.float64) / total, self.mu / total
 
@@ -97,9 +90,7 @@ class AbsoluteDiscounting(Smoothing):
     def __post_init__(self) -> None:
         fraction("delta", self.delta)
 
-    def split(
-        self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
+    def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         discounted = np.maximum(np.asarray(c_wd, dtype=np.float64) - self.delta, 0.0)
         return _per_token(discounted, len_d), _or_pure(self.delta * _per_token(n_unique_d, len_d), len_d)
 
@@ -126,9 +117,7 @@ class TwoStage(Smoothing):
         fraction("lam", self.lam)
         positive("mu", self.mu)
 
-    def split(
-        self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
+    def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         excess, background = Dirichlet(self.mu).split(c_wd, len_d, n_unique_d)
         return self.lam * excess, self.lam * background + (1 - self.lam)
 
@@ -146,19 +135,19 @@ class Laplace:
     def __post_init__(self) -> None:
         positive("delta", self.delta)
 
-    def probability(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, V: int) -> FloatArray:
+    def probability(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, V: int) -> Floats:
         """θ(w) for words counted c_wd times in documents of length len_d, over a vocabulary of V ≥ 1 words."""
         vocabulary = whole("V", V, least=1)
         top = np.asarray(c_wd, dtype=np.float64) + self.delta
         return np.asarray(top / (np.asarray(len_d, dtype=np.float64) + self.delta * vocabulary))
 
 
-def _per_token(amount: npt.ArrayLike, len_d: npt.ArrayLike) -> FloatArray:
+def _per_token(amount: npt.ArrayLike, len_d: npt.ArrayLike) -> Floats:
     """amount / |d|, and 0 where |d| = 0 (an empty document has no amounts)."""
     length = np.asarray(len_d, dtype=np.float64)
     return np.where(length > 0, np.asarray(amount, dtype=np.float64) / np.where(length > 0, length, 1.0), 0.0)
 
 
-def _or_pure(background: npt.ArrayLike, len_d: npt.ArrayLike) -> FloatArray:
+def _or_pure(background: npt.ArrayLike, len_d: npt.ArrayLike) -> Floats:
     """The background share, and 1 where |d| = 0."""
     return np.where(np.asarray(len_d) > 0, background, 1.0)

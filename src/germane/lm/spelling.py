@@ -5,10 +5,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm.bigram import EDGE, BigramModel
 from germane.lm.noisy_channel import EDIT, Candidate, Lexicon, edits_allowed, log_channel
-from germane.lm.parameters import FloatArray, fraction, positive, whole
+from germane.lm.parameters import fraction, positive, whole
 
 REMEMBERED = 1 << 14
 """Typed words whose candidates are kept: text repeats itself, and a lexicon takes milliseconds to search."""
@@ -46,7 +47,7 @@ class Speller:
             raise ParameterError(f"correct takes a list of words, not the text {typed!r}: cut it first")
         # best[i] is the log-probability of the best path to candidate i; `back` remembers whence it came.
         path, back = [[EDGE]], []
-        best: FloatArray = np.zeros(1)
+        best: Floats = np.zeros(1)
         for word in [*typed, EDGE]:
             words, channel = self._candidates(word)
             steps = np.array([self.model.given(before, words) for before in path[-1]]) + best[:, None]
@@ -59,7 +60,7 @@ class Speller:
             place = origin[place]
         return found[:0:-1]  # backwards, and without the end
 
-    def _find_candidates(self, typed: str) -> tuple[list[str], FloatArray]:
+    def _find_candidates(self, typed: str) -> tuple[list[str], Floats]:
         """The words that may have been meant and log P(typed|w); ties of equal probability go to the first."""
         most = edits_allowed(typed)
         near = self._lexicon.within(typed, most) if most else []

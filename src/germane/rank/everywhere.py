@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.rank import document_kernels
 from germane.rank.models import QueryLikelihood, QueryTerm, RankingModel
-from germane.rank.searcher import Floats, Searcher, Weights
+from germane.rank.searcher import Searcher, Weights
 
 
 def scores_everywhere(searcher: Searcher, weights: Weights, model: RankingModel) -> list[Floats]:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from germane.arrays import Floats
 from germane.index.snapshot import DocumentPlace
 from germane.rank import kernels
 from germane.rank.models import RankingModel
-from germane.rank.searcher import Floats, Searcher
+from germane.rank.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage, idf, robertson_idf
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.registry import DEFAULT_MU
 
-Floats = npt.NDArray[np.float64]
 NOTHING = np.empty(0, np.float64)
 
 

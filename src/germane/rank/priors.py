@@ -11,14 +11,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import ParameterError, QueryError
 from germane.index.columns import KeywordColumn, NumericColumn
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 
-Floats = npt.NDArray[np.float64]
 _SECONDS_A_DAY = 86400.0
 
 

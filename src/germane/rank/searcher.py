@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.index.kernels import BLOCK
 from germane.index.segment import Segment
@@ -16,7 +17,6 @@ from germane.rank import document_kernels, hinted_kernels, kernels, long_kernels
 from germane.rank.kinds import BY_COUNT
 from germane.rank.models import NOTHING, Collection, Documents, Plan, QueryTerm, RankingModel
 
-Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.uint8]
 NO_MASK = np.empty(0, np.uint8)
 

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from germane.arrays import Floats, Labels, Mask
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, fraction
-from germane.refine.refined import REJECTED, RELEVANT, UNMARKED, Labels
+from germane.lm.parameters import fraction
+from germane.types import Mark
 
 NO_REJECTED = -0.8
 """Stands for the marks' own log-odds where nothing is marked as not relevant."""
@@ -19,6 +20,10 @@ class Calibration(NamedTuple):
 
     s is the standardised score, n₊ and n₋ the marks, γ the skewness of s over the unmarked results, held in [-1, 4]: a
     list with a long upper tail has few relevant results. Monotone in s, so the order is the score's.
+
+    Each method has its own, fitted once over 151 lists of about 200 results from 24 collections (an earlier drawing of
+    those in `reproduce/refine*.toml`), with all marks and with those down to the second relevant one. Leaving one
+    collection out, the expected calibration error is 2.3 to 3.2 %. Recalibrate before trusting them for thousands.
     """
 
     base: float
@@ -27,55 +32,22 @@ class Calibration(NamedTuple):
     slope_marks: float = 0.0
     skew: float = 0.0
 
-    def line(self, standard: FloatArray, labels: Labels) -> tuple[float, float]:
+    def line(self, standard: Floats, labels: Labels) -> tuple[float, float]:
         """(intercept, slope) of the logit in s for one list."""
-        n_relevant, n_rejected = int((labels == RELEVANT).sum()), int((labels == REJECTED).sum())
+        n_relevant, n_rejected = int((labels == Mark.RELEVANT).sum()), int((labels == Mark.NOT_RELEVANT).sum())
         rate = np.log((n_relevant + 0.5) / (n_rejected + 0.5)) if n_rejected else NO_REJECTED
         gamma = skewness(standard[judged_by(labels)])
         slope = self.slope + self.slope_marks * np.log(max(n_relevant, 1))
         return float(self.base + self.rate * rate + self.skew * gamma), float(slope)
 
-
-CARRIED = Calibration(-1.195, 0.341, 0.218, slope_marks=0.058, skew=-0.346)
-"""Of carried evidence, whose score is a sum of standardised parts.
-
-Fitted once over 151 lists of 24 collections, an earlier drawing of those in `reproduce/refine*.toml`.
-"""
-
-TEMPERED = {
-    "nb": Calibration(-1.326, 0.242, 0.227),
-    "em": Calibration(-1.320, 0.171, 0.225),
-    "mmem-kl": Calibration(-1.363, 0.439, 0.231),
-    "mmem-aib": Calibration(-1.371, 0.474, 0.232),
-    "saem": Calibration(-1.319, 0.169, 0.225),
-    "knn": Calibration(-1.354, 0.450, 0.232),
-    "tsvm": Calibration(-1.368, 0.456, 0.232),
-    "sd": Calibration(-1.347, 0.356, 0.226),
-    "rocchio": Calibration(-1.376, 0.551, 0.235),
-    "logistic": Calibration(-1.367, 0.488, 0.234),
-}
-"""Of the others, for log-odds standardised over the list. Fitted over the same lists, with all marks and with those
-down to the second relevant one; leaving one collection out, the expected calibration error is 2.3 to 3.2 %."""
+    def probabilities(self, log_odds: Floats, labels: Labels) -> Floats:
+        """P(relevant) from log-odds standardised over the unmarked results."""
+        standard = standardised(log_odds, labels)
+        intercept, slope = self.line(standard, labels)
+        return np.asarray(expit(intercept + slope * standard))
 
 
-def probabilities(log_odds: npt.ArrayLike, labels: npt.ArrayLike, method: str) -> FloatArray:
-    """P(relevant) of each result; marked ones get the probability of their own score.
-
-    For "auto" the log-odds are calibrated already: P = 1/(1 + e^-x). The others' posteriors lie at 0 or 1 for nearly
-    every result (Refine errata), so their log-odds are tempered: standardised over the unmarked results and put through
-    the method's `Calibration`. Fitted on lists of about 200 results; recalibrate before trusting them for thousands.
-    """
-    x, marks = np.asarray(log_odds, np.float64), np.asarray(labels, np.int8)
-    if method == "auto":
-        return np.asarray(expit(x))
-    if method not in TEMPERED:
-        raise ParameterError(f"there is no calibration for '{method}'; there is one for auto, {', '.join(TEMPERED)}")
-    standard = standardised(x, marks)
-    intercept, slope = TEMPERED[method].line(standard, marks)
-    return np.asarray(expit(intercept + slope * standard))
-
-
-def f1_threshold(probability: FloatArray) -> float:
+def f1_threshold(probability: Floats) -> float:
     """The p_k at which the set {i: p_i ≥ p_k} has the highest expected F1; 1 where there is no result.
 
     F1 of the k most likely ≈ 2·Σ_{i≤k} p_i / (k + Σ_i p_i), the ratio of expectations.
@@ -87,39 +59,37 @@ def f1_threshold(probability: FloatArray) -> float:
     return float(falling[np.argmax(expected)])
 
 
-def predicted_set(
-    probability: FloatArray, labels: npt.ArrayLike | None = None, threshold: float | None = None
-) -> npt.NDArray[np.bool_]:
+def predicted_set(probability: Floats, labels: npt.ArrayLike | None = None, threshold: float | None = None) -> Mask:
     """Which results are predicted relevant: P ≥ `threshold`, or ≥ the expected-F1 optimum over the unmarked results.
 
     A mark decides for its own result.
     """
-    marks = np.full(len(probability), UNMARKED) if labels is None else np.asarray(labels)
+    marks = np.full(len(probability), Mark.UNMARKED) if labels is None else np.asarray(labels)
     if marks.shape != probability.shape:
         raise ParameterError(f"{len(probability)} probabilities need as many labels, not {len(marks)}")
-    unmarked = marks == UNMARKED
+    unmarked = marks == Mark.UNMARKED
     cut = f1_threshold(probability[unmarked]) if threshold is None else fraction("threshold", threshold)
-    return np.asarray((marks == RELEVANT) | (unmarked & (probability >= cut)))
+    return np.asarray((marks == Mark.RELEVANT) | (unmarked & (probability >= cut)))
 
 
-def judged_by(labels: Labels) -> npt.NDArray[np.bool_]:
+def judged_by(labels: Labels) -> Mask:
     """The results over which scores are standardised: the unmarked, or all where fewer than two are unmarked."""
-    unmarked = np.asarray(labels == UNMARKED)
+    unmarked = np.asarray(labels == Mark.UNMARKED)
     return unmarked if unmarked.sum() > 1 else np.ones(len(labels), bool)
 
 
-def standardised(scores: FloatArray, labels: Labels) -> FloatArray:
+def standardised(scores: Floats, labels: Labels) -> Floats:
     """Scores with mean 0 and deviation 1 over `judged_by`; all 0 where they do not differ."""
     return standardised_at(scores, location(scores, labels))
 
 
-def standardised_at(scores: FloatArray, at: tuple[float, float]) -> FloatArray:
+def standardised_at(scores: Floats, at: tuple[float, float]) -> Floats:
     """(x - mean)/deviation of each score for a given `location`; all 0 where the deviation is."""
     mean, deviation = at
     return (scores - mean) / deviation if deviation else np.zeros_like(scores)
 
 
-def location(scores: FloatArray, labels: Labels) -> tuple[float, float]:
+def location(scores: Floats, labels: Labels) -> tuple[float, float]:
     """Mean and deviation over `judged_by`; a deviation within rounding of 0 is 0."""
     part = scores[judged_by(labels)]
     if not len(part):
@@ -128,12 +98,12 @@ def location(scores: FloatArray, labels: Labels) -> tuple[float, float]:
     return mean, deviation if deviation > 1e-12 * max(1.0, abs(mean)) else 0.0
 
 
-def spread(scores: FloatArray, labels: Labels) -> float:
+def spread(scores: Floats, labels: Labels) -> float:
     """The deviation over `judged_by`; 1 where they do not differ."""
     return location(scores, labels)[1] or 1.0
 
 
-def skewness(scores: FloatArray) -> float:
+def skewness(scores: Floats) -> float:
     """Third standardised moment, held within [-1, 4]; 0 for a constant."""
     deviation = scores.std() if len(scores) else 0.0
     if deviation <= 1e-12:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from germane.lm.parameters import FloatArray, IntArray
-from germane.refine.refined import REJECTED, RELEVANT, UNMARKED, Labels
+from germane.arrays import Floats, Integers, Labels, Mask
+from germane.types import Mark
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,40 +19,40 @@ class Mixture:
     up to a constant, (6), of the first parameters and after each iteration.
     """
 
-    log_theta: FloatArray
-    log_prior: FloatArray
-    classes: IntArray
-    responsibilities: FloatArray
-    log_joint: FloatArray
+    log_theta: Floats
+    log_prior: Floats
+    classes: Integers
+    responsibilities: Floats
+    log_joint: Floats
     log_posterior: tuple[float, ...]
 
     @property
-    def log_odds(self) -> FloatArray:
+    def log_odds(self) -> Floats:
         """log p(G_1|d) - log p(G_0|d) of the documents, Refine (10): rank by these, for posteriors saturate."""
         return self._class_log_odds(self.log_joint)
 
-    def log_odds_of(self, weights: Any) -> FloatArray:
+    def log_odds_of(self, weights: Any) -> Floats:
         """The same of other documents."""
         return self._class_log_odds(weights @ self.log_theta + self.log_prior)
 
-    def _class_log_odds(self, log_joint: FloatArray) -> FloatArray:
-        relevant = self.classes == RELEVANT
+    def _class_log_odds(self, log_joint: Floats) -> Floats:
+        relevant = self.classes == Mark.RELEVANT
         return log_sum_exp(log_joint[:, relevant]) - log_sum_exp(log_joint[:, ~relevant])
 
-    def word_log_odds(self, i: int) -> FloatArray:
+    def word_log_odds(self, i: int) -> Floats:
         """log p(w|relevant) - log p(w|not) for document i.
 
         With several components in a class, their mean weighted by p(c_j|d_i, G): the slope of (10) at d_i.
         """
-        return np.asarray(self.log_theta @ (self._within(i, RELEVANT) - self._within(i, REJECTED)))
+        return np.asarray(self.log_theta @ (self._within(i, Mark.RELEVANT) - self._within(i, Mark.NOT_RELEVANT)))
 
-    def _within(self, i: int, label: int) -> FloatArray:
+    def _within(self, i: int, label: int) -> Floats:
         """p(c_j|d_i, G) of the components of one class; 0 for the others."""
         joint = np.where(self.classes == label, self.log_joint[i], -np.inf)
         return np.asarray(normalised(joint[None])[0])
 
 
-def m_step(transposed: Any, responsibilities: FloatArray) -> tuple[FloatArray, FloatArray]:
+def m_step(transposed: Any, responsibilities: Floats) -> tuple[Floats, Floats]:
     """θ_{w|c} = (1 + Σ_i N(w,d_i) p(c|d_i)) / (|V| + Σ_s Σ_i N(s,d_i) p(c|d_i)), Refine (7), and θ_c, (8); their logs.
 
     Laplace smoothing over the whole list's vocabulary: the Dirichlet prior with α = 2. `transposed`: words × documents.
@@ -65,16 +64,12 @@ def m_step(transposed: Any, responsibilities: FloatArray) -> tuple[FloatArray, F
     return log_theta, np.log((1.0 + members) / (len(members) + members.sum()))
 
 
-def e_step(
-    log_likelihood: FloatArray, log_prior: FloatArray, allowed: npt.NDArray[np.bool_], temperature: float = 1.0
-) -> FloatArray:
+def e_step(log_likelihood: Floats, log_prior: Floats, allowed: Mask, temperature: float = 1.0) -> Floats:
     """p(c_j|d_i) ∝ p(c_j)·exp(log p(d_i|c_j) / T), Refine (15); T = 1 is (9). Components not `allowed` get 0."""
     return normalised(np.where(allowed, log_likelihood / temperature + log_prior, -np.inf))
 
 
-def penalised_log_likelihood(
-    log_theta: FloatArray, log_prior: FloatArray, joint: FloatArray, document_weight: FloatArray
-) -> float:
+def penalised_log_likelihood(log_theta: Floats, log_prior: Floats, joint: Floats, document_weight: Floats) -> float:
     """log p(θ|D) = Σ_j log θ_cj + Σ_j Σ_w log θ_{w|cj} + Σ_i λ_i log Σ_j p(c_j)·p(d_i|c_j), Refine (6) with α = 2.
 
     The inner sum runs over the components allowed to d_i (`joint` is -∞ elsewhere): all for an unmarked document, those
@@ -86,8 +81,8 @@ def penalised_log_likelihood(
 def fit_mixture(
     weights: Any,
     labels: Labels,
-    start: IntArray,
-    classes: IntArray,
+    start: Integers,
+    classes: Integers,
     *,
     temperatures: Sequence[float] = (),
     unlabelled_weight: float = 1.0,
@@ -97,7 +92,7 @@ def fit_mixture(
     Marked documents keep their class; among its components they move freely. `unlabelled_weight` is Nigam's λ: how much
     an unmarked document counts in the M step.
     """
-    unmarked = labels == UNMARKED
+    unmarked = labels == Mark.UNMARKED
     allowed = unmarked[:, None] | (labels[:, None] == classes[None])
     document_weight = np.where(unmarked, unlabelled_weight, 1.0)
     responsibilities = np.zeros((len(labels), len(classes)))
@@ -121,13 +116,13 @@ def fit_mixture(
     return Mixture(log_theta, log_prior, classes, responsibilities, log_likelihood + log_prior, tuple(trace))
 
 
-def log_sum_exp(rows: FloatArray) -> FloatArray:
+def log_sum_exp(rows: Floats) -> Floats:
     """log Σ_j exp of each row; SciPy's checks cost more than the sum here."""
     top = rows.max(axis=1)
     return np.asarray(top + np.log(np.exp(rows - top[:, None]).sum(axis=1)))
 
 
-def normalised(log_rows: FloatArray) -> FloatArray:
+def normalised(log_rows: Floats) -> Floats:
     """exp of each row, divided by its sum."""
     shares = np.exp(log_rows - log_rows.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -7,23 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, IntArray, fraction, whole
-from germane.refine.clustering import Hierarchy, farthest_neighbour, information_bottleneck
-from germane.refine.davies_bouldin import MOST_COMPONENTS, best_cut
+from germane.lm.parameters import fraction, whole
+from germane.refine.calibration import Calibration
+from germane.refine.clustering import MOST_COMPONENTS, Hierarchy, best_cut, farthest_neighbour, information_bottleneck
+from germane.refine.method import TOP_WORDS, Component, Contributions, Estimate, RefineMethod, row_of
 from germane.refine.mixture import Mixture, fit_mixture
-from germane.refine.refined import (
-    REJECTED,
-    RELEVANT,
-    TOP_WORDS,
-    Component,
-    Contributions,
-    Labels,
-    Refined,
-    RefineMethod,
-    row_of,
-)
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
+from germane.types import Mark
 
 FEWEST_CLUSTERED = 4
 """With fewer rejected results there is one component for them: plain EM."""
@@ -59,25 +51,25 @@ class MultiMixture(RefineMethod):
     def fit(self, results: ResultList, labels: Labels) -> Mixture:
         """The non-relevant components, then the relevant one."""
         weights = results.weighted(self.weights)
-        rejected = np.flatnonzero(labels == REJECTED)[:MOST_CLUSTERED]
+        rejected = np.flatnonzero(labels == Mark.NOT_RELEVANT)[:MOST_CLUSTERED]
         cluster = self._clusters(weights[rejected])
         K = int(cluster.max()) + 1
         start = np.full(len(labels), -1)
-        start[rejected], start[labels == RELEVANT] = cluster, K
+        start[rejected], start[labels == Mark.RELEVANT] = cluster, K
         return fit_mixture(
             weights,
             labels,
             start,
-            np.array([REJECTED] * K + [RELEVANT]),
+            np.array([Mark.NOT_RELEVANT] * K + [Mark.RELEVANT]),
             temperatures=(1.0,) * self.iterations,
             unlabelled_weight=self.unlabelled_weight,
         )
 
     @abstractmethod
-    def _clusters(self, rejected: Any) -> IntArray:
+    def _clusters(self, rejected: Any) -> Integers:
         """The component, from 0, in which each of these rows starts."""
 
-    def _cut(self, clustering: Callable[[Any], Hierarchy], rejected: Any) -> IntArray:
+    def _cut(self, clustering: Callable[[Any], Hierarchy], rejected: Any) -> Integers:
         """The clusters of a hierarchy, as many as asked for or as the Davies-Bouldin index finds."""
         n = rejected.shape[0]
         if self.components is not None:
@@ -86,7 +78,7 @@ class MultiMixture(RefineMethod):
             return np.zeros(n, np.int64)
         return best_cut(clustering(rejected), self.most_components)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         mixture = self.fit(results, labels)
         weights = results.weighted(self.weights)
 
@@ -94,10 +86,10 @@ class MultiMixture(RefineMethod):
             words, values = row_of(weights, i)
             return Contributions(words, values * mixture.word_log_odds(i)[words])
 
-        def decide(texts: ResultList) -> FloatArray:
+        def decide(texts: ResultList) -> Floats:
             return mixture.log_odds_of(texts.weighted(self.weights))
 
-        return Refined(mixture.log_odds, topics(mixture), contributions=contributions, decide=decide)
+        return Estimate(mixture.log_odds, topics(mixture), contributions=contributions, decide=decide)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +97,9 @@ class MultiMixtureKL(MultiMixture):
     """MMEM(KL): farthest-neighbour clustering under symmetric KL, Refine algorithm 1."""
 
     name: ClassVar[str] = "mmem-kl"
+    calibration: ClassVar[Calibration] = Calibration(-1.363, 0.439, 0.231)
 
-    def _clusters(self, rejected: Any) -> IntArray:
+    def _clusters(self, rejected: Any) -> Integers:
         return self._cut(farthest_neighbour, rejected)
 
 
@@ -115,8 +108,9 @@ class MultiMixtureAIB(MultiMixture):
     """MMEM(AIB): agglomerative information bottleneck, Refine §IV.A."""
 
     name: ClassVar[str] = "mmem-aib"
+    calibration: ClassVar[Calibration] = Calibration(-1.371, 0.474, 0.232)
 
-    def _clusters(self, rejected: Any) -> IntArray:
+    def _clusters(self, rejected: Any) -> Integers:
         return self._cut(information_bottleneck, rejected)
 
 
@@ -134,7 +128,7 @@ class MultiMixtureRandom(MultiMixture):
             raise ParameterError("random components need their number")
         whole("random_state", self.random_state, least=0)
 
-    def _clusters(self, rejected: Any) -> IntArray:
+    def _clusters(self, rejected: Any) -> Integers:
         n = rejected.shape[0]
         dealt = np.arange(n) % min(self.components or 1, n)
         return np.random.default_rng(self.random_state).permutation(dealt)
@@ -146,7 +140,7 @@ def topics(mixture: Mixture) -> tuple[Component, ...]:
     log_p = np.log(theta @ np.exp(mixture.log_prior))
     of = mixture.responsibilities.argmax(axis=1)
     found = []
-    for j in np.flatnonzero(mixture.classes == REJECTED):
+    for j in np.flatnonzero(mixture.classes == Mark.NOT_RELEVANT):
         members = np.flatnonzero(of == j)
         members = members[np.argsort(-mixture.responsibilities[members, j], kind="stable")]
         telling = theta[:, j] * (mixture.log_theta[:, j] - log_p)

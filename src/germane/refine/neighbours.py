@@ -5,9 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from germane.lm.parameters import FloatArray, whole
-from germane.refine.refined import REJECTED, RELEVANT, Contributions, Labels, Refined, RefineMethod, row_of
+from germane.arrays import Floats, Labels
+from germane.lm.parameters import whole
+from germane.refine.calibration import Calibration
+from germane.refine.method import Contributions, Estimate, RefineMethod, row_of
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
+from germane.types import Mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +21,7 @@ class Neighbours(RefineMethod):
     """
 
     name: ClassVar[str] = "knn"
+    calibration: ClassVar[Calibration] = Calibration(-1.354, 0.450, 0.232)
     needs_rejected: ClassVar[bool] = False
     k: int = 1
     weights: Weighting = "tfidf"
@@ -26,12 +30,12 @@ class Neighbours(RefineMethod):
         whole("k", self.k, least=1)
         checked_weighting(self.weights)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         unit = results.unit_weighted(self.weights)
-        relevant, rejected = np.flatnonzero(labels == RELEVANT), np.flatnonzero(labels == REJECTED)
+        relevant, rejected = np.flatnonzero(labels == Mark.RELEVANT), np.flatnonzero(labels == Mark.NOT_RELEVANT)
         near, far = _cosines(unit, unit[relevant]), _cosines(unit, unit[rejected])
 
-        def decide(texts: ResultList) -> FloatArray:
+        def decide(texts: ResultList) -> Floats:
             rows = texts.unit_weighted(self.weights)
             return _mean_of_largest(_cosines(rows, unit[relevant]), self.k) - _mean_of_largest(
                 _cosines(rows, unit[rejected]), self.k
@@ -44,24 +48,24 @@ class Neighbours(RefineMethod):
             )
             return Contributions(words, values * pull[words])
 
-        return Refined(
+        return Estimate(
             _mean_of_largest(near, self.k) - _mean_of_largest(far, self.k), contributions=contributions, decide=decide
         )
 
 
-def _cosines(unit: Any, marked: Any) -> FloatArray:
+def _cosines(unit: Any, marked: Any) -> Floats:
     return np.asarray((unit @ marked.T).toarray())
 
 
-def _mean_of_largest(cosines: FloatArray, k: int) -> FloatArray:
+def _mean_of_largest(cosines: Floats, k: int) -> Floats:
     if not cosines.shape[1]:
         return np.zeros(len(cosines))
     return np.asarray(np.sort(cosines, axis=1)[:, -k:].mean(axis=1))
 
 
-def _nearest(cosines: FloatArray, k: int) -> np.ndarray:
+def _nearest(cosines: Floats, k: int) -> np.ndarray:
     return np.argsort(-cosines, kind="stable")[:k]
 
 
-def _mean_row(unit: Any, rows: np.ndarray) -> FloatArray:
+def _mean_row(unit: Any, rows: np.ndarray) -> Floats:
     return np.asarray(unit[rows].sum(axis=0)).ravel() / max(len(rows), 1)

@@ -9,9 +9,7 @@ from scipy import sparse
 from germane.errors import InputError, ParameterError, UnknownDocumentError
 from germane.refine.weighting import ResultList
 from germane.text import Analyzer, BulkAnalyzer
-
-TEXT_FIELDS = ("title", "abstract", "text")
-"""The fields whose words count, in this order; all others (year, authors) say nothing here."""
+from germane.types import RESULT_FIELDS, text_of
 
 
 class PreparedResults:
@@ -80,9 +78,9 @@ def _read(result: Any, number: int) -> tuple[str, str]:
         return str(number), result
     if isinstance(result, Mapping):
         fields = result.get("fields")
-        return _id(result.get("id"), number), _text(fields if isinstance(fields, Mapping) else result)
+        return _id(result.get("id"), number), text_of(fields if isinstance(fields, Mapping) else result, RESULT_FIELDS)
     if hasattr(result, "id") and isinstance(getattr(result, "fields", None), Mapping):
-        return _id(result.id, number), _text(result.fields)
+        return _id(result.id, number), text_of(result.fields, RESULT_FIELDS)
     if isinstance(result, tuple | list) and len(result) == 2 and isinstance(result[1], str):
         return _id(result[0], number), result[1]
     raise InputError(f"result {number} is neither a text, a pair (id, text) nor a document: {type(result).__name__}")
@@ -94,14 +92,6 @@ def _id(value: object, number: int) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         raise InputError(f"the id of result {number} is neither a text nor a whole number: {value!r}")
     return str(value)
-
-
-def _text(fields: Mapping[str, Any]) -> str:
-    return "\n".join(_written(fields[name]) for name in TEXT_FIELDS if fields.get(name) is not None)
-
-
-def _written(value: Any) -> str:
-    return " ".join(map(_written, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _digest(ids: Sequence[str], texts: Sequence[str]) -> tuple[tuple[str, int], ...]:

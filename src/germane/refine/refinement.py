@@ -6,12 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
+from germane.arrays import Labels
 from germane.errors import ParameterError
 from germane.lm.parameters import whole
-from germane.refine.changes import Change, MovingWords, WordAmounts
-from germane.refine.explaining import Explanation, Reason, reasons
+from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
-from germane.refine.refined import UNMARKED, Labels, Refined
+from germane.refine.reasons import Change, Explanation, MovingWords, Reason, WordAmounts, reasons
+from germane.types import Mark
 
 MARKED = {True: "marked relevant", False: "marked not relevant"}
 PASSED_OVER = "passed over"
@@ -61,7 +62,7 @@ class Refinement:
     threshold: float | None
     _prepared: PreparedResults = field(repr=False)
     _labels: Labels = field(repr=False)
-    _refined: Refined | None = field(repr=False)
+    _refined: Estimate | None = field(repr=False)
     _adds_up: bool = field(repr=False)
 
     def __iter__(self) -> Iterator[RankedResult]:
@@ -152,6 +153,6 @@ class Refinement:
     def _amounts(self) -> WordAmounts | None:
         if self._refined is None:
             return None
-        unmarked = np.flatnonzero(self._labels == UNMARKED).tolist()
+        unmarked = np.flatnonzero(self._labels == Mark.UNMARKED).tolist()
         rows = unmarked or list(range(len(self._prepared)))
         return WordAmounts(len(self._prepared.terms), self._refined.contributions, rows)

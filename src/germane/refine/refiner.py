@@ -6,16 +6,17 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from germane.arrays import Floats, Labels
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, fraction, whole
-from germane.refine.calibration import f1_threshold, probabilities
-from germane.refine.demotion import demoted
-from germane.refine.methods import method_named
+from germane.lm.parameters import fraction, whole
+from germane.refine.calibration import f1_threshold
+from germane.refine.carried import demoted
+from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
-from germane.refine.refined import REJECTED, RELEVANT, UNMARKED, Labels, Refined
 from germane.refine.refinement import RankedResult, Refinement
+from germane.refine.registry import method_named
 from germane.text import Analyzer
-from germane.types import Marks
+from germane.types import Mark, Marks
 
 AnyMarks: TypeAlias = Marks | Mapping[str, bool] | Mapping[int, bool] | None
 
@@ -35,10 +36,10 @@ class MarkChange:
 class Refiner:
     """Re-ranks a result list by what a person marked and by what marked and unmarked texts say together.
 
-    `method`: a name of `germane.refine.methods.METHOD_NAMES`, with its parameters as further keywords. "auto" is
+    `method`: a name of `germane.refine.registry.METHOD_NAMES`, with its parameters as further keywords. "auto" is
     carried evidence, which needs no switch between methods: on the benchmark it is above all others with and without
     rejected results (docs/refine.md). Without a relevant mark no method has a result, and every name falls back:
-    nothing marked keeps the order, only rejections let what is like them sink (`demotion.demoted`).
+    nothing marked keeps the order, only rejections let what is like them sink (`carried.demoted`).
     `analyzer`: how texts become words; English stems unless said otherwise.
     `implicit_negatives`: unmarked results above the last relevant mark were seen, and count as not relevant (Refine
     §VI).
@@ -180,19 +181,19 @@ class Refiner:
 
     def _labels(self) -> Labels:
         """Marks in list order, the results passed over among the rejected."""
-        labels = np.full(len(self._list), UNMARKED, np.int8)
+        labels = np.full(len(self._list), Mark.UNMARKED, np.int8)
         for result_id, mark in self._marks.items():
-            labels[self._list.place(result_id)] = RELEVANT if mark else REJECTED
-        relevant = np.flatnonzero(labels == RELEVANT)
+            labels[self._list.place(result_id)] = Mark.RELEVANT if mark else Mark.NOT_RELEVANT
+        relevant = np.flatnonzero(labels == Mark.RELEVANT)
         if self.implicit_negatives and len(relevant):
             above = labels[: relevant[-1]]
-            above[above == UNMARKED] = REJECTED
+            above[above == Mark.UNMARKED] = Mark.NOT_RELEVANT
         return labels
 
-    def _run(self, prepared: PreparedResults, labels: Labels) -> tuple[Refined | None, str, str]:
+    def _run(self, prepared: PreparedResults, labels: Labels) -> tuple[Estimate | None, str, str]:
         """What the method found, the name of what ran, and why it ran."""
         marked = list(self._marks.values())
-        passed = int((labels != UNMARKED).sum()) - len(marked)
+        passed = int((labels != Mark.UNMARKED).sum()) - len(marked)
         if True not in marked and False not in marked:
             return None, ORIGINAL, "nothing is marked, so the order is kept"
         if True not in marked:
@@ -209,24 +210,25 @@ class Refiner:
             return refined, CARRIED, f"auto takes carried evidence for any marks that hold a relevant one; {counts}"
         return refined, self.method, f"asked for by name; {counts}"
 
-    def _probability(self, refined: Refined | None, labels: Labels) -> tuple[FloatArray | None, float | None]:
+    def _probability(self, refined: Estimate | None, labels: Labels) -> tuple[Floats | None, float | None]:
         """P(relevant), labels deciding for themselves, and the least of the predicted set."""
-        if refined is None or not (labels == RELEVANT).any():
+        if refined is None or not (labels == Mark.RELEVANT).any():
             return None, None
-        estimated = probabilities(refined.log_odds, labels, self.method)
-        cut = f1_threshold(estimated[labels == UNMARKED]) if self.threshold is None else self.threshold
-        return np.where(labels == UNMARKED, estimated, labels == RELEVANT), cut
+        estimated = self._method.probabilities(refined.log_odds, labels)
+        cut = f1_threshold(estimated[labels == Mark.UNMARKED]) if self.threshold is None else self.threshold
+        return np.where(labels == Mark.UNMARKED, estimated, labels == Mark.RELEVANT), cut
 
     def _ranked(
         self,
         prepared: PreparedResults,
         labels: Labels,
-        refined: Refined | None,
-        probability: FloatArray | None,
+        refined: Estimate | None,
+        probability: Floats | None,
         cut: float | None,
     ) -> tuple[RankedResult, ...]:
         marks = [self._marks.get(result_id) for result_id in prepared.ids]
-        passed = [mark is None and label == REJECTED for mark, label in zip(marks, labels.tolist(), strict=True)]
+        rejected = (labels == Mark.NOT_RELEVANT).tolist()
+        passed = [mark is None and against for mark, against in zip(marks, rejected, strict=True)]
         scores = np.zeros(len(prepared)) if refined is None else refined.log_odds
         groups = np.array([_group(mark, over) for mark, over in zip(marks, passed, strict=True)])
         # Those a person marked stay in the order they had among themselves: no score is to judge a judgement.
@@ -241,8 +243,8 @@ class Refiner:
                     rank=rank,
                     before=place + 1,
                     probability=p,
-                    predicted=bool(labels[place] == RELEVANT)
-                    or (labels[place] == UNMARKED and p is not None and cut is not None and p >= cut),
+                    predicted=bool(labels[place] == Mark.RELEVANT)
+                    or (labels[place] == Mark.UNMARKED and p is not None and cut is not None and p >= cut),
                     mark=marks[place],
                     passed_over=passed[place],
                     log_odds=None if refined is None else float(scores[place]),

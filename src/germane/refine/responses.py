@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from germane.refine.changes import Change
-from germane.refine.explaining import Reason
+from germane.refine.reasons import Change, Reason
 from germane.refine.refinement import RankedResult, Refinement
 from germane.schema import ABSENT, HIDDEN, Name, Response
 

@@ -7,12 +7,15 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax
 
+from germane.arrays import Integers, Labels
 from germane.lm.distributions import SmoothedDocuments
-from germane.lm.parameters import IntArray, open_fraction, positive, whole
+from germane.lm.parameters import open_fraction, positive, whole
+from germane.refine.calibration import Calibration
+from germane.refine.em import ONE_PER_CLASS
+from germane.refine.method import Estimate, RefineMethod, linear_estimate
 from germane.refine.mixture import e_step
-from germane.refine.naive_bayes import ONE_PER_CLASS
-from germane.refine.refined import UNMARKED, Labels, Refined, RefineMethod, linear_refined
 from germane.refine.weighting import ResultList
+from germane.types import Mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +27,7 @@ class SmoothedDirichletEM(RefineMethod):
     """
 
     name: ClassVar[str] = "sd"
+    calibration: ClassVar[Calibration] = Calibration(-1.347, 0.356, 0.226)
     lam: float = 0.9
     S: float = 50.0
     iterations: int = 10
@@ -33,14 +37,14 @@ class SmoothedDirichletEM(RefineMethod):
         positive("S", self.S)
         whole("iterations", self.iterations, least=0)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         cf = np.asarray(results.counts.sum(axis=0)).ravel()
         used = np.flatnonzero(cf)
         if not used.size:  # nothing but empty texts: no evidence
-            return linear_refined(results, lambda texts: texts.counts, cf, 0.0)
+            return linear_estimate(results, lambda texts: texts.counts, cf, 0.0)
         documents = SmoothedDocuments.of(results.counts[:, used], cf[used] / cf.sum(), self.lam)
         ratios, log_p_C = documents.log_ratios, np.log(documents.p_C)[:, None]
-        unmarked = (labels == UNMARKED)[:, None]
+        unmarked = (labels == Mark.UNMARKED)[:, None]
         allowed = unmarked | (labels[:, None] == ONE_PER_CLASS)
         shares = np.where(unmarked, 0.0, allowed)
         for step in range(self.iterations + 1):
@@ -63,10 +67,10 @@ class SmoothedDirichletEM(RefineMethod):
             others = SmoothedDocuments.of(texts.counts[:, used], documents.p_C, self.lam)
             return _over_all_words(others, used, results.n_words)
 
-        return linear_refined(results, rows_of, beta, float(np.diff(constant + log_prior)[0]))
+        return linear_estimate(results, rows_of, beta, float(np.diff(constant + log_prior)[0]))
 
 
-def _over_all_words(documents: SmoothedDocuments, used: IntArray, n_words: int) -> Any:
+def _over_all_words(documents: SmoothedDocuments, used: Integers, n_words: int) -> Any:
     """The log ratios, log(1 + λ·f/|d| / ((1-λ)·p_C)), with the columns of the whole vocabulary."""
     ratios = documents.log_ratios
     return sparse.csr_matrix((ratios.data, used[ratios.indices], ratios.indptr), (ratios.shape[0], n_words))

@@ -6,10 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from germane.lm.parameters import FloatArray, fraction, positive, whole
-from germane.refine.linear import fit_quietly, needing_scikit_learn, refined_by
-from germane.refine.refined import RELEVANT, UNMARKED, Labels, Refined, RefineMethod
+from germane.arrays import Floats, Labels
+from germane.lm.parameters import fraction, positive, whole
+from germane.refine.calibration import Calibration
+from germane.refine.linear import fit_quietly, needing_scikit_learn, unit_vector_estimate
+from germane.refine.method import Estimate, RefineMethod
 from germane.refine.weighting import ResultList, Weighting, checked_weighting
+from germane.types import Mark
 
 FIRST_SHARE, GROWTH = 1e-2, 4.0
 """C* starts at a hundredth of its value and grows fourfold; Joachims: 1e-5, twofold. The answers differ little."""
@@ -29,6 +32,7 @@ class TransductiveSVM(RefineMethod):
     """
 
     name: ClassVar[str] = "tsvm"
+    calibration: ClassVar[Calibration] = Calibration(-1.368, 0.456, 0.232)
     C: float = 1.0
     C_unmarked: float = 1.0
     relevant_share: float | None = None
@@ -42,15 +46,15 @@ class TransductiveSVM(RefineMethod):
         whole("random_state", self.random_state, least=0)
         checked_weighting(self.weights)
 
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         unit = results.unit_weighted(self.weights)
-        marked, unmarked = np.flatnonzero(labels != UNMARKED), np.flatnonzero(labels == UNMARKED)
+        marked, unmarked = np.flatnonzero(labels != Mark.UNMARKED), np.flatnonzero(labels == Mark.UNMARKED)
         y_marked = labels[marked]
         of_marked = np.full(len(marked), self.C)
         model = self._svm(unit[marked], y_marked, of_marked)
         if len(unmarked) < 2:  # no room for both classes
-            return refined_by(model.coef_[0], model.intercept_[0], results, self.weights)
-        share = 0.5 * float(np.mean(y_marked == RELEVANT)) if self.relevant_share is None else self.relevant_share
+            return unit_vector_estimate(model.coef_[0], model.intercept_[0], results, self.weights)
+        share = 0.5 * float(np.mean(y_marked == Mark.RELEVANT)) if self.relevant_share is None else self.relevant_share
         n_relevant = int(np.clip(round(share * len(unmarked)), 1, len(unmarked) - 1))
         rest, rows = unit[unmarked], unit[np.concatenate([marked, unmarked])]
         y = np.zeros(len(unmarked), np.int8)
@@ -64,14 +68,14 @@ class TransductiveSVM(RefineMethod):
                 if not pairs.size:
                     break
                 y[pairs] = 1 - y[pairs]
-        return refined_by(model.coef_[0], model.intercept_[0], results, self.weights)
+        return unit_vector_estimate(model.coef_[0], model.intercept_[0], results, self.weights)
 
     def _growing(self) -> list[float]:
         """C* from its first share to its full value."""
         shares = FIRST_SHARE * GROWTH ** np.arange(np.ceil(np.log(1 / FIRST_SHARE) / np.log(GROWTH)))
         return [*(self.C_unmarked * shares).tolist(), self.C_unmarked]
 
-    def _svm(self, rows: Any, y: npt.NDArray[np.int8], weight: FloatArray) -> Any:
+    def _svm(self, rows: Any, y: Labels, weight: Floats) -> Any:
         with needing_scikit_learn("Refining by a transductive SVM"):
             from sklearn.svm import LinearSVC
         # A rough solution is enough to order results, and what keeps a refinement within the blink of an eye.
@@ -79,7 +83,7 @@ class TransductiveSVM(RefineMethod):
         return fit_quietly(svm, rows, y, weight)
 
 
-def _pairs_to_switch(decision: FloatArray, y: npt.NDArray[np.int8]) -> npt.NDArray[np.intp]:
+def _pairs_to_switch(decision: Floats, y: Labels) -> npt.NDArray[np.intp]:
     """Rows to switch: the worst of either class with the worst of the other, while their slacks sum to more than 2."""
     slack = np.maximum(0.0, 1.0 - np.where(y == 1, decision, -decision))
     by_slack = np.argsort(-slack, kind="stable")

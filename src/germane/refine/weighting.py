@@ -6,8 +6,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from scipy import sparse
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray
 
 Weighting: TypeAlias = Literal["tfidf", "counts"]
 WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
@@ -44,7 +44,7 @@ class ResultList:
         return int(self.counts.shape[1])
 
     @cached_property
-    def idf(self) -> FloatArray:
+    def idf(self) -> Floats:
         """log(|D|/df(w)); 0 for a word of no result."""
         df = np.bincount(self.counts.indices, minlength=self.n_words)
         return np.asarray(np.log(max(len(self), 1) / np.maximum(df, 1)) * (df > 0))
@@ -78,7 +78,7 @@ class ResultList:
         """`weighted`, rows of length 1."""
         return self.unit if checked_weighting(weighting) == "tfidf" else self.unit_counts
 
-    def _with_data(self, data: FloatArray) -> Any:
+    def _with_data(self, data: Floats) -> Any:
         return sparse.csr_matrix((data, self.counts.indices, self.counts.indptr), self.counts.shape)
 
 
@@ -96,7 +96,7 @@ def unit_rows(matrix: Any) -> Any:
     return sparse.csr_matrix((matrix.data * scale, matrix.indices, matrix.indptr), matrix.shape)
 
 
-def row_sums(matrix: Any, values: FloatArray) -> FloatArray:
+def row_sums(matrix: Any, values: Floats) -> Floats:
     """Σ of `values`, one for each stored entry, by row."""
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return np.asarray(np.bincount(row, values, matrix.shape[0]), np.float64)

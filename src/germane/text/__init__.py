@@ -4,10 +4,10 @@
 `BulkAnalyzer` is imported when first asked for, since it needs Numba.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from germane.text.analyzer import Analyzer
-from germane.text.analyzers import AnyAnalyzer, analyzer_from_dict
+from germane.lazy import lazy_exports
+from germane.text.analyzer import Analyzer, AnyAnalyzer, analyzer_from_dict
 from germane.text.character_ngrams import CharacterNGrams
 from germane.text.synonyms import Synonyms
 from germane.text.tokenizer import tokenize
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "analyzer_from_dict", "tokenize"]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "BulkAnalyzer":
-        from germane.text.bulk import BulkAnalyzer
-
-        return BulkAnalyzer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "bulk": ["BulkAnalyzer"],
+    },
+)

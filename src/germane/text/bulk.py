@@ -1,5 +1,6 @@
 """The fast road for indexing: batches of texts to term ids, equal to `Analyzer.terms` text by text."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeVar
@@ -7,11 +8,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from germane.arrays import Integers, Words
 from germane.errors import ParameterError
 from germane.text import kernels
 from germane.text.analyzer import Analyzer
-from germane.text.numbered import NumberedWords
 from germane.text.stemming import stemmer
+from germane.text.synonyms import Word
 from germane.text.tokenizer import scannable
 
 _FIRST_TOKENS = 1 << 13
@@ -53,7 +55,7 @@ class BulkAnalyzer:
         self._term_of = np.zeros(_FIRST_TOKENS, dtype=np.int64)
         self._counts = np.zeros(_FIRST_TOKENS, dtype=np.int64)
 
-    def analyze(self, texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def analyze(self, texts: Sequence[str]) -> tuple[Words, Integers]:
         """The term ids of all texts, one after another, and for each text where its ids end."""
         if isinstance(texts, str):
             raise ParameterError("analyze takes a sequence of texts, not one text")
@@ -64,7 +66,7 @@ class BulkAnalyzer:
         n = kernels.tokens_to_terms(ids, ends, self._term_of, self._counts)
         return ids[:n].copy(), ends
 
-    def surfaces(self) -> tuple[list[str], NDArray[np.int64]]:
+    def surfaces(self) -> tuple[list[str], Integers]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
         if self._numbered is not None:
             return self._numbered.surfaces()
@@ -74,9 +76,7 @@ class BulkAnalyzer:
         best = order[first[kept >= 0]]
         return [self._spellings[token] for token in best.tolist()], counts[best]
 
-    def _scan(
-        self, data: NDArray[np.uint8], byte_ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def _scan(self, data: NDArray[np.uint8], byte_ends: Integers) -> tuple[Words, Integers]:
         """The token ids of the texts and where each text ends; new tokens are entered with their terms."""
         ids = np.empty((data.size + byte_ends.size) // 2 + 1, dtype=np.uint32)
         ends = np.empty(byte_ends.size, dtype=np.int64)
@@ -131,7 +131,7 @@ class BulkAnalyzer:
         return [data[a:b].decode() for a, b in pairwise(offsets)]
 
 
-def _join(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _join(texts: Sequence[str]) -> tuple[NDArray[np.uint8], Integers]:
     """The UTF-8 bytes of all texts, made scannable, and where each ends."""
     ready = [text if text.isascii() else scannable(text) for text in texts]
     joined = "".join(ready)
@@ -145,3 +145,36 @@ def _doubled(array: NDArray[_Scalar]) -> NDArray[_Scalar]:
     grown = np.zeros(2 * array.size, dtype=array.dtype)
     grown[: array.size] = array
     return grown
+
+
+class NumberedWords:
+    """What `BulkAnalyzer` does, by `Analyzer.words` text by text: terms numbered in order of first appearance."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self.terms: list[str] = []
+        self._analyzer = analyzer
+        self._ids: dict[str, int] = {}
+        self._counts: Counter[Word] = Counter()
+
+    def analyze(self, texts: Sequence[str]) -> tuple[Words, Integers]:
+        """The term ids of all texts, one after another, and for each text where its ids end."""
+        found: list[int] = []
+        ends: list[int] = []
+        for text in texts:
+            words = self._analyzer.words(text)
+            self._counts.update(words)
+            for word in words:
+                number = self._ids.setdefault(word.term, len(self.terms))
+                if number == len(self.terms):
+                    self.terms.append(word.term)
+                found.append(number)
+            ends.append(len(found))
+        return np.array(found, np.uint32), np.array(ends, np.int64)
+
+    def surfaces(self) -> tuple[list[str], Integers]:
+        """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
+        best = dict.fromkeys(self.terms, ("", 0))
+        for word, count in self._counts.items():
+            if count > best[word.term][1]:
+                best[word.term] = (word.token, count)
+        return [token for token, _ in best.values()], np.array([count for _, count in best.values()], np.int64)

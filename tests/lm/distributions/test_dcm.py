@@ -10,8 +10,7 @@ from scipy.special import gamma
 
 from germane.errors import InputError, ParameterError
 from germane.lm.distributions import DCM, DCMFit, DCMStatistics, Multinomial, fit_dcm
-from germane.lm.distributions.dcm import _Likelihood
-from germane.lm.distributions.rising import log_rising, log_rising_curvature, log_rising_slope
+from germane.lm.distributions.dcm import _Likelihood, log_rising, log_rising_curvature, log_rising_slope
 
 ALPHA = np.array([0.3, 1.2, 2.5])
 COUNTS = np.array([[5.0, 0, 1, 0], [0, 4, 1, 0], [1, 0, 6, 0], [3, 0, 0, 0], [0, 0, 0, 0], [2, 9, 2, 0]])

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse, stats
 
 from germane.errors import ParameterError
+from germane.refine.screening.hypergeometric import largest_compatible, least_p, p_at_most, windows
 from germane.refine.screening.ranking import Ranker
 from germane.refine.screening.remaining import calibrated, can_calibrate, held_out, logistic, platt, remaining
 from germane.refine.screening.stopping import StoppingRule, checkpoints
 from germane.refine.screening.weighting import tf_idf
-from germane.refine.screening.window_test import largest_compatible, least_p, p_at_most, windows
 
 
 def flags(text):

@@ -9,8 +9,8 @@ from germane.cli.analysis import analyzer_named
 from germane.cli.documents import Source, documents, put_added, tell_skipped
 from germane.cli.opening import new_engine
 from germane.errors import InputError, ParameterError
+from germane.types import DEFAULT_FIELDS
 
-DEFAULT_FIELDS = "title,text"
 CIFF_ENDINGS = (".ciff", ".ciff.gz")
 
 
@@ -21,7 +21,7 @@ def index(
         str | None,
         typer.Option(
             help="The fields to search as text, with commas between them; all others can be filtered on. "
-            f"Otherwise {DEFAULT_FIELDS}.",
+            f"Otherwise {','.join(DEFAULT_FIELDS)}.",
             show_default=False,
         ),
     ] = None,
@@ -50,7 +50,7 @@ def index(
         raise InputError(f"a CIFF file is an index already: germane import-ciff {source} --into {into}")
     from germane.data import SkipReport
 
-    names = _field_names(fields or DEFAULT_FIELDS)
+    names = _field_names(fields or ",".join(DEFAULT_FIELDS))
     collection = Source(source, format, mapping or (), encoding, on_error.value, id_from_number)
     skipped = SkipReport()
     with new_engine(into, analyzer_named(stemmer, stopwords), names) as engine:

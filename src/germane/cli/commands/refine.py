@@ -10,7 +10,7 @@ from germane.cli.analysis import analyzer_named
 from germane.cli.result_list import ResultSource, marked, threshold_of
 from germane.cli.streams import put_json, tell, terminal
 from germane.errors import ParameterError
-from germane.refine.methods import METHOD_NAMES
+from germane.refine.registry import METHOD_NAMES
 
 _REFINING = "Refining"
 _ANALYSIS = "Words"

@@ -9,7 +9,6 @@ from germane.lm.distributions.dcm import DCM, DCMFit, DCMStatistics, fit_dcm
 from germane.lm.distributions.dirichlet import DirichletDistribution, DirichletFit, fit_dirichlet
 from germane.lm.distributions.multinomial import CountStatistics, Multinomial
 from germane.lm.distributions.multiple_bernoulli import MultipleBernoulli
-from germane.lm.distributions.perplexity import document_perplexity
 from germane.lm.distributions.smoothed_dirichlet import (
     SmoothedDirichlet,
     approximate_log_normaliser,
@@ -17,6 +16,7 @@ from germane.lm.distributions.smoothed_dirichlet import (
 )
 from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments
 from germane.lm.distributions.two_poisson import TwoPoisson
+from germane.lm.divergences import document_perplexity
 
 __all__ = [
     "DCM",

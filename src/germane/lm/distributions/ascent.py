@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from germane.lm.parameters import FloatArray, positive, whole
+from germane.arrays import Floats
+from germane.lm.parameters import positive, whole
 
 LARGEST_FACTOR = 10.0
 """A Newton step changes no α_j by more than this factor, which also keeps it positive."""
@@ -20,30 +21,30 @@ HALVINGS = 12
 class Derivatives(NamedTuple):
     """Gradient g, and the Hessian diag(q) + z·11ᵀ."""
 
-    g: FloatArray
-    q: FloatArray
+    g: Floats
+    q: Floats
     z: float
 
 
 class Objective(Protocol):
     """A log-likelihood of α > 0, of the shape described above."""
 
-    def log_likelihood(self, alpha: FloatArray) -> float: ...
+    def log_likelihood(self, alpha: Floats) -> float: ...
 
-    def derivatives(self, alpha: FloatArray) -> Derivatives: ...
+    def derivatives(self, alpha: Floats) -> Derivatives: ...
 
-    def fixed_point(self, alpha: FloatArray, *, keep_S: bool) -> FloatArray:
+    def fixed_point(self, alpha: Floats, *, keep_S: bool) -> Floats:
         """Minka's update of α; with `keep_S`, of the mean alone."""
 
 
 class Ascent(NamedTuple):
     """The estimate, and the log-likelihood at the start and after each iteration; it never falls."""
 
-    alpha: FloatArray
-    log_likelihoods: FloatArray
+    alpha: Floats
+    log_likelihoods: Floats
 
 
-def ascend(objective: Objective, alpha: FloatArray, *, keep_S: bool, max_iter: int, tol: float) -> Ascent:
+def ascend(objective: Objective, alpha: Floats, *, keep_S: bool, max_iter: int, tol: float) -> Ascent:
     """Climb from α until an iteration gains less than tol·|log-likelihood|, or for `max_iter` iterations."""
     whole("max_iter", max_iter, least=1)
     positive("tol", tol)
@@ -63,7 +64,7 @@ def ascend(objective: Objective, alpha: FloatArray, *, keep_S: bool, max_iter: i
     return Ascent(alpha, np.array(trace))
 
 
-def _climb(objective: Objective, alpha: FloatArray, reached: float, proposal: FloatArray) -> tuple[float, FloatArray]:
+def _climb(objective: Objective, alpha: Floats, reached: float, proposal: Floats) -> tuple[float, Floats]:
     """The proposal, or the first point halfway back to α, and again, that climbs above `reached`; else α."""
     for halving in range(HALVINGS):
         there = alpha + 0.5**halving * (proposal - alpha)
@@ -73,7 +74,7 @@ def _climb(objective: Objective, alpha: FloatArray, reached: float, proposal: Fl
     return reached, alpha
 
 
-def _newton(at: Derivatives, alpha: FloatArray, keep_S: bool) -> FloatArray:
+def _newton(at: Derivatives, alpha: Floats, keep_S: bool) -> Floats:
     """α - H⁻¹g, or with Σα kept the same with a Lagrange multiplier; `_along_ray` where H has a rising direction.
 
     (diag(q) + z·11ᵀ)⁻¹g = (g - b)/q with b = Σ(g/q) / (1/z + Σ1/q); keeping Σα is the limit z → ∞.
@@ -90,7 +91,7 @@ def _newton(at: Derivatives, alpha: FloatArray, keep_S: bool) -> FloatArray:
     return bounded * (alpha.sum() / bounded.sum()) if keep_S else bounded
 
 
-def _along_ray(at: Derivatives, alpha: FloatArray) -> FloatArray:
+def _along_ray(at: Derivatives, alpha: Floats) -> Floats:
     """A Newton step in log S with the mean kept, or the largest step uphill where that curve is not concave either.
 
     Far from the optimum, and where the likelihood rises with S for ever, S is what the fixed point is slowest at.

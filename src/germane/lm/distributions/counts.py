@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
+from germane.arrays import Floats, Integers
 from germane.errors import InputError
 from germane.lm.model import add_up
-from germane.lm.parameters import FloatArray, IntArray
 
 Counts: TypeAlias = Any
 """Documents × words: a SciPy sparse matrix or array, a dense two-dimensional array, or one document (ids, counts)."""
@@ -42,7 +42,7 @@ def checked_counts(counts: Counts, V: int | None = None) -> csr_array:
     return rows
 
 
-def checked_weights(sample_weight: npt.ArrayLike | None, n_docs: int) -> FloatArray:
+def checked_weights(sample_weight: npt.ArrayLike | None, n_docs: int) -> Floats:
     """One finite weight ≥ 0 for each document; all 1 where none are given."""
     if sample_weight is None:
         return np.ones(n_docs)
@@ -54,7 +54,7 @@ def checked_weights(sample_weight: npt.ArrayLike | None, n_docs: int) -> FloatAr
     return weights
 
 
-def blocks(rows: csr_array, weights: FloatArray) -> Iterator[tuple[csr_array, FloatArray]]:
+def blocks(rows: csr_array, weights: Floats) -> Iterator[tuple[csr_array, Floats]]:
     """The documents and their weights, as many at a time as hold about `BLOCK` counts; at least one block."""
     cuts = np.searchsorted(rows.indptr, np.arange(BLOCK, rows.nnz, BLOCK))
     edges = np.unique(np.concatenate([[0], cuts, [rows.shape[0]]]))
@@ -65,22 +65,22 @@ def blocks(rows: csr_array, weights: FloatArray) -> Iterator[tuple[csr_array, Fl
         yield rows[start:end], weights[start:end]
 
 
-def lengths_of(rows: csr_array) -> FloatArray:
+def lengths_of(rows: csr_array) -> Floats:
     """|d| of each document."""
     return np.asarray(rows.sum(axis=1), dtype=np.float64).reshape(-1)
 
 
-def row_of_each(rows: csr_array) -> IntArray:
+def row_of_each(rows: csr_array) -> Integers:
     """For each stored count, the number of its document."""
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
-def sum_rows(rows: csr_array, values: FloatArray) -> FloatArray:
+def sum_rows(rows: csr_array, values: Floats) -> Floats:
     """For each document, the sum of `values`, which stand beside the stored counts."""
     return np.asarray(np.bincount(row_of_each(rows), weights=values, minlength=rows.shape[0]), dtype=np.float64)
 
 
-def sum_words(rows: csr_array, values: FloatArray) -> FloatArray:
+def sum_words(rows: csr_array, values: Floats) -> Floats:
     """For each word, the sum of `values`, which stand beside the stored counts."""
     return np.asarray(np.bincount(rows.indices, weights=values, minlength=rows.shape[1]), dtype=np.float64)
 

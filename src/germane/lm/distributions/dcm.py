@@ -8,14 +8,50 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.special import gammaln, polygamma, psi
 
+from germane.arrays import Floats, Integers
 from germane.errors import InputError
 from germane.lm.distributions.ascent import Derivatives, ascend
 from germane.lm.distributions.counts import Counts, blocks, checked_counts, checked_weights, lengths_of, sum_rows
 from germane.lm.distributions.multinomial import documents_of, draw_words, log_binomial, log_coefficient
-from germane.lm.distributions.parameters import at_words, counts_and_lengths, precision_vector
-from germane.lm.distributions.rising import log_rising, log_rising_curvature, log_rising_slope
-from germane.lm.parameters import FloatArray, IntArray, positive, wholes
+from germane.lm.parameters import at_words, counts_and_lengths, positive, precision_vector, wholes
+
+LARGE = 1e3
+"""From here on the series is exact to rounding: its first neglected term is below 1/(1260·a⁵) = 10⁻¹⁸."""
+
+
+def log_rising(a: Floats, f: Floats) -> Floats:
+    """log Γ(a + f) - log Γ(a) for a > 0, f ≥ 0; for a whole f it is Σ_{k<f} log(a + k)."""
+    large = a > LARGE
+    A = np.where(large, a, LARGE)
+    top = A + f
+    series = (top - 0.5) * np.log1p(f / A) + f * np.log(A) - f - f / (12 * A * top) - _cubes(A, top) / 360
+    return np.asarray(np.where(large, series, gammaln(a + f) - gammaln(a)))
+
+
+def log_rising_slope(a: Floats, f: Floats) -> Floats:
+    """d/da of `log_rising`: ψ(a + f) - ψ(a) ≥ 0; for a whole f it is Σ_{k<f} 1/(a + k)."""
+    large = a > LARGE
+    A = np.where(large, a, LARGE)
+    top = A + f
+    series = np.log1p(f / A) + f / (2 * A * top) + f * (A + top) / (12 * (A * top) ** 2)
+    return np.asarray(np.where(large, series, psi(a + f) - psi(a)))
+
+
+def log_rising_curvature(a: Floats, f: Floats) -> Floats:
+    """d²/da² of `log_rising`: ψ'(a + f) - ψ'(a) ≤ 0; for a whole f it is -Σ_{k<f} 1/(a + k)²."""
+    large = a > LARGE
+    A = np.where(large, a, LARGE)
+    top = A + f
+    series = -f / (A * top) - f * (A + top) / (2 * (A * top) ** 2) + _cubes(A, top) / 6
+    return np.asarray(np.where(large, series, polygamma(1, a + f) - polygamma(1, a)))
+
+
+def _cubes(A: Floats, top: Floats) -> Floats:
+    """1/(A + f)³ - 1/A³, where top = A + f."""
+    return np.asarray(top**-3.0 - A**-3.0)
+
 
 STARTING_S = 10.0 ** np.arange(-2, 6)
 """Precisions tried at the observed mean, to start from the likeliest, when S is to be estimated."""
@@ -40,14 +76,14 @@ class DCM:
         """The DCM of `fit_dcm`."""
         return cls(fit_dcm(statistics, S=S, max_iter=max_iter, tol=tol).alpha)
 
-    def log_density(self, counts: Counts, *, coefficient: bool = True) -> FloatArray:
+    def log_density(self, counts: Counts, *, coefficient: bool = True) -> Floats:
         """log P(f|α) of each document; -∞ where it holds a word with α_j = 0, and 0 for an empty one."""
         rows = checked_counts(counts, self.V)
         of_words = sum_rows(rows, _log_rising_from_0(self.alpha[rows.indices], rows.data))
         logs = of_words - log_rising(np.asarray(self.S), lengths_of(rows))
         return logs + log_coefficient(rows) if coefficient else logs
 
-    def log_marginal(self, words: npt.ArrayLike, f: npt.ArrayLike, len_d: npt.ArrayLike) -> FloatArray:
+    def log_marginal(self, words: npt.ArrayLike, f: npt.ArrayLike, len_d: npt.ArrayLike) -> Floats:
         """log P(f_j|α, |D|), beta-binomial: log C(|D|, f_j) + log α_j^(f_j) + log (S-α_j)^(|D|-f_j) - log S^(|D|).
 
         Rising factorials a^(f) = Γ(a+f)/Γ(a); `words` (ids), `f` and `len_d` broadcast. Source: SD (3.44). Departure:
@@ -83,9 +119,9 @@ class DCM:
 class DCMFit(NamedTuple):
     """Estimated α (0 for words that never occur), its sum S, and the trace of the log-likelihood."""
 
-    alpha: FloatArray
+    alpha: Floats
     S: float
-    log_likelihoods: FloatArray
+    log_likelihoods: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +133,11 @@ class DCMStatistics:
     """
 
     V: int
-    words: IntArray
-    values: FloatArray
-    weights: FloatArray
-    lengths: FloatArray
-    length_weights: FloatArray
+    words: Integers
+    values: Floats
+    weights: Floats
+    lengths: Floats
+    length_weights: Floats
 
     @classmethod
     def of(cls, counts: Counts, sample_weight: npt.ArrayLike | None = None) -> "DCMStatistics":
@@ -111,7 +147,7 @@ class DCMStatistics:
         return reduce(add, (cls._of_block(*block) for block in blocks(rows, weights)))
 
     @classmethod
-    def _of_block(cls, rows: csr_array, weights: FloatArray) -> "DCMStatistics":
+    def _of_block(cls, rows: csr_array, weights: Floats) -> "DCMStatistics":
         lengths = lengths_of(rows)
         used = (lengths > 0) & (weights > 0)
         per_count = np.repeat(weights, np.diff(rows.indptr))
@@ -176,7 +212,7 @@ def fit_dcm(
     return DCMFit(alpha, float(alpha.sum()), climbed.log_likelihoods)
 
 
-def _log_rising_from_0(a: FloatArray, f: FloatArray) -> FloatArray:
+def _log_rising_from_0(a: Floats, f: Floats) -> Floats:
     """`log_rising` with its limits at a = 0: -∞ for f > 0, and 0 for f = 0."""
     positive_a = np.where(a > 0, a, 1.0)
     return np.where(a > 0, log_rising(positive_a, f), np.where(f > 0, -np.inf, 0.0))
@@ -185,15 +221,15 @@ def _log_rising_from_0(a: FloatArray, f: FloatArray) -> FloatArray:
 class _Likelihood:
     """Σ_j Σ_f w_jf log α_j^(f) - Σ_n w_n log S^(n), rising factorials, over the words that occur."""
 
-    def __init__(self, statistics: DCMStatistics, places: IntArray, n_seen: int) -> None:
+    def __init__(self, statistics: DCMStatistics, places: Integers, n_seen: int) -> None:
         self.of, self.places, self.n_seen = statistics, places, n_seen
 
-    def log_likelihood(self, alpha: FloatArray) -> float:
+    def log_likelihood(self, alpha: Floats) -> float:
         of, S = self.of, np.asarray(alpha.sum())
         of_words = of.weights @ log_rising(alpha[self.places], of.values)
         return float(of_words - of.length_weights @ log_rising(S, of.lengths))
 
-    def derivatives(self, alpha: FloatArray) -> Derivatives:
+    def derivatives(self, alpha: Floats) -> Derivatives:
         of, S = self.of, np.asarray(alpha.sum())
         return Derivatives(
             self._slopes(alpha) - of.length_weights @ log_rising_slope(S, of.lengths),
@@ -201,7 +237,7 @@ class _Likelihood:
             -float(of.length_weights @ log_rising_curvature(S, of.lengths)),
         )
 
-    def fixed_point(self, alpha: FloatArray, *, keep_S: bool) -> FloatArray:
+    def fixed_point(self, alpha: Floats, *, keep_S: bool) -> Floats:
         """α_j ← α_j·Σ(ψ(f + α_j) - ψ(α_j)) / Σ(ψ(n + S) - ψ(S)), Minka (2003) (55); it never lowers the likelihood."""
         moved = alpha * self._slopes(alpha)
         S = np.asarray(alpha.sum())
@@ -209,16 +245,16 @@ class _Likelihood:
             return np.asarray(moved * (S / moved.sum()))
         return np.asarray(moved / (self.of.length_weights @ log_rising_slope(S, self.of.lengths)))
 
-    def _slopes(self, alpha: FloatArray) -> FloatArray:
+    def _slopes(self, alpha: Floats) -> Floats:
         return self.per_word(log_rising_slope(alpha[self.places], self.of.values))
 
-    def per_word(self, values: FloatArray) -> FloatArray:
+    def per_word(self, values: Floats) -> Floats:
         """For each word, the weighted sum of `values`, which stand beside the histogram."""
         summed = np.bincount(self.places, weights=self.of.weights * values, minlength=self.n_seen)
         return np.asarray(summed, dtype=np.float64)
 
 
-def _histogram(words: IntArray, values: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def _histogram(words: Integers, values: Floats, weights: Floats) -> tuple[Integers, Floats, Floats]:
     """The different (word, value) pairs in order, and the sum of the weights of each."""
     order = np.lexsort((values, words))
     words, values, weights = words[order], values[order], weights[order]

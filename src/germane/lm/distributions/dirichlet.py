@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, gammaln, polygamma, psi, softmax, xlog1py, xlogy
 
+from germane.arrays import Floats
 from germane.errors import InputError, ParameterError
 from germane.lm.distributions.ascent import Derivatives, ascend
-from germane.lm.distributions.parameters import at_words, precision_vector, proportions_of_words
 from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments
-from germane.lm.parameters import SUM_TOLERANCE, FloatArray, positive, whole
+from germane.lm.parameters import SUM_TOLERANCE, at_words, positive, precision_vector, proportions_of_words, whole
 
 STARTING_S = 10.0 ** np.arange(-1, 7)
 """Precisions tried at the observed mean, to start from the likeliest, when S is to be estimated."""
@@ -36,7 +36,7 @@ class DirichletDistribution:
         """The Dirichlet of `fit_dirichlet` for smoothed documents."""
         return cls(fit_dirichlet(statistics.mean_log, S=S, weight=statistics.weight, max_iter=max_iter, tol=tol).alpha)
 
-    def log_density(self, theta: npt.ArrayLike | SmoothedDocuments) -> FloatArray:
+    def log_density(self, theta: npt.ArrayLike | SmoothedDocuments) -> Floats:
         """log P(θ|α) for each of many smoothed documents (sparse), or for each row of an array of proportions > 0."""
         normaliser = float(gammaln(self.alpha).sum() - gammaln(self.S))
         if isinstance(theta, SmoothedDocuments):
@@ -50,13 +50,13 @@ class DirichletDistribution:
             raise InputError("each theta must be greater than 0 everywhere and sum to 1: smooth the documents")
         return np.asarray(np.log(rows) @ (self.alpha - 1) - normaliser)
 
-    def log_marginal(self, words: npt.ArrayLike, theta: npt.ArrayLike) -> FloatArray:
+    def log_marginal(self, words: npt.ArrayLike, theta: npt.ArrayLike) -> Floats:
         """log P(θ_j|α), the density of Beta(α_j, S-α_j). Source: SD (3.48). `words` (ids) and `theta` broadcast."""
         a = at_words(self.alpha, words)
         theta_j = proportions_of_words(theta)
         return np.asarray(xlogy(a - 1, theta_j) + xlog1py(self.S - a - 1, -theta_j) - betaln(a, self.S - a))
 
-    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> FloatArray:
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None) -> Floats:
         """n multinomials θ as an n × V array (every θ is full). Where α is tiny a θ_j may be too small for a float: 0.
 
         In logarithms, log γ_j = log Gamma(α_j + 1) + log(U)/α_j, so that small α do not make a whole row 0.
@@ -70,9 +70,9 @@ class DirichletDistribution:
 class DirichletFit(NamedTuple):
     """Estimated α, its sum S, and the trace of the log-likelihood."""
 
-    alpha: FloatArray
+    alpha: Floats
     S: float
-    log_likelihoods: FloatArray
+    log_likelihoods: Floats
 
 
 def fit_dirichlet(
@@ -108,13 +108,13 @@ def fit_dirichlet(
 class _Likelihood:
     """N·(log Γ(S) - Σ_j log Γ(α_j) + Σ_j (α_j - 1)·t_j); concave in α."""
 
-    def __init__(self, t: FloatArray, weight: float) -> None:
+    def __init__(self, t: Floats, weight: float) -> None:
         self.t, self.weight = t, weight
 
-    def log_likelihood(self, alpha: FloatArray) -> float:
+    def log_likelihood(self, alpha: Floats) -> float:
         return self.weight * float(gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ self.t)
 
-    def derivatives(self, alpha: FloatArray) -> Derivatives:
+    def derivatives(self, alpha: Floats) -> Derivatives:
         S = alpha.sum()
         return Derivatives(
             self.weight * (psi(S) - psi(alpha) + self.t),
@@ -122,7 +122,7 @@ class _Likelihood:
             self.weight * float(polygamma(1, S)),
         )
 
-    def fixed_point(self, alpha: FloatArray, *, keep_S: bool) -> FloatArray:
+    def fixed_point(self, alpha: Floats, *, keep_S: bool) -> Floats:
         """α_j ← ψ⁻¹(ψ(S) + t_j), Minka (2003) (9); for the mean alone ψ⁻¹(t_j + Σ_k m_k(ψ(α_k) - t_k)), rescaled."""
         S = alpha.sum()
         if not keep_S:
@@ -131,7 +131,7 @@ class _Likelihood:
         return np.asarray(moved * (S / moved.sum()))
 
 
-def inverse_psi(y: npt.ArrayLike) -> FloatArray:
+def inverse_psi(y: npt.ArrayLike) -> Floats:
     """The x > 0 with ψ(x) = y, by Newton's method. Source: Minka (2003), appendix C."""
     wanted = np.asarray(y, dtype=np.float64)
     # exp overflows only in the branch that is not taken.

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import gammaln, xlog1py, xlogy
 
+from germane.arrays import Floats, Integers
 from germane.errors import InputError
 from germane.lm.distributions.counts import (
     Counts,
@@ -20,9 +21,8 @@ from germane.lm.distributions.counts import (
     sum_rows,
     sum_words,
 )
-from germane.lm.distributions.parameters import at_words, counts_and_lengths
 from germane.lm.model import background_at
-from germane.lm.parameters import FloatArray, IntArray, distribution, wholes
+from germane.lm.parameters import at_words, counts_and_lengths, distribution, wholes
 from germane.lm.smoothing import MLE, Laplace, Smoothing
 
 
@@ -33,8 +33,8 @@ class CountStatistics:
     Sufficient for the multinomial (cf) and for the multiple Bernoulli (df, n_docs); statistics add up with `+`.
     """
 
-    cf: FloatArray
-    df: FloatArray
+    cf: Floats
+    df: Floats
     n_docs: float
 
     @classmethod
@@ -45,7 +45,7 @@ class CountStatistics:
         return reduce(add, (cls._of_block(*block) for block in blocks(rows, weights)))
 
     @classmethod
-    def _of_block(cls, rows: csr_array, weights: FloatArray) -> "CountStatistics":
+    def _of_block(cls, rows: csr_array, weights: Floats) -> "CountStatistics":
         per_count = weights[row_of_each(rows)]
         return cls(sum_words(rows, per_count * rows.data), sum_words(rows, per_count), float(weights.sum()))
 
@@ -80,7 +80,7 @@ class Multinomial:
         excess, share = (smoothing or MLE()).split(cf, total, int((cf > 0).sum()))
         return cls(excess if share == 0 else excess + share * background_at(np.arange(cf.size), p_C))
 
-    def log_density(self, counts: Counts, *, coefficient: bool = True) -> FloatArray:
+    def log_density(self, counts: Counts, *, coefficient: bool = True) -> Floats:
         """log P(f|θ) of each document; -∞ where it holds a word of probability 0, and 0 for an empty one.
 
         Without the `coefficient` |D|!/Π f_j! it is the probability of the words in their order.
@@ -90,7 +90,7 @@ class Multinomial:
             of_words = sum_rows(rows, rows.data * np.log(self.theta)[rows.indices])
         return of_words + log_coefficient(rows) if coefficient else of_words
 
-    def log_marginal(self, words: npt.ArrayLike, f: npt.ArrayLike, len_d: npt.ArrayLike) -> FloatArray:
+    def log_marginal(self, words: npt.ArrayLike, f: npt.ArrayLike, len_d: npt.ArrayLike) -> Floats:
         """log P(f_j|θ, |D|), binomial: log C(|D|, f_j) + f_j log θ_j + (|D|-f_j) log(1-θ_j). Source: SD (3.43).
 
         `words` (ids), `f` and `len_d` broadcast.
@@ -106,17 +106,17 @@ class Multinomial:
         return documents_of(words, lengths, self.V)
 
 
-def log_coefficient(rows: csr_array) -> FloatArray:
+def log_coefficient(rows: csr_array) -> Floats:
     """log |D|!/Π_j f_j! of each document."""
     return np.asarray(gammaln(lengths_of(rows) + 1) - sum_rows(rows, gammaln(rows.data + 1)))
 
 
-def log_binomial(n: FloatArray, k: FloatArray) -> FloatArray:
+def log_binomial(n: Floats, k: Floats) -> Floats:
     """log C(n, k)."""
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
-def draw_words(theta: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+def draw_words(theta: Floats, n: int, rng: np.random.Generator) -> Integers:
     """n word ids drawn from θ."""
     steps = np.cumsum(theta)
     last = int(np.flatnonzero(theta)[-1])  # rounding must not lead to a word of probability 0
@@ -124,7 +124,7 @@ def draw_words(theta: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
     return np.asarray(np.minimum(drawn, last), dtype=np.int64)
 
 
-def documents_of(words: IntArray, lengths: IntArray, V: int) -> csr_array:
+def documents_of(words: Integers, lengths: Integers, V: int) -> csr_array:
     """Counts of documents whose tokens stand one after another in `words`."""
     rows = csr_array((np.ones(words.size), words, np.concatenate([[0], np.cumsum(lengths)])), shape=(lengths.size, V))
     rows.sum_duplicates()

@@ -4,11 +4,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from germane.arrays import Floats
 from germane.errors import InputError
 from germane.lm.distributions.counts import Counts, checked_counts, sum_rows
 from germane.lm.distributions.multinomial import CountStatistics
-from germane.lm.distributions.parameters import probabilities
-from germane.lm.parameters import FloatArray, number, whole
+from germane.lm.parameters import number, probabilities, whole
 from germane.lm.smoothing import Laplace
 
 
@@ -31,7 +31,7 @@ class MultipleBernoulli:
             return cls(np.minimum(statistics.df / statistics.n_docs, 1.0))
         return cls(Laplace(delta).probability(statistics.df, statistics.n_docs, 2))
 
-    def log_density(self, counts: Counts) -> FloatArray:
+    def log_density(self, counts: Counts) -> Floats:
         """log P(x|β) of each document; counts above 0 mean "there". -∞ where β rules the document out."""
         rows = checked_counts(counts, self.V)
         open_ = self.beta < 1
@@ -43,7 +43,7 @@ class MultipleBernoulli:
         has_all = certain == int((~open_).sum())
         return np.where(has_all, base + sum_rows(rows, log_odds[rows.indices]), -np.inf)
 
-    def log_ratio(self, other: "MultipleBernoulli", counts: Counts) -> FloatArray:
+    def log_ratio(self, other: "MultipleBernoulli", counts: Counts) -> Floats:
         """log P(x|β^R)/P(x|β^N) of each document, self being R: the BIR model's ranking. Source: SD (1.13).
 
         NaN where both rule the document out.

@@ -7,11 +7,19 @@ import numpy.typing as npt
 from scipy.integrate import quad
 from scipy.special import betainc, betaincinv, gammaln, softmax, xlogy
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm.distributions.counts import Counts
-from germane.lm.distributions.parameters import at_words, precision_vector, proportions_of_words
 from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments, full_background
-from germane.lm.parameters import FloatArray, fraction, open_fraction, positive, whole
+from germane.lm.parameters import (
+    at_words,
+    fraction,
+    open_fraction,
+    positive,
+    precision_vector,
+    proportions_of_words,
+    whole,
+)
 
 LARGEST_V = 4
 """Numerical integration in V-1 dimensions is refused above this vocabulary."""
@@ -40,15 +48,15 @@ class SmoothedDirichlet:
         """
         return cls(positive("S", S) * softmax(statistics.mean_log), statistics.p_C, statistics.lam)
 
-    def log_density(self, counts: Counts) -> FloatArray:
+    def log_density(self, counts: Counts) -> Floats:
         """log P_a(θ^D|α) of each document, SD (3.25). An empty one is θ^D = p_C."""
         return self._kernel(counts) - approximate_log_normaliser(self.alpha)
 
-    def exact_log_density(self, counts: Counts) -> FloatArray:
+    def exact_log_density(self, counts: Counts) -> Floats:
         """log P(θ^D|α) of each document with the exact normaliser, SD (3.16); for at most `LARGEST_V` words."""
         return self._kernel(counts) - exact_log_normaliser(self.alpha, self.p_C, self.lam)
 
-    def log_marginal(self, words: npt.ArrayLike, theta: npt.ArrayLike) -> FloatArray:
+    def log_marginal(self, words: npt.ArrayLike, theta: npt.ArrayLike) -> Floats:
         """log P_a(θ_j|α) = log S^S/(α_j^α_j·(S-α_j)^(S-α_j)) + (α_j-1) log θ_j + (S-α_j-1) log(1-θ_j), SD (3.49).
 
         `words` (ids) and `theta` broadcast. A density, and an approximate one: normalise it before plotting counts.
@@ -59,7 +67,7 @@ class SmoothedDirichlet:
         normaliser = xlogy(a, a) + xlogy(b, b) - xlogy(self.S, self.S)
         return np.asarray((a - 1) * np.log(theta_j) + (b - 1) * np.log1p(-theta_j) - normaliser)
 
-    def log_mass_bound(self, counts: Counts, *, at_edges: bool = False) -> FloatArray:
+    def log_mass_bound(self, counts: Counts, *, at_edges: bool = False) -> Floats:
         """An upper bound on log P(f^D|α): log P_a(θ^D|α) + (V-1) log λ - (V-1) log |D|.
 
         Source: SD (7.15), from the volume (7.12) of the models that round to f^D. Departure: λ^(V-1) where (7.6) prints
@@ -75,7 +83,7 @@ class SmoothedDirichlet:
         bound = documents.weighted_logs(self.alpha - 1) - approximate_log_normaliser(self.alpha) + log_volume
         return np.where(documents.len_d > 0, bound, 0.0)
 
-    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None, sweeps: int = 200) -> FloatArray:
+    def sample(self, n: int, *, random_state: int | np.random.Generator | None = None, sweeps: int = 200) -> Floats:
         """n language models θ of the exact density (3.16), as an n × V array (every θ is full).
 
         A Gibbs sampler: each sweep pairs the words at random and redraws how each pair divides its sum s, which is
@@ -99,7 +107,7 @@ class SmoothedDirichlet:
             theta[:, j] = both - theta[:, i]
         return np.asarray(theta)
 
-    def _kernel(self, counts: Counts) -> FloatArray:
+    def _kernel(self, counts: Counts) -> Floats:
         return SmoothedDocuments.of(counts, self.p_C, self.lam).weighted_logs(self.alpha - 1)
 
 
@@ -128,7 +136,7 @@ def exact_log_normaliser(alpha: npt.ArrayLike, p_C: npt.ArrayLike, lam: float) -
     return log(_integral(a, least, 1.0))
 
 
-def _integral(alpha: FloatArray, least: FloatArray, total: float) -> float:
+def _integral(alpha: Floats, least: Floats, total: float) -> float:
     """∫ Π_j θ_j^(α_j-1) over θ_j ≥ least_j with Σθ = total, one word at a time."""
     if alpha.size == 1:
         return float(total ** (alpha[0] - 1))

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from germane.arrays import Floats
 from germane.errors import InputError, ParameterError
 from germane.lm.distributions.counts import Counts, blocks, checked_counts, checked_weights, lengths_of, row_of_each
-from germane.lm.parameters import FloatArray, distribution, open_fraction
+from germane.lm.parameters import distribution, open_fraction
 from germane.lm.smoothing import JelinekMercer
 
 
-def full_background(p_C: npt.ArrayLike) -> FloatArray:
+def full_background(p_C: npt.ArrayLike) -> Floats:
     """`p_C` if it is a distribution that gives every word something."""
     shares = distribution("p_C", p_C)
     if (shares == 0).any():
@@ -33,11 +34,11 @@ class SmoothedDocuments:
     An empty document is pure background, θ^D = p_C, as everywhere in `germane.lm.smoothing`.
     """
 
-    p_C: FloatArray
+    p_C: Floats
     lam: float
     log_ratios: csr_array
-    log_shares: FloatArray
-    len_d: FloatArray
+    log_shares: Floats
+    len_d: Floats
 
     @classmethod
     def of(cls, counts: Counts, p_C: npt.ArrayLike, lam: float) -> "SmoothedDocuments":
@@ -51,7 +52,7 @@ class SmoothedDocuments:
         _, of_documents = JelinekMercer(lam).split(0.0, len_d, n_unique)
         return cls(shares, lam, ratios, np.log(of_documents), len_d)
 
-    def weighted_logs(self, weights: FloatArray) -> FloatArray:
+    def weighted_logs(self, weights: Floats) -> Floats:
         """Σ_j weights_j · log θ_j^D for each document."""
         of_words = np.asarray(self.log_ratios @ weights)
         return np.asarray(of_words + weights.sum() * self.log_shares + float(weights @ np.log(self.p_C)))
@@ -64,9 +65,9 @@ class LogProportions:
     `log_ratios` is Σ_i w_i log(1 + e_j/(a·p_C(j))) for each word, `log_share` is Σ_i w_i log a_i, `weight` is Σ_i w_i.
     """
 
-    p_C: FloatArray
+    p_C: Floats
     lam: float
-    log_ratios: FloatArray
+    log_ratios: Floats
     log_share: float
     weight: float
 
@@ -81,7 +82,7 @@ class LogProportions:
         return reduce(add, (cls._of_block(*block, shares, lam) for block in blocks(rows, weights)))
 
     @classmethod
-    def _of_block(cls, rows: csr_array, weights: FloatArray, p_C: FloatArray, lam: float) -> "LogProportions":
+    def _of_block(cls, rows: csr_array, weights: Floats, p_C: Floats, lam: float) -> "LogProportions":
         documents = SmoothedDocuments.of(rows, p_C, lam)
         return cls(
             documents.p_C,
@@ -103,7 +104,7 @@ class LogProportions:
         )
 
     @property
-    def mean_log(self) -> FloatArray:
+    def mean_log(self) -> Floats:
         """(1/N) Σ_i log θ_j^i for each word; needs a document of weight greater than 0."""
         if not self.weight > 0:
             raise InputError("there is no document with a weight greater than 0")

@@ -5,10 +5,10 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import gammaln, xlogy
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm.distributions.counts import Counts, checked_counts, sum_rows
-from germane.lm.distributions.parameters import at_words, probabilities
-from germane.lm.parameters import FloatArray, reals, whole
+from germane.lm.parameters import at_words, probabilities, reals, whole
 
 
 class TwoPoisson:
@@ -25,14 +25,14 @@ class TwoPoisson:
             raise ParameterError("elite_share, elite_mean and other_mean must have the same number of words")
         self.V = self.elite_share.size
 
-    def log_density(self, counts: Counts) -> FloatArray:
+    def log_density(self, counts: Counts) -> Floats:
         """log P(f|λ, μ) of each document; the lengths are not given but random. Empty: Σ_j log P(f_j = 0)."""
         rows = checked_counts(counts, self.V)
         absent = self.log_marginal(np.arange(self.V), np.zeros(self.V))
         present = self.log_marginal(rows.indices, rows.data)
         return float(absent.sum()) + sum_rows(rows, present - absent[rows.indices])
 
-    def log_marginal(self, words: npt.ArrayLike, f: npt.ArrayLike) -> FloatArray:
+    def log_marginal(self, words: npt.ArrayLike, f: npt.ArrayLike) -> Floats:
         """log P(f_j) of single words: one factor of (1.14). `words` (ids) and `f` broadcast."""
         f = np.asarray(f, dtype=np.float64)
         if not (np.isfinite(f) & (f >= 0)).all():

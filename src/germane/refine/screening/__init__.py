@@ -1,6 +1,8 @@
 """Screening: which references to read next, how many relevant ones remain, and when to stop."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.refine.screening.decisions import read_decisions, write_decisions
@@ -21,22 +23,13 @@ __all__ = [
     "write_decisions",
 ]
 
-_HOMES = {
-    "Recommendation": "stopping",
-    "Remaining": "remaining",
-    "Screening": "session",
-    "Simulation": "simulation",
-    "StoppingRule": "stopping",
-    "Suggestion": "session",
-    "read_decisions": "decisions",
-    "simulate": "simulation",
-    "write_decisions": "decisions",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"germane.refine.screening.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "decisions": ["read_decisions", "write_decisions"],
+        "remaining": ["Remaining"],
+        "session": ["Screening", "Suggestion"],
+        "simulation": ["Simulation", "simulate"],
+        "stopping": ["Recommendation", "StoppingRule"],
+    },
+)

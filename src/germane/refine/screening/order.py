@@ -1,18 +1,16 @@
 """Which documents to read next: the likeliest, and now and then one that is uncertain and unlike all that were read."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
-from germane.refine.screening.ranking import IRRELEVANT, RELEVANT, UNREAD, Floats, Labels
+from germane.types import Mark
 
 EXPLORE = 0.0
 """The share of places given to exploration unless it is asked for; docs/screening.md has what it costs and buys."""
 UNCERTAIN_SHARE, UNCERTAIN_LEAST = 0.1, 50
 """Exploration chooses among the tenth of the unread whose log-odds are nearest to 0, and among 50 at least."""
-
-Ints = npt.NDArray[np.int64]
 
 
 def next_to_read(
@@ -28,9 +26,9 @@ def next_to_read(
         raise ParameterError(f"explore is a share between 0 and 1, not {explore}")
     if n < 0:
         raise ParameterError(f"the number of documents to read must not be negative, but it is {n}")
-    unread = np.flatnonzero(labels == UNREAD)
+    unread = np.flatnonzero(labels == Mark.UNMARKED)
     n = min(n, len(unread))
-    key = scores if (labels == RELEVANT).any() else typicality(rows, labels)
+    key = scores if (labels == Mark.RELEVANT).any() else typicality(rows, labels)
     ranked = unread[_first(-key[unread], n)]
     n_read = len(labels) - len(unread)
     places = n_read + np.arange(1, n + 1)
@@ -49,10 +47,10 @@ def most_different(scores: Floats, labels: Labels, rows: sparse.csr_array, n: in
 
     argmin_i max_j cos(x_i, x_j) over the candidates i, j being read or chosen already.
     """
-    unread = np.flatnonzero(labels == UNREAD)
+    unread = np.flatnonzero(labels == Mark.UNMARKED)
     pool = max(UNCERTAIN_LEAST, n, int(UNCERTAIN_SHARE * len(unread)))
     candidates = unread[_first(np.abs(scores[unread]), min(pool, len(unread)))]
-    own, read = rows[candidates], rows[np.flatnonzero(labels != UNREAD)]
+    own, read = rows[candidates], rows[np.flatnonzero(labels != Mark.UNMARKED)]
     near = np.zeros(len(candidates))
     if read.shape[0]:
         near = np.asarray((own @ read.T).max(axis=1).todense(), np.float64).ravel()
@@ -68,7 +66,7 @@ def most_different(scores: Floats, labels: Labels, rows: sparse.csr_array, n: in
 def typicality(rows: sparse.csr_array, labels: Labels) -> Floats:
     """Cosine with the mean of the unread, less that with the mean of the irrelevant: where to look for a first find."""
     direction = np.zeros(rows.shape[1])
-    for side, sign in ((UNREAD, 1.0), (IRRELEVANT, -1.0)):
+    for side, sign in ((Mark.UNMARKED, 1.0), (Mark.NOT_RELEVANT, -1.0)):
         members = np.flatnonzero(labels == side)
         if len(members):
             direction += sign * np.asarray(rows[members].sum(axis=0)).ravel() / len(members)
@@ -76,7 +74,7 @@ def typicality(rows: sparse.csr_array, labels: Labels) -> Floats:
     return answer
 
 
-def _first(keys: Floats, n: int) -> Ints:
+def _first(keys: Floats, n: int) -> Integers:
     """The places of the n smallest keys in order, ties by place."""
-    order: Ints = np.argsort(keys, kind="stable")[:n]
+    order: Integers = np.argsort(keys, kind="stable")[:n]
     return order

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, sparse
 
+from germane.arrays import Floats, Labels
 from germane.errors import ParameterError
 from germane.refine.screening.ranking_kernels import descend, primal
+from germane.types import Mark
 
-Floats = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.int8]
-RELEVANT, IRRELEVANT, UNREAD = 1, 0, -1
 QUICK = (6, 0.05)
 """(passes, tolerance) from a warm start, where the order is all that matters."""
 THOROUGH = (30, 0.01)
@@ -58,7 +56,7 @@ class Ranker:
 
     def costs(self, labels: Labels) -> Floats:
         """c_i of every document; there must be one that is relevant and one that is not."""
-        relevant, unread = labels == RELEVANT, labels == UNREAD
+        relevant, unread = labels == Mark.RELEVANT, labels == Mark.UNMARKED
         weak = min(1.0, self.unread_weight / max(1, int(unread.sum())))
         weight = np.where(unread, weak, 1.0)
         n_relevant, n_other = float(relevant.sum()), float(weight[~relevant].sum())
@@ -73,7 +71,7 @@ class Ranker:
         a relevant document, or with nothing else, there is nothing to tell apart and every score is 0.
         """
         n_docs, n_words = self.rows.shape
-        relevant = labels == RELEVANT
+        relevant = labels == Mark.RELEVANT
         signs = np.where(relevant, 1.0, -1.0)
         if not relevant.any() or relevant.all():
             return Fit(np.zeros(n_words), 0.0, np.zeros(n_docs), np.zeros(n_docs), signs)

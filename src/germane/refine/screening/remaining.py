@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from germane.refine.screening.ranking import IRRELEVANT, RELEVANT, UNREAD, Fit, Floats, Labels, Ranker
-from germane.refine.screening.window_test import largest_compatible, windows
+from germane.arrays import Floats, Labels, Mask
+from germane.refine.screening.hypergeometric import largest_compatible, windows
+from germane.refine.screening.ranking import Fit, Ranker
+from germane.types import Mark
 
 FOLDS = 5
 LEAST = 2
@@ -49,7 +50,7 @@ class Remaining:
 
 def remaining(
     n_docs: int,
-    decisions: npt.NDArray[np.bool_],
+    decisions: Mask,
     probabilities: Floats | None,
     *,
     confidence: float = 0.95,
@@ -76,33 +77,33 @@ def calibrated(ranker: Ranker, labels: Labels, fit: Fit) -> Floats:
     """
     if not can_calibrate(labels):
         return logistic(fit.scores)
-    read = np.flatnonzero(labels != UNREAD)
-    a, b = platt(held_out(ranker, labels, fit)[read], labels[read] == RELEVANT)
+    read = np.flatnonzero(labels != Mark.UNMARKED)
+    a, b = platt(held_out(ranker, labels, fit)[read], labels[read] == Mark.RELEVANT)
     return logistic(a + b * fit.scores)
 
 
 def can_calibrate(labels: Labels) -> bool:
     """Are there two relevant and two irrelevant documents to calibrate with?"""
-    return all(int((labels == side).sum()) >= LEAST for side in (RELEVANT, IRRELEVANT))
+    return all(int((labels == side).sum()) >= LEAST for side in (Mark.RELEVANT, Mark.NOT_RELEVANT))
 
 
 def held_out(ranker: Ranker, labels: Labels, fit: Fit) -> Floats:
     """The score each read document would have were it unread still, by cross-fitting; of the unread, their own."""
     scores = fit.scores.copy()
     fold = np.zeros(len(labels), np.int64)
-    for side in (RELEVANT, IRRELEVANT):  # each fold gets its share of both
+    for side in (Mark.RELEVANT, Mark.NOT_RELEVANT):  # each fold gets its share of both
         members = np.flatnonzero(labels == side)
         fold[members] = np.arange(len(members)) % FOLDS
     for part in range(FOLDS):
-        out = (labels != UNREAD) & (fold == part)
+        out = (labels != Mark.UNMARKED) & (fold == part)
         if out.any():
             scores[out] = ranker.fit(
-                np.where(out, UNREAD, labels).astype(np.int8), warm=fit, effort=FOLD_EFFORT
+                np.where(out, Mark.UNMARKED, labels).astype(np.int8), warm=fit, effort=FOLD_EFFORT
             ).scores[out]
     return scores
 
 
-def platt(scores: Floats, relevant: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def platt(scores: Floats, relevant: Mask) -> tuple[float, float]:
     """a, b that maximise Σ ln P(y_i | a + b·s_i) - (b - 1)²/2, by Newton's method.
 
     Platt 1999, with his softened targets left out: 1/(n₀ + 2) for each irrelevant document would promise relevant ones

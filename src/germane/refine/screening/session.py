@@ -8,17 +8,17 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Floats, Labels, Mask
 from germane.errors import InputError, ParameterError, UnknownDocumentError
 from germane.refine.screening.decisions import read_decisions, write_decisions
 from germane.refine.screening.order import EXPLORE, next_to_read
-from germane.refine.screening.ranking import UNREAD, Fit, Floats, Labels, Ranker
+from germane.refine.screening.ranking import Fit, Ranker
 from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
 from germane.refine.screening.stopping import Recommendation, StoppingRule
 from germane.refine.screening.weighting import weigh_documents
 from germane.text import Analyzer
-from germane.types import Document
+from germane.types import Document, Mark
 
 WORDS = 5
 """Words given as the reason for a suggestion."""
@@ -202,8 +202,8 @@ class Screening:
     def estimate(self) -> Remaining:
         """How many relevant documents are unread."""
         now = self._now
-        known = self.calibrated or not (now.labels == UNREAD).any()
-        unread = now.probabilities[now.labels == UNREAD] if known else None
+        known = self.calibrated or not (now.labels == Mark.UNMARKED).any()
+        unread = now.probabilities[now.labels == Mark.UNMARKED] if known else None
         return remaining(len(self._ids), self._read, unread, confidence=self.rule.confidence, omega=self.rule.omega)
 
     def recommendation(self) -> Recommendation:
@@ -211,13 +211,13 @@ class Screening:
         return self.rule.recommend(len(self._ids), self._read)
 
     @property
-    def _read(self) -> npt.NDArray[np.bool_]:
+    def _read(self) -> Mask:
         return np.fromiter(self._decisions.values(), bool, len(self._decisions))
 
     @property
     def _now(self) -> "_Answers":
         if self._answers is None:
-            labels = np.full(len(self._ids), UNREAD, np.int8)
+            labels = np.full(len(self._ids), Mark.UNMARKED, np.int8)
             for doc_id, relevant in self._decisions.items():
                 labels[self._places[doc_id]] = relevant
             self._answers = _Answers(self._ranker, labels)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, stats
 
+from germane.arrays import Floats, Integers, Labels, Mask
 from germane.errors import ParameterError
 from germane.refine.screening.order import EXPLORE, next_to_read
-from germane.refine.screening.ranking import QUICK, UNREAD, Fit, Floats, Labels, Ranker
+from germane.refine.screening.ranking import QUICK, Fit, Ranker
 from germane.refine.screening.stopping import StoppingRule
 from germane.refine.screening.weighting import weigh_documents
-from germane.types import Document
+from germane.types import Document, Mark
 
 GROWTH = 20
 """The simulation learns anew each time a twentieth more has been read."""
@@ -32,12 +32,12 @@ class Run:
     """One simulated reading: the documents in order, and after how many of them the rule said stop."""
 
     seed: int
-    order: npt.NDArray[np.int64]
-    relevant: npt.NDArray[np.bool_]
+    order: Integers
+    relevant: Mask
     stop: int
 
     @property
-    def hits(self) -> npt.NDArray[np.int64]:
+    def hits(self) -> Integers:
         """The relevant documents found after each one that was read."""
         return np.cumsum(self.relevant, dtype=np.int64)
 
@@ -132,7 +132,7 @@ def summary(runs: Sequence[Run], rule: StoppingRule | None = None) -> Simulation
 
 def simulated_runs(
     rows: sparse.csr_array,
-    labels: Sequence[bool] | npt.NDArray[np.bool_],
+    labels: Sequence[bool] | Mask,
     seeds: Iterable[int],
     *,
     explore: float = EXPLORE,
@@ -164,16 +164,14 @@ class WarmScorer:
         return self._fit.scores
 
 
-def starting_points(y: npt.NDArray[np.bool_], seed: int) -> tuple[int, int]:
+def starting_points(y: Mask, seed: int) -> tuple[int, int]:
     """A relevant and an irrelevant document, drawn by the seed."""
     rng = np.random.default_rng([seed, len(y)])
     return int(rng.choice(np.flatnonzero(y))), int(rng.choice(np.flatnonzero(~y)))
 
 
-def _reading_order(
-    y: npt.NDArray[np.bool_], rows: sparse.csr_array, seed: int, explore: float, scores: Scorer
-) -> npt.NDArray[np.int64]:
-    labels = np.full(len(y), UNREAD, np.int8)
+def _reading_order(y: Mask, rows: sparse.csr_array, seed: int, explore: float, scores: Scorer) -> Integers:
+    labels = np.full(len(y), Mark.UNMARKED, np.int8)
     order = list(starting_points(y, seed))
     labels[order] = y[order]
     while len(order) < len(y):

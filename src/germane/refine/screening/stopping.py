@@ -3,11 +3,9 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from germane.arrays import Mask
 from germane.errors import ParameterError
-from germane.refine.screening.window_test import least_p, windows
+from germane.refine.screening.hypergeometric import least_p, windows
 
 FIRST_CHECK = 20
 """No test before so many documents were read."""
@@ -35,7 +33,8 @@ class StoppingRule:
     """Stop when recall below `target` is rejected with `confidence` by a window of the reading.
 
     H₀: recall < target, that is, at least R₀ = ⌊r/target⌋ + 1 relevant documents in all where r were found. For every
-    window of the reading (`window_test`) p = P(X ≤ found in it | R₀); stop where the least p is below 1 - confidence.
+    window of the reading (`hypergeometric`) p = P(X ≤ found in it | R₀); stop where the least p is below
+    1 - confidence.
 
     What is assumed: from the start of the window on, the proposed order finds relevant documents at least as readily as
     drawing at random would (omega = 1), or with omega times the odds (omega > 1, a stronger assumption that saves more
@@ -55,13 +54,13 @@ class StoppingRule:
         if not (math.isfinite(self.omega) and self.omega >= 1.0):
             raise ParameterError(f"omega must be a number from 1 (as good as random reading), not {self.omega}")
 
-    def p_value(self, n_docs: int, decisions: npt.NDArray[np.bool_]) -> float:
+    def p_value(self, n_docs: int, decisions: Mask) -> float:
         """The smallest p of all windows against H₀: recall < target."""
         r = int(decisions.sum())
         fewest = math.floor(r / self.target + 1e-9) + 1
         return least_p(windows(n_docs, decisions), fewest - r, self.omega)
 
-    def recommend(self, n_docs: int, decisions: npt.NDArray[np.bool_]) -> Recommendation:
+    def recommend(self, n_docs: int, decisions: Mask) -> Recommendation:
         """What to do after `decisions` on documents of `n_docs`, in order of reading."""
         n_read, found = len(decisions), int(decisions.sum())
         if n_read >= n_docs:
@@ -83,7 +82,7 @@ class StoppingRule:
             return self._answer(True, f"{claim} ({found:,} found in {n_read:,} read, p = {p:.2g})", p, at)
         return self._answer(False, f"too few have been read for {claim} (p = {p:.2g} at {at:,} read)", p, at)
 
-    def first_stop(self, n_docs: int, decisions: npt.NDArray[np.bool_]) -> int:
+    def first_stop(self, n_docs: int, decisions: Mask) -> int:
         """After how many documents reading in this order would have been stopped first; n_docs if never."""
         for t in checkpoints(n_docs):
             if t <= len(decisions) and self.recommend(n_docs, decisions[:t]).stop:

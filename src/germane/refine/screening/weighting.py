@@ -1,15 +1,15 @@
 """What the ranking sees of a reference: its words, those of the title three times, as unit tf-idf vectors."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from germane.arrays import AnyArray, Integers
 from germane.errors import ParameterError
 from germane.text import Analyzer, BulkAnalyzer
-from germane.types import Document
+from germane.types import Document, text_of
 
 TITLE_FIELDS = ("title",)
 BODY_FIELDS = ("text", "abstract", "keywords")
@@ -51,9 +51,8 @@ def weigh_documents(
 
 
 def words_of(document: Document, fields: Sequence[str]) -> str:
-    """The text of some of a document's fields, found in any case, lists with a line for each item."""
-    by_name = {name.lower(): value for name, value in document.fields.items()}
-    return "\n".join(_written(by_name.get(name.lower())) for name in fields)
+    """`text_of` of a document's fields, found in any case."""
+    return text_of({name.lower(): value for name, value in document.fields.items()}, map(str.lower, fields))
 
 
 def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
@@ -76,8 +75,8 @@ def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
 
 def _count(bulk: BulkAnalyzer, texts: Sequence[str]) -> sparse.csr_array:
     """Counts of the words of each text, as wide as the vocabulary is by now."""
-    ids: list[npt.NDArray[Any]] = [np.zeros(0, np.int64)]
-    ends: list[npt.NDArray[np.int64]] = [np.zeros(1, np.int64)]
+    ids: list[AnyArray] = [np.zeros(0, np.int64)]
+    ends: list[Integers] = [np.zeros(1, np.int64)]
     for start in range(0, len(texts), BATCH):
         found, found_ends = bulk.analyze(texts[start : start + BATCH])
         ids.append(found.astype(np.int64))
@@ -86,9 +85,3 @@ def _count(bulk: BulkAnalyzer, texts: Sequence[str]) -> sparse.csr_array:
     table = sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(texts), len(bulk.terms)))
     table.sum_duplicates()
     return table
-
-
-def _written(value: object) -> str:
-    if isinstance(value, list):
-        return "\n".join(_written(item) for item in value)
-    return "" if value is None else str(value)

@@ -9,24 +9,23 @@ r_t - r_s speaks against K.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from germane.arrays import Floats, Integers, Mask
+
 BISECTIONS = 40
 
 
 class Windows(NamedTuple):
     """Windows that end after `read` documents: unread at the start, drawn since, relevant ones found by then, since."""
 
-    unread: Ints
-    drawn: Ints
-    before: Ints
-    found: Ints
+    unread: Integers
+    drawn: Integers
+    before: Integers
+    found: Integers
 
 
-def windows(n_docs: int, decisions: npt.NDArray[np.bool_]) -> Windows:
+def windows(n_docs: int, decisions: Mask) -> Windows:
     """A window from the first document on, and one from each relevant document (without it) on.
 
     Others would hold the same finds in fewer draws, and can only have a larger p. `decisions` are those made so far, in
@@ -40,7 +39,7 @@ def windows(n_docs: int, decisions: npt.NDArray[np.bool_]) -> Windows:
     return Windows(n_docs - starts, n_read - starts, before, hits[-1] - before)
 
 
-def p_at_most(found: Ints, unread: Ints, relevant: Ints, drawn: Ints, omega: float = 1.0) -> Floats:
+def p_at_most(found: Integers, unread: Integers, relevant: Integers, drawn: Integers, omega: float = 1.0) -> Floats:
     """P(X ≤ found), X the relevant among `drawn` of `unread` documents that hold `relevant` ones; 0 if they cannot.
 
     omega = 1: the hypergeometric distribution. omega > 1: a relevant document is drawn with omega times the odds of

@@ -3,18 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
-from germane.lm.parameters import FloatArray, IntArray
+from germane.refine.calibration import Calibration
 from germane.refine.weighting import ResultList
-
-Labels: TypeAlias = npt.NDArray[np.int8]
-
-RELEVANT, REJECTED, UNMARKED = 1, 0, -1
+from germane.types import Mark
 
 TOP_WORDS = 10
 """How many words describe a component."""
@@ -23,8 +21,8 @@ TOP_WORDS = 10
 class Contributions(NamedTuple):
     """Words of a result and how much each moves its log-odds: amounts above 0 speak for relevance."""
 
-    words: IntArray
-    amounts: FloatArray
+    words: Integers
+    amounts: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,59 +32,68 @@ class Component:
     The words are those that set the topic apart: p(w|c)·log(p(w|c)/p(w)), largest first, p(w) over all components.
     """
 
-    members: IntArray
-    words: IntArray
-    weights: FloatArray
+    members: Integers
+    words: Integers
+    weights: Floats
 
 
-def _own_list_only(_: ResultList) -> FloatArray:
+def _own_list_only(_: ResultList) -> Floats:
     raise ParameterError("this refinement ranks its own list only")
 
 
 @dataclass(frozen=True, eq=False)
-class Refined:
+class Estimate:
     """`log_odds` of relevance of each result (rank by these), and the `components` of MMEM.
 
     `contributions(i)` gives the words of result i; `decide(others)` the log-odds of texts that were not in the list
     (`ResultList.like`), under what was learnt from it.
     """
 
-    log_odds: FloatArray
+    log_odds: Floats
     components: tuple[Component, ...] = ()
     contributions: Callable[[int], Contributions] = field(repr=False, kw_only=True)
-    decide: Callable[[ResultList], FloatArray] = field(repr=False, kw_only=True, default=_own_list_only)
+    decide: Callable[[ResultList], Floats] = field(repr=False, kw_only=True, default=_own_list_only)
 
 
 class RefineMethod(ABC):
     """A way from marks to log-odds. Subclasses are frozen dataclasses of their parameters."""
 
     name: ClassVar[str]
+    calibration: ClassVar[Calibration]
     needs_rejected: ClassVar[bool] = True
     """Whether it needs a result marked as not relevant."""
     contributions_add_up: ClassVar[bool] = True
     """Whether a result's contributions sum to its log-odds up to a constant that has nothing to do with its words."""
 
-    def refine(self, results: ResultList, labels: npt.ArrayLike) -> Refined:
+    def refine(self, results: ResultList, labels: npt.ArrayLike) -> Estimate:
         """Log-odds of all results from `labels`: 1 relevant, 0 not relevant, -1 unmarked.
 
         `ParameterError` without a mark of a class that the method needs.
         """
         marks = checked_labels(results, labels)
-        if not (marks == RELEVANT).any():
+        if not (marks == Mark.RELEVANT).any():
             raise ParameterError(f"method '{self.name}' needs at least one result marked as relevant")
-        if self.needs_rejected and not (marks == REJECTED).any():
+        if self.needs_rejected and not (marks == Mark.NOT_RELEVANT).any():
             raise ParameterError(
                 f"method '{self.name}' needs at least one result marked as not relevant; "
                 "'auto', 'knn' and 'rocchio' do without"
             )
         return self._refine(results, marks)
 
+    @classmethod
+    def probabilities(cls, log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
+        """P(relevant) of each result from the method's log-odds; marked ones get the probability of their own score.
+
+        Posteriors lie at 0 or 1 for nearly every result (Refine errata), so they are tempered by `calibration`.
+        """
+        return cls.calibration.probabilities(np.asarray(log_odds, np.float64), np.asarray(labels, np.int8))
+
     def contributions(self, results: ResultList, labels: npt.ArrayLike, i: int) -> Contributions:
-        """Words of result `i` and their shares of its log-odds; for many results ask one `Refined` instead."""
+        """Words of result `i` and their shares of its log-odds; for many results ask one `Estimate` instead."""
         return self.refine(results, labels).contributions(i)
 
     @abstractmethod
-    def _refine(self, results: ResultList, labels: Labels) -> Refined:
+    def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         """`refine` of checked labels."""
 
 
@@ -95,27 +102,27 @@ def checked_labels(results: ResultList, labels: npt.ArrayLike) -> Labels:
     array = np.asarray(labels)
     if array.shape != (len(results),):
         raise ParameterError(f"{len(results)} results need as many labels in one list, not an array of {array.shape}")
-    if not np.isin(array, (RELEVANT, REJECTED, UNMARKED)).all():
+    if not np.isin(array, (Mark.RELEVANT, Mark.NOT_RELEVANT, Mark.UNMARKED)).all():
         raise ParameterError("labels are 1 (relevant), 0 (not relevant) or -1 (unmarked)")
     return array.astype(np.int8)
 
 
-def linear_refined(
-    results: ResultList, rows_of: Callable[[ResultList], Any], beta: FloatArray, intercept: float
-) -> Refined:
+def linear_estimate(
+    results: ResultList, rows_of: Callable[[ResultList], Any], beta: Floats, intercept: float
+) -> Estimate:
     """x_i·β + b of each result, to which word w contributes x_iw·β_w; `rows_of` gives a list's x."""
 
-    def decide(texts: ResultList) -> FloatArray:
+    def decide(texts: ResultList) -> Floats:
         return np.asarray(rows_of(texts) @ beta + intercept)
 
     def contributions(i: int) -> Contributions:
         words, values = row_of(rows_of(results), i)
         return Contributions(words, values * beta[words])
 
-    return Refined(decide(results), contributions=contributions, decide=decide)
+    return Estimate(decide(results), contributions=contributions, decide=decide)
 
 
-def row_of(matrix: Any, i: int) -> tuple[IntArray, FloatArray]:
+def row_of(matrix: Any, i: int) -> tuple[Integers, Floats]:
     """Columns and values stored in row `i`."""
     part = slice(matrix.indptr[i], matrix.indptr[i + 1])
     return matrix.indices[part].astype(np.int64), matrix.data[part]

@@ -1,0 +1,65 @@
+"""What is imported when it is first used: exports, so that importing a package costs nothing, and the classes of a
+registry, so that a help text can list their names without loading any.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from germane.errors import MissingExtraError
+
+Kind = TypeVar("Kind")
+
+
+class Extra(NamedTuple):
+    """What a package needs beyond the core: the module, its distribution, the extra that brings it, and what for."""
+
+    module: str
+    distribution: str
+    name: str
+    purpose: str
+
+
+def lazy_exports(
+    package: str, homes: Mapping[str, Sequence[str]], extra: Extra | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package: `homes` says which of its modules holds which names.
+
+    A module that is missing because the `extra` is not installed becomes a `MissingExtraError`.
+    """
+    home_of = {name: module for module, held in homes.items() for name in held}
+
+    def attribute(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            return getattr(import_module(f"{package}.{home_of[name]}"), name)
+        except ModuleNotFoundError as error:
+            if extra is None or (error.name or "").split(".")[0] != extra.module:
+                raise
+            raise MissingExtraError(extra.distribution, extra.name, extra.purpose) from None
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home_of})
+
+    return attribute, names
+
+
+class LazyClasses(Mapping[str, type[Kind]], Generic[Kind]):
+    """Classes by the names that people write; `homes` gives each as "module.Class" of the package."""
+
+    def __init__(self, package: str, homes: Mapping[str, str]) -> None:
+        self._package = package
+        self._homes = dict(homes)
+
+    def __getitem__(self, name: str) -> type[Kind]:
+        module, _, kind = self._homes[name].rpartition(".")
+        found: type[Kind] = getattr(import_module(f"{self._package}.{module}"), kind)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
