@@ -33,7 +33,7 @@ def test_data(tiny, tmp_path):
     assert invoke("data", "list").stdout == "tiny\n"
     assert json.loads(invoke("data", "list", "--json").stdout) == ["tiny"]
     facts = json.loads(invoke("data", "info", "tiny", "--json").stdout)
-    assert (facts["documents"], facts["topics"], facts["judgements"]) == (40, 8, 29)
+    assert (facts["documents"], facts["topics"], facts["judgements"]) == (40, 8, 28)
     assert "judged topics" in invoke("data", "info", "tiny").stdout
     result = invoke("data", "export", "tiny", "--into", tmp_path / "out", "--format", "json")
     assert result.exit_code == 0
