@@ -4,7 +4,7 @@ Layout of a posting list (documents ascending, counts >= 1), in blocks of BLOCK 
 
 - gaps: d_i - d_(i-1) - 1, the predecessor of the first posting of a block being the last document of the block before
   (or -1), each in `doc_bits` bits;
-- extras: c_i - 1, each in `tf_bits` bits; `tf_bits` = 0 says that every count of the block is the block's maximum;
+- tf_minus_one: c_i - 1, each in `tf_bits` bits; `tf_bits` = 0 says that every count of the block is its maximum;
 - a block of one posting stores no gap: its document is the block's last.
 
 A full block is packed vertically (value i lies in lane i % 4), so that four neighbours are shifted and masked by one
@@ -79,22 +79,22 @@ def unpack_short(words, at, bits, n, out, base):
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
-def decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, extras, base):
-    """Documents and counts minus one of a block of BLOCK postings into `docs`, `extras` from `base` on."""
+def decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, tf_minus_one, base):
+    """Documents and counts minus one of a block of BLOCK postings into `docs`, `tf_minus_one` from `base` on."""
     unpack_documents(words, np.int64(at), np.int64(doc_bits), docs, np.int64(base), np.int64(previous))
     if tf_bits > 0:
         counts_at = np.int64(at) + LANES * np.int64(doc_bits)
-        unpack_values(words, counts_at, np.int64(tf_bits), extras, np.int64(base), np.int64(0))
+        unpack_values(words, counts_at, np.int64(tf_bits), tf_minus_one, np.int64(base), np.int64(0))
     else:
         for i in range(np.uint64(base), np.uint64(base + BLOCK)):
-            extras[i] = np.uint32(max_tf - 1)
+            tf_minus_one[i] = np.uint32(max_tf - 1)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def decode_block(words, at, doc_bits, tf_bits, n, previous, last, max_tf, docs, extras, base):
-    """Documents and counts minus one of a block of `n` <= BLOCK postings into `docs`, `extras` from `base` on."""
+def decode_block(words, at, doc_bits, tf_bits, n, previous, last, max_tf, docs, tf_minus_one, base):
+    """Documents and counts minus one of a block of `n` <= BLOCK postings into `docs`, `tf_minus_one` from `base` on."""
     if n == BLOCK:
-        decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, extras, base)
+        decode_full_block(words, at, doc_bits, tf_bits, previous, max_tf, docs, tf_minus_one, base)
         return
     if n == 1:
         docs[base] = last
@@ -106,10 +106,10 @@ def decode_block(words, at, doc_bits, tf_bits, n, previous, last, max_tf, docs, 
             docs[base + i] = np.uint32(d)
     if tf_bits > 0:
         gap_words = words_needed(n, doc_bits) if n > 1 else 0
-        unpack_short(words, at + gap_words, tf_bits, n, extras, base)
+        unpack_short(words, at + gap_words, tf_bits, n, tf_minus_one, base)
     else:
         for i in range(n):
-            extras[base + i] = np.uint32(max_tf - 1)
+            tf_minus_one[base + i] = np.uint32(max_tf - 1)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -153,7 +153,7 @@ def encode_lists(
     65535 (a lower bound stays a lower bound).
     """
     gaps = np.empty(BLOCK, np.uint32)
-    extras = np.empty(BLOCK, np.uint32)
+    tf_minus_one = np.empty(BLOCK, np.uint32)
     at = 0
     block = 0
     for t in range(len(starts) - 1):
@@ -169,7 +169,7 @@ def encode_lists(
                 d = np.int64(docs[position + i])
                 c = np.int64(counts[position + i])
                 gaps[i] = np.uint32(d - previous - 1)
-                extras[i] = np.uint32(c - 1)
+                tf_minus_one[i] = np.uint32(c - 1)
                 max_gap = max(max_gap, d - previous - 1)
                 max_tf = max(max_tf, c)
                 min_tf = min(min_tf, c)
@@ -182,7 +182,7 @@ def encode_lists(
                 tf_bits = bits_needed(max_tf - 1)
             blk_at[block] = np.uint32(at)
             at = pack(gaps, n, doc_bits, words, at)
-            at = pack(extras, n, tf_bits, words, at)
+            at = pack(tf_minus_one, n, tf_bits, words, at)
             blk_last[block] = np.uint32(previous)
             blk_doc_bits[block] = np.uint8(doc_bits)
             blk_tf_bits[block] = np.uint8(tf_bits)

@@ -50,6 +50,8 @@ def batch(
     feedback_terms: options.FeedbackTerms = None,
     query_weight: options.QueryWeight = None,
     guard: options.Guard = False,
+    rerank: options.Rerank = None,
+    depth: options.Depth = None,
     syntax: Annotated[
         bool, typer.Option("--syntax", help="Read the queries in the query language, not as plain text.")
     ] = False,
@@ -64,6 +66,8 @@ def batch(
     Example: germane batch my-index queries.tsv -k 1000 --run run.txt
 
     Example: germane batch my-index queries.tsv --feedback rm3 --run rm3.txt
+
+    Example: germane batch my-index queries.tsv --rerank dirichlet --depth 100 --run two-stages.txt
     """
     from germane.data import read_topics, write_run
 
@@ -74,7 +78,17 @@ def batch(
     method = Feedback(feedback, feedback_docs, feedback_terms, query_weight, guard).method()
     ranking = Ranking(model, mu, lam, delta, k1, b, prior or ())
     chosen, priors = ranking.chosen(engine) if method is None else ranking.named(engine)
-    answers = engine.batch(topics, k, model=chosen, priors=priors, syntax=syntax, feedback=method, threads=threads)
+    answers = engine.batch(
+        topics,
+        k,
+        model=chosen,
+        priors=priors,
+        syntax=syntax,
+        feedback=method,
+        rerank=rerank,
+        depth=depth,
+        threads=threads,
+    )
     silent: list[str] = []
     entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent)
     write_run(run if run is not None else sys.stdout, entries)

@@ -1,6 +1,6 @@
 """germane search: the best documents for a query."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -36,6 +36,8 @@ def search(
     feedback_terms: options.FeedbackTerms = None,
     query_weight: options.QueryWeight = None,
     guard: options.Guard = False,
+    rerank: options.Rerank = None,
+    depth: options.Depth = None,
     explain: options.ExplainFeedback = False,
     plot: options.PlotFeedback = None,
     plain: options.Plain = False,
@@ -65,7 +67,7 @@ def search(
     query = questions.typed(" ".join(words))
     engine = open_engine(folder)
     ranking = Ranking(model, mu, lam, delta, k1, b, prior or ())
-    result, ranked = _searched(engine, query, k, ranking, learning, plain=plain)
+    result, ranked = _searched(engine, query, k, ranking, learning, Second(rerank, depth), plain=plain)
     sought = questions.words_of(query, result, plain=plain)
     reason = questions.why_nothing(engine, query, sought, result) if not len(result) else None
     better = questions.suggestion(engine, query, sought)
@@ -103,16 +105,29 @@ def _check(learning: Feedback, *, explain: bool, plot: bool, lines: bool) -> Non
         raise ParameterError("--explain goes with the table or with --json, not with --tsv or --trec")
 
 
+class Second(NamedTuple):
+    """What was asked of a second stage."""
+
+    rerank: str | None
+    depth: int | None
+
+    def name(self, first: str) -> str:
+        """The models that ranked, the last one last."""
+        return first if self.rerank is None else f"{first} >> {self.rerank}"
+
+
 def _searched(
-    engine: "Engine", query: str, k: int, ranking: Ranking, learning: Feedback, *, plain: bool
+    engine: "Engine", query: str, k: int, ranking: Ranking, learning: Feedback, second: Second, *, plain: bool
 ) -> tuple["SearchResult", str]:
     """The result, and the name of the model that ranked it."""
     method = learning.method()
     if method is None:
         model, priors = ranking.chosen(engine)
-        result = engine.search(query, k, model=model, priors=priors, syntax=not plain)
-        return result, ranking.model or options.DEFAULT_MODEL
+        result = engine.search(query, k, model=model, priors=priors, syntax=not plain, **second._asdict())
+        return result, second.name(ranking.model or options.DEFAULT_MODEL)
     own, priors = ranking.named(engine)
     marks = learning.marks(engine)
-    result = engine.search(query, k, model=own, priors=priors, syntax=not plain, feedback=method, marks=marks)
-    return result, ranking.model or ranked_by(method)
+    result = engine.search(
+        query, k, model=own, priors=priors, syntax=not plain, feedback=method, marks=marks, **second._asdict()
+    )
+    return result, second.name(ranking.model or ranked_by(method))
