@@ -8,6 +8,7 @@ import pytest
 
 from germane import Engine
 from germane.data import read_run
+from germane.engine import RERANKER_NAMES
 from germane.rank.registry import MODEL_NAMES
 
 
@@ -55,6 +56,21 @@ def test_tsv_and_trec(run, built, tmp_path):
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_every_model(run, built, model):
     assert hits(run("search", built, "planet telescope", "--model", model, "--json"))
+
+
+def test_a_second_stage(run, fails, built, tmp_path):
+    assert MODEL_NAMES == RERANKER_NAMES
+    first, second = (hits(run("search", built, "planet star", "--model", m, "--json")) for m in ("bm25", "dirichlet"))
+    both = json.loads(run("search", built, "planet star", "--rerank", "dirichlet", "--json").stdout)
+    assert (both["model"], both["hits"]) == ("bm25 >> dirichlet", second)
+    shallow = hits(run("search", built, "planet star", "--rerank", "dirichlet", "--depth", "1", "--json"))
+    assert [hit["id"] for hit in shallow] == [hit["id"] for hit in first]
+    assert "name a re-ranker too" in fails("search", built, "planet", "--depth", "5")
+    assert "no re-ranker 'bert'" in fails("search", built, "planet", "--rerank", "bert")
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("q\tplanet star\n", encoding="utf-8")
+    assert run("batch", built, queries, "--rerank", "dirichlet", "--run", tmp_path / "run").exit_code == 0
+    assert [entry.doc_id for entry in read_run(tmp_path / "run")] == [hit["id"] for hit in second]
 
 
 def test_parameters_change_scores(run, built):

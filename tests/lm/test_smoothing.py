@@ -2,11 +2,21 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane.errors import ParameterError
-from germane.lm import MLE, AbsoluteDiscounting, Dirichlet, JelinekMercer, LanguageModel, Laplace, Smoothing, TwoStage
+from germane.lm import (
+    MLE,
+    AbsoluteDiscounting,
+    Dirichlet,
+    JelinekMercer,
+    LanguageModel,
+    Laplace,
+    Size,
+    Smoothing,
+    TwoStage,
+)
 
 V = 6
 P_C = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.04])
@@ -41,6 +51,33 @@ def test_formula(method: Smoothing, formula: Callable[..., float], text: list[in
     theta = method.model(text, [1] * len(text)).probability(range(V), P_C)
     expected = [formula(text.count(w), len(text), len(set(text)), P_C[w]) for w in range(V)]
     np.testing.assert_allclose(theta, expected, rtol=1e-13)
+
+
+RANKING = [method for method, _ in LITERAL if not isinstance(method, MLE)]
+
+
+@pytest.mark.parametrize("method", RANKING, ids=str)
+@settings(deadline=None)
+@given(text=texts.filter(bool))
+def test_coefficients_of_a_ranking(method: Smoothing, text: list[int]) -> None:
+    """n·(c - δ)/(m·p_C·(x0 + x1·size)) is e/(a·p_C), and log a where it is said to be the same for all."""
+    ratio = method.excess_ratio()
+    size = len(set(text)) if ratio.size is Size.UNIQUE else len(text)
+    divisor = 1.0 if ratio.size is Size.NONE else ratio.x0 + ratio.x1 * size
+    for word in set(text):
+        c = text.count(word)
+        excess, background = method.split(c, len(text), len(set(text)))
+        expected = float(excess) / (float(background) * P_C[word])
+        found = ratio.numerator * (c - ratio.delta) / (ratio.denominator * P_C[word] * divisor)
+        assert found == pytest.approx(expected, rel=1e-12)
+        if ratio.log_background is not None:
+            assert ratio.log_background == pytest.approx(np.log(background), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m not in RANKING], ids=str)
+def test_no_coefficients_where_a_logarithm_would_be_of_zero(method: Smoothing) -> None:
+    with pytest.raises(ParameterError, match="rank"):
+        method.excess_ratio()
 
 
 @pytest.mark.parametrize("method", METHODS)

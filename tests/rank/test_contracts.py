@@ -11,7 +11,8 @@ from germane.errors import ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, TwoStage
 from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf, model_named
 from germane.rank import kernels as rank_kernels
-from germane.rank.models import Collection, Documents, QueryTerm
+from germane.rank.models import Documents
+from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import model_defaults
 
 open_fraction = st.floats(1e-9, 1 - 1e-9)
@@ -37,7 +38,7 @@ def statistics(draw: st.DrawFn) -> tuple[QueryTerm, Collection, int, int, int]:
     cf = df + count + draw(st.integers(0, 10**9))
     n_tokens = cf + length + draw(st.integers(0, 10**12))
     weight = draw(st.floats(1e-6, 1e6))
-    return QueryTerm("t", weight, df, cf), Collection(n_docs, n_tokens, lambda: 7.0), count, length, unique
+    return QueryTerm("t", weight, df, cf), Collection(n_docs, n_tokens, 7.0), count, length, unique
 
 
 def impact(model: RankingModel, term: QueryTerm, collection: Collection, count: int, length: int, unique: int) -> float:
@@ -53,7 +54,7 @@ def impact(model: RankingModel, term: QueryTerm, collection: Collection, count: 
 def score(model: RankingModel, term: QueryTerm, collection: Collection, count: int, length: int, unique: int) -> float:
     plan = model.plan([term], collection)
     documents = Documents(np.array([length], np.uint32), np.array([unique], np.uint32), np.empty(0))
-    of_document = model.document_term(documents)
+    of_document = model.document_background(documents)
     rest = plan.constant + (plan.mass * float(of_document[0]) if len(of_document) else 0.0)
     return impact(model, term, collection, count, length, unique) + rest
 

@@ -10,8 +10,10 @@ import pytest
 from germane.errors import ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, document_kernels, model_named
+from germane.rank.arguments import DocumentValues, TermArrays
 from germane.rank.everywhere import background_everywhere, scores_everywhere
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
+from germane.rank.scoring import with_maxima
 from germane.rank.searcher import Hits
 
 SMOOTHINGS = [Dirichlet(3.0), Dirichlet(800.0), JelinekMercer(0.4), TwoStage(0.6, 9.0), AbsoluteDiscounting(0.6)]
@@ -153,7 +155,7 @@ def test_scores_of_given_documents(searcher, name: str) -> None:
     """To the last bit what a search gives, priors included; -inf for documents a search would not find."""
     model, rng = model_named(name), np.random.default_rng(1)
     priors = [rng.normal(size=live.segment.n_docs) for live in searcher.snapshot.segments]
-    plan = model.plan(searcher.known_terms(ASKED), searcher.collection)
+    plan = searcher.plan(ASKED, model)
     for own in (None, priors):
         hits = searcher.search(ASKED, model, 100, priors=own)
         order = rng.permutation(len(hits.docs))
@@ -188,15 +190,16 @@ def matrix(segment) -> np.ndarray:
     return dense
 
 
-def lists_of(segment, terms) -> tuple:
-    b = segment.blocks
-    return b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, segment.first_block[terms], segment.df[terms]
+def arrays_of(segment, numbers, kind: int, weight, scale) -> TermArrays:
+    at = np.maximum(numbers, 0)
+    of_impact = kind, 0.25, 1.5, 0.5, segment.doc_len, True
+    return TermArrays(segment.first_block[at], segment.df[at], numbers, weight, scale, *of_impact, -3.0, 0.7)
 
 
 @pytest.mark.parametrize("squared_log", [True, False])
 def test_word_sums(segment, matrix, squared_log: bool) -> None:
     weight, out = np.random.default_rng(3).normal(size=segment.n_terms), np.full(segment.n_docs, np.nan)
-    document_kernels.word_sums(*lists_of(segment, np.arange(segment.n_terms)), weight, squared_log, out)
+    document_kernels.word_sums(segment.blocks, segment.first_block[:-1], segment.df, weight, squared_log, out)
     logs = np.where(matrix > 0, 1 + np.log(np.maximum(matrix, 1)), 0.0)
     np.testing.assert_allclose(out, (logs**2 if squared_log else matrix) @ weight, rtol=1e-10, atol=1e-12)
 
@@ -222,7 +225,7 @@ def test_impact_sums(segment, matrix, kind: int) -> None:
     terms = rng.choice(segment.n_terms, 20, replace=False)
     weight, scale, out = rng.uniform(0.1, 2, 20), rng.uniform(0.1, 2, 20), np.full(segment.n_docs, np.nan)
     size = segment.doc_len
-    document_kernels.impact_sums(*lists_of(segment, terms), weight, scale, kind, 0.25, 1.5, 0.5, size, out)
+    document_kernels.impact_sums(segment.blocks, arrays_of(segment, terms, kind, weight, scale), out)
     np.testing.assert_allclose(out, numpy_impacts(kind, matrix[:, terms], size, weight, scale), rtol=1e-12)
 
 
@@ -233,13 +236,12 @@ def test_score_documents(segment, matrix, kind: int, full: bool) -> None:
     rng = np.random.default_rng(10 + kind)
     numbers = np.array([*rng.choice(segment.n_terms, 6, replace=False), -1])
     weight, scale, size = rng.uniform(0.1, 2, 7), rng.uniform(0.1, 2, 7), segment.doc_len
-    docs, f = rng.permutation(segment.n_docs)[:250], segment.forward_arrays
+    docs = rng.permutation(segment.n_docs)[:250]
     doc, norm, prior = (rng.uniform(0.5, 2, segment.n_docs if full else 0) for _ in range(3))
     out = np.full(len(docs), np.nan)
-    document_kernels.score_documents(
-        numbers, f.words, f.at, f.term_bits, f.tf_bits, f.n_unique, weight, scale, kind, 0.25, 1.5, 0.5, size,
-        norm, -3.0, 0.7, doc, prior, docs, out,
-    )  # fmt: skip
+    values = DocumentValues(*(with_maxima(part) for part in (norm, doc, prior)))
+    terms = arrays_of(segment, numbers, kind, weight, scale)
+    document_kernels.score_documents(segment.forward_arrays, terms, values, docs, out)
     counts = matrix[:, numbers[:6]]
     scores = numpy_impacts(kind, counts, size, weight[:6], scale[:6])
     scores = scores * norm - 3.0 + 0.7 * doc + prior if full else scores - 3.0

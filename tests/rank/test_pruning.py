@@ -48,7 +48,7 @@ def agree(
 ) -> None:
     """Compare with every document scored and sorted here."""
     fields = {name for live in searcher.snapshot.segments for name in live.segment.column_kinds}
-    filters = [condition.mask for condition in parse(query, searcher.snapshot.manifest.analyzer, fields).filters]
+    filters = parse(query, searcher.snapshot.manifest.analyzer, fields).filters
     log_priors = None
     if priors:
         log_priors = [np.sum(parts, axis=0) for parts in zip(*(p.of(searcher.snapshot) for p in priors), strict=True)]

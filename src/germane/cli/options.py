@@ -161,6 +161,24 @@ PriorOption = Annotated[
         rich_help_panel=_RANKING,
     ),
 ]
+Rerank = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"Score the first results again, by a second model: {', '.join(MODEL_NAMES)}.",
+        show_default=False,
+        rich_help_panel=_RANKING,
+    ),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="How many results --rerank scores again; the rest follow in their order.",
+        show_default="1000",
+        rich_help_panel=_RANKING,
+    ),
+]
 Plain = Annotated[bool, typer.Option("--plain", help="Read the query as plain text, without query language.")]
 
 # -- feedback ----------------------------------------------------------------------------------------------------------

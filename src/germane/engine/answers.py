@@ -23,13 +23,15 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         syntax=request.syntax,
         feedback=asked.method,
         marks=asked.marks,
+        rerank=request.rerank,
+        depth=request.depth,
     )
     words = sought_words(query, result, syntax=request.syntax)
     reason = None if len(result) else why_nothing(engine, query, words, result)
     told = result.feedback if request.explain else None
     return SearchResponse(
         query,
-        asked.name,
+        asked.name if request.rerank is None else f"{asked.name} >> {request.rerank}",
         request.k,
         tuple(map(HitResponse.of, result)),
         suggestion(engine, query, words),

@@ -12,11 +12,14 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
-from germane.engine.feedback import Passes, model_of, search_with_feedback
+from germane.engine.candidates import Candidates
+from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
+from germane.engine.rerank import Reranker, SecondStage
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
+from germane.engine.topic_model import TopicModel
 from germane.errors import ParameterError, QueryError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.index.ingest import DEFAULT_MEMORY
@@ -24,7 +27,6 @@ from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.writer import AddReport, IndexWriter, OnDuplicate
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
-from germane.rank.conditions import word_conditions
 from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
@@ -148,6 +150,8 @@ class Engine:
         syntax: bool = True,
         feedback: str | FeedbackMethod | None = None,
         marks: Marks | Mapping[str, bool] | None = None,
+        rerank: str | Reranker | None = None,
+        depth: int | None = None,
         **parameters: float | None,
     ) -> SearchResult:
         """The best k documents for a query.
@@ -159,8 +163,13 @@ class Engine:
         `feedback`: learn from the first ranking and rank again; a name ("rm3", "sd", ...) or a FeedbackMethod. `marks`:
         documents that are relevant (True) or not (False); without `feedback` they imply DEFAULT_FEEDBACK. With
         feedback and no `model`, the method's own rankings are used; a `model` given is used for both passes.
+
+        `rerank`: score the first `depth` results (DEFAULT_DEPTH) again and order them by that; the rest follow in their
+        own order. The name of a ranking model, or any object with `rerank(query, candidates)` (`engine.rerank`).
         """
         searcher = self._searcher
+        second = SecondStage.of(rerank, depth)
+        n_first = k if second is None or k < 1 else max(k, second.depth)
         parsed = self._parse(searcher, query, syntax)
         if parameters and model is None and (feedback is not None or marks):
             named = ", ".join(parameters)
@@ -169,19 +178,23 @@ class Engine:
                 "feedback=RM3(n_docs=20)"
             )
         chosen = self._model(model, parameters)
-        conditions = word_conditions(parsed.required, parsed.excluded)
-        conditions += [condition.mask for condition in parsed.filters]
+        conditions = parsed.conditions
         own = self._log_priors(searcher, priors)
         marked = Marks.of(marks)
         if feedback is None and not marked:
             ranking = chosen or model_named(DEFAULT_MODEL)
-            return SearchResult(
-                parsed, searcher.search(parsed.weights, ranking, k, filters=conditions, priors=own), searcher
-            )
+            hits = searcher.search(parsed.weights, ranking, n_first, filters=conditions, priors=own)
+            if second is not None:
+                topic = TopicModel(parsed.weights)
+                hits = second.apply(hits, k, parsed, lambda first: Candidates(topic, first, searcher, own))
+            return SearchResult(parsed, hits, searcher)
         method = feedback if isinstance(feedback, FeedbackMethod) else feedback_named(feedback or DEFAULT_FEEDBACK)
         firsts = tuple(chosen or model_of(ranking) for ranking in method.first_rankings)
         passes = Passes(firsts, chosen or model_of(method.final), conditions, own)
-        hits, learnt = search_with_feedback(searcher, dict(parsed.weights), k, method, marked, passes)
+        hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, method, marked, passes)
+        if second is not None:
+            topic = topic_of(learnt.expansion, learnt.terms)
+            hits = second.apply(hits, k, parsed, lambda first: Candidates(topic, first, searcher, own))
         return SearchResult(parsed, hits, searcher, FeedbackReport(method, learnt, passes, searcher, parsed, hits))
 
     @staticmethod
@@ -202,6 +215,8 @@ class Engine:
         priors: Sequence[Prior] = (),
         syntax: bool = False,
         feedback: str | FeedbackMethod | None = None,
+        rerank: str | Reranker | None = None,
+        depth: int | None = None,
         threads: int | None = None,
         **parameters: float | None,
     ) -> Iterator[tuple[Topic, SearchResult]]:
@@ -210,7 +225,17 @@ class Engine:
         chosen = self._model(model, parameters)
 
         def one(topic: Topic) -> tuple[Topic, SearchResult]:
-            return topic, self.search(topic.text, k, model=chosen, priors=priors, syntax=syntax, feedback=feedback)
+            result = self.search(
+                topic.text,
+                k,
+                model=chosen,
+                priors=priors,
+                syntax=syntax,
+                feedback=feedback,
+                rerank=rerank,
+                depth=depth,
+            )
+            return topic, result
 
         if workers == 1:
             yield from map(one, topics)

@@ -1,28 +1,25 @@
 """A search in two passes: rank, learn from the best and from what is marked, rank the whole collection again."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from germane.arrays import Floats, Integers
+from germane.arrays import Floats
+from germane.engine.candidates import Terms, gather
+from germane.engine.topic_model import TopicModel
 from germane.errors import UnknownDocumentError
 from germane.feedback import Evidence, Expansion, FeedbackMethod
 from germane.feedback.method import RankingChoice
-from germane.index.segment import Segment
 from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.lm import Smoothing
-from germane.rank.everywhere import background_everywhere, scores_everywhere
+from germane.rank.filters import Filter
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.registry import model_named
 from germane.rank.searcher import Hits, Searcher
 from germane.types import Mark, Marks
-
-_NONE: Integers = np.empty(0, np.int64)
-Condition = Callable[[Segment], npt.NDArray[np.bool_]]
 
 
 class Passes(NamedTuple):
@@ -30,37 +27,8 @@ class Passes(NamedTuple):
 
     firsts: tuple[RankingModel, ...]
     final: RankingModel
-    conditions: Sequence[Condition]
+    conditions: Sequence[Filter]
     priors: Sequence[Floats] | None
-
-
-class Terms:
-    """The words of the evidence: their numbers there, and their index terms."""
-
-    def __init__(self, snapshot: Snapshot, homes: Integers, numbers: Integers) -> None:
-        self._snapshot, self._homes, self._numbers = snapshot, homes, numbers
-        self._segments = sorted(set(homes.tolist()))
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def frequencies(self) -> tuple[Integers, Integers]:
-        """df and cf of each word in the live collection."""
-        df, cf = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
-        for i in self._segments:
-            own = self._homes == i
-            df[own], cf[own] = self._snapshot.frequencies_of(i, self._numbers[own])
-        return df, cf
-
-    def of(self, words: Integers) -> list[str]:
-        """The index terms of words."""
-        names = [""] * len(words)
-        homes, numbers = self._homes[words], self._numbers[words]
-        for i in self._segments:
-            own = np.flatnonzero(homes == i)
-            for place, name in zip(own.tolist(), self._snapshot.segments[i].segment.terms(numbers[own]), strict=True):
-                names[place] = name
-        return names
 
 
 def model_of(choice: RankingChoice) -> RankingModel:
@@ -87,13 +55,13 @@ def search_with_feedback(
         searcher.search(query, model, max(n_first, 1), filters=passes.conditions, priors=passes.priors)
         for model in passes.firsts
     ]
-    evidence, places, terms = gather(searcher.snapshot, query, firsts, marks, method.n_docs)
+    evidence, places, terms = gather_evidence(searcher.snapshot, query, firsts, marks, method.n_docs)
     learnt = Learnt(evidence, places, terms, method.expand(evidence))
     hint = max(firsts, key=lambda hits: len(hits.docs))
     return rank_expansion(searcher, learnt.expansion, terms, k, passes, hint), learnt
 
 
-def gather(
+def gather_evidence(
     snapshot: Snapshot, query: dict[str, float], rankings: Sequence[Hits], marks: Marks, n_docs: int
 ) -> tuple[Evidence, tuple[DocumentPlace, ...], Terms]:
     """The marked documents, and the first n_docs unmarked ones of each ranking, as evidence."""
@@ -109,8 +77,21 @@ def gather(
     places = tuple(place for _, place in sorted(zip(ids_at(snapshot, chosen), chosen, strict=True)))
     labels = [labelled.get(place, Mark.UNMARKED) for place in places]
     scores = np.array([[scores.get(place, -np.inf) for place in places] for scores in guessed])
-    evidence, terms = _evidence(snapshot, query, places, labels, scores)
-    return evidence, places, terms
+    words = gather(snapshot, places, query)
+    df, cf = words.terms.frequencies()
+    evidence = Evidence(
+        query=words.query,
+        starts=words.starts,
+        ids=words.words,
+        counts=words.counts,
+        lengths=words.lengths,
+        marks=np.array(labels, np.int8),
+        p_C=cf / max(snapshot.n_tokens, 1),
+        df=df,
+        n_docs=snapshot.n_docs,
+        scores=scores,
+    )
+    return evidence, places, words.terms
 
 
 def ids_at(snapshot: Snapshot, places: Sequence[DocumentPlace]) -> list[str]:
@@ -131,50 +112,6 @@ def _marked(snapshot: Snapshot, doc_id: str) -> DocumentPlace:
     return place
 
 
-def _evidence(
-    snapshot: Snapshot, query: dict[str, float], places: Sequence[DocumentPlace], labels: Sequence[int], scores: Floats
-) -> tuple[Evidence, Terms]:
-    """Counts from the forward index, the words numbered anew. Neighbours in one segment are read at once."""
-    known = [
-        (home, stats.numbers[home], weight)
-        for stats, weight in zip(snapshot.term_stats(list(query)), query.values(), strict=True)
-        if stats.df > 0 and weight > 0.0
-        for home in [next(i for i, number in enumerate(stats.numbers) if number >= 0)]
-    ]
-    parts = []
-    for i, group in itertools.groupby(places, key=lambda place: place.segment):
-        segment, docs = snapshot.segments[i].segment, np.array([place.doc for place in group], np.int64)
-        parts.append((i, segment.doc_len[docs], *segment.forward_of(docs)))
-    homes = [np.array([home for home, _, _ in known], np.int64), *(np.full(len(held), i) for i, _, _, held, _ in parts)]
-    numbers = [np.array([number for _, number, _ in known], np.int64), *(held for _, _, _, held, _ in parts)]
-    words, terms = _number_anew(snapshot, np.concatenate(homes), np.concatenate(numbers).astype(np.int64))
-    df, cf = terms.frequencies()
-    evidence = Evidence(
-        query=dict(zip(words[: len(known)].tolist(), (weight for _, _, weight in known), strict=True)),
-        starts=np.concatenate([[0], np.cumsum(np.concatenate([_NONE, *(np.diff(part[2]) for part in parts)]))]),
-        ids=words[len(known) :],
-        counts=np.concatenate([_NONE, *(part[4] for part in parts)]).astype(np.float64),
-        lengths=np.concatenate([_NONE, *(part[1] for part in parts)]).astype(np.float64),
-        marks=np.array(labels, np.int8),
-        p_C=cf / max(snapshot.n_tokens, 1),
-        df=df,
-        n_docs=snapshot.n_docs,
-        scores=scores,
-    )
-    return evidence, terms
-
-
-def _number_anew(snapshot: Snapshot, homes: Integers, numbers: Integers) -> tuple[Integers, Terms]:
-    """For each (segment, term number) a word from 0 on, the same for the same term."""
-    if len(snapshot.segments) > 1:  # segments number their terms on their own: go by the terms themselves
-        segments = [live.segment for live in snapshot.segments]
-        names = [segments[i].term(n) for i, n in zip(homes.tolist(), numbers.tolist(), strict=True)]
-        _, first, words = np.unique(np.array(names, object), return_index=True, return_inverse=True)
-    else:
-        _, first, words = np.unique(numbers, return_index=True, return_inverse=True)
-    return words.astype(np.int64), Terms(snapshot, homes[first], numbers[first])
-
-
 def rank_expansion(
     searcher: Searcher, expansion: Expansion, terms: Terms, k: int, passes: Passes, hint: Hits | None = None
 ) -> Hits:
@@ -183,21 +120,16 @@ def rank_expansion(
     The words' difference e^R - w·e^N goes to the search where it is positive, and as a prior on every document where it
     is negative; so does the difference of the background shares. Models without smoothing have no background.
     """
-    difference = signed_weights(expansion, terms)
-    wanted = {term: weight for term, weight in difference.items() if weight > 0}
-    unwanted = {term: -weight for term, weight in difference.items() if weight < 0}
-    if not wanted:  # no document can be found, and a collection without words has no background
-        return searcher.search({}, passes.final, k)
-    model, priors = passes.final, [passes.priors] if passes.priors is not None else []
-    if unwanted:
-        priors.append([-scores for scores in scores_everywhere(searcher, unwanted, model)])
+    wanted, priors = topic_of(expansion, terms).for_search(searcher, passes.final, passes.priors)
+    return searcher.search(wanted, passes.final, k, filters=passes.conditions, priors=priors, hint=hint)
+
+
+def topic_of(expansion: Expansion, terms: Terms) -> TopicModel:
+    """What the expansion wants, by index terms."""
     background = expansion.topic.background
     if expansion.against is not None:
         background -= expansion.against_weight * expansion.against.background
-    if background != 0.0 and isinstance(model, QueryLikelihood):
-        priors.append([background * scores for scores in background_everywhere(searcher, model)])
-    total = [np.sum(parts, axis=0) for parts in zip(*priors, strict=True)] if priors else None
-    return searcher.search(wanted, model, k, filters=passes.conditions, priors=total, hint=hint)
+    return TopicModel(signed_weights(expansion, terms), background)
 
 
 def signed_weights(expansion: Expansion, terms: Terms) -> dict[str, float]:

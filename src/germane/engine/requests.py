@@ -58,12 +58,14 @@ class FeedbackRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """The best k documents for a query. `explain`: with what feedback did."""
+    """The best k documents for a query. `rerank`: score the first `depth` again. `explain`: with what feedback did."""
 
     query: str
     k: int = 10
     ranking: RankingRequest = RankingRequest()
     feedback: FeedbackRequest = FeedbackRequest()
+    rerank: str | None = None
+    depth: int | None = None
     syntax: bool = True
     explain: bool = False
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from germane.arrays import Floats
 from germane.errors import InputError
 from germane.evaluate.plots import panels
 from germane.evaluate.significance import wilcoxon
@@ -20,8 +20,6 @@ from germane.refine import RefineMethod
 from germane.refine.method import Estimate
 from germane.refine.multi_mixture import MultiMixtureRandom
 from germane.types import Mark
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.index.columns import ColumnsWriter
 from germane.index.container import ContainerWriter
 from germane.index.lists import ForwardWriter, PostingsWriter
@@ -28,7 +29,6 @@ from germane.index.sections import check_layout
 from germane.index.stored_fields import StoredWriter
 from germane.index.strings import narrow, pack_strings
 
-Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
 
 

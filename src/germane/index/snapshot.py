@@ -147,10 +147,7 @@ class Snapshot:
         return n
 
     def entropy(self) -> float:
-        """H(p_C) = -Σ_w p_C(w) log p_C(w) of the live collection, in nats.
-
-        Summed by ascending frequency, so that the last digit does not depend on how the documents lie in segments.
-        """
+        """H(p_C) of the live collection, in nats."""
         if self._entropy is None:
             frequencies = [np.empty(0, np.int64)]
             for i, live in enumerate(self.segments):
@@ -158,9 +155,7 @@ class Snapshot:
                 for earlier in self.segments[:i]:  # a term is counted where it comes first
                     cf[earlier.segment.find_terms_of(live.segment) >= 0] = 0
                 frequencies.append(cf[cf > 0])
-            distinct, terms = np.unique(np.concatenate(frequencies), return_counts=True)
-            p_C = distinct / self.n_tokens if len(distinct) else np.empty(0)
-            self._entropy = -float((terms * p_C * np.log(p_C)).sum())
+            self._entropy = entropy_of(np.concatenate(frequencies), self.n_tokens)
         return self._entropy
 
     def locate(self, doc_id: str) -> DocumentPlace | None:
@@ -188,6 +183,16 @@ class Snapshot:
     def live_docs(self, segment: int) -> npt.NDArray[np.int64]:
         """Numbers of the live documents of a segment."""
         return np.flatnonzero(~self.segments[segment].deletions.deleted)
+
+
+def entropy_of(cf: Integers, n_tokens: int) -> float:
+    """H(p_C) = -Σ_w p_C(w) log p_C(w), in nats, from the frequencies of all terms of a collection.
+
+    Summed by ascending frequency, so that the last digit does not depend on how the documents lie in segments.
+    """
+    distinct, terms = np.unique(cf, return_counts=True)
+    p_C = distinct / n_tokens if len(distinct) else np.empty(0)
+    return -float((terms * p_C * np.log(p_C)).sum())
 
 
 def _open_segment(folder: Path, entry: SegmentEntry, known: dict[str, LiveSegment]) -> LiveSegment:

@@ -14,7 +14,17 @@ from germane.lm.divergences import (
 )
 from germane.lm.leave_one_out import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.model import LanguageModel, Truncation
-from germane.lm.smoothing import MLE, AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, Smoothing, TwoStage
+from germane.lm.smoothing import (
+    MLE,
+    AbsoluteDiscounting,
+    Dirichlet,
+    ExcessRatio,
+    JelinekMercer,
+    Laplace,
+    Size,
+    Smoothing,
+    TwoStage,
+)
 from germane.lm.spelling import Speller
 
 __all__ = [
@@ -23,11 +33,13 @@ __all__ = [
     "BigramModel",
     "CollectionStats",
     "Dirichlet",
+    "ExcessRatio",
     "JelinekMercer",
     "LanguageModel",
     "Laplace",
     "LeaveOneOut",
     "Postings",
+    "Size",
     "Smoothing",
     "Speller",
     "Truncation",

@@ -8,8 +8,10 @@ c = c(w;d) is `c_wd`, the count of w in d; |d| is `len_d`; |d|_u is `n_unique_d`
 λ is the weight of the *document*, as in the Lecture and in SD; Zhai & Lafferty give theirs to the collection.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +22,42 @@ from germane.lm.model import LanguageModel, add_up
 from germane.lm.parameters import fraction, positive, whole
 
 
+class Size(StrEnum):
+    """The size of a document that a smoothing divides by."""
+
+    NONE = "none"
+    LENGTH = "length"
+    UNIQUE = "unique"
+
+
+@dataclass(frozen=True, slots=True)
+class ExcessRatio:
+    """e/(a·p_C) = n·(c - δ) / (m·p_C·(x0 + x1·size)): a smoothing's coefficients in a ranking, all a scorer needs.
+
+    The ratio of what a document says of a word to what the collection says of it; a score sums its logarithm plus 1
+    over the words a document holds. `size` NONE: there is no last factor. `log_background`: log a where it is the
+    same for all documents; None where `split` must tell it of each.
+    """
+
+    numerator: float = 1.0
+    denominator: float = 1.0
+    delta: float = 0.0
+    x0: float = 0.0
+    x1: float = 0.0
+    size: Size = Size.NONE
+    log_background: float | None = None
+
+
 class Smoothing(ABC):
     """A method of the family θ(w) = e(w) + a·p_C(w)."""
 
     @abstractmethod
     def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         """The excess e of each posting and the background share a of each document; arguments broadcast."""
+
+    def excess_ratio(self) -> ExcessRatio:
+        """The coefficients of e/(a·p_C); refused where it would be infinite or has another form."""
+        raise ParameterError(f"{type(self).__name__} cannot smooth a document for ranking")
 
     def model(self, ids: npt.ArrayLike, counts: npt.ArrayLike) -> LanguageModel:
         """The model of one text: word ids, in any order and possibly repeated, and their counts."""
@@ -59,6 +91,11 @@ class JelinekMercer(Smoothing):
     def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         return self.lam * _per_token(c_wd, len_d), _or_pure(1 - self.lam, len_d)
 
+    def excess_ratio(self) -> ExcessRatio:
+        """λ/(1-λ) · c/(p_C·|d|)."""
+        lam = _for_ranking("lam", self.lam)
+        return ExcessRatio(lam / (1.0 - lam), x1=1.0, size=Size.LENGTH, log_background=math.log(1.0 - lam))
+
 
 @dataclass(frozen=True)
 class Dirichlet(Smoothing):
@@ -75,6 +112,10 @@ class Dirichlet(Smoothing):
     def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         total = np.asarray(len_d, dtype=np.float64) + self.mu
         return np.asarray(c_wd, dtype=np.float64) / total, self.mu / total
+
+    def excess_ratio(self) -> ExcessRatio:
+        """c/(μ·p_C)."""
+        return ExcessRatio(denominator=self.mu)
 
 
 @dataclass(frozen=True)
@@ -93,6 +134,11 @@ class AbsoluteDiscounting(Smoothing):
     def split(self, c_wd: npt.ArrayLike, len_d: npt.ArrayLike, n_unique_d: npt.ArrayLike) -> tuple[Floats, Floats]:
         discounted = np.maximum(np.asarray(c_wd, dtype=np.float64) - self.delta, 0.0)
         return _per_token(discounted, len_d), _or_pure(self.delta * _per_token(n_unique_d, len_d), len_d)
+
+    def excess_ratio(self) -> ExcessRatio:
+        """(c-δ)/(p_C·δ·|d|_u)."""
+        delta = _for_ranking("delta", self.delta)
+        return ExcessRatio(delta=delta, x1=delta, size=Size.UNIQUE)
 
     def model(self, ids: npt.ArrayLike, counts: npt.ArrayLike) -> LanguageModel:
         """As for every method; refuses a count between 0 and δ."""
@@ -121,6 +167,11 @@ class TwoStage(Smoothing):
         excess, background = Dirichlet(self.mu).split(c_wd, len_d, n_unique_d)
         return self.lam * excess, self.lam * background + (1 - self.lam)
 
+    def excess_ratio(self) -> ExcessRatio:
+        """λ·c/(p_C·(μ + (1-λ)·|d|))."""
+        lam = _for_ranking("lam", self.lam)
+        return ExcessRatio(lam, x0=self.mu, x1=1.0 - lam, size=Size.LENGTH)
+
 
 @dataclass(frozen=True)
 class Laplace:
@@ -140,6 +191,13 @@ class Laplace:
         vocabulary = whole("V", V, least=1)
         top = np.asarray(c_wd, dtype=np.float64) + self.delta
         return np.asarray(top / (np.asarray(len_d, dtype=np.float64) + self.delta * vocabulary))
+
+
+def _for_ranking(name: str, value: float) -> float:
+    """`value` if 0 < value < 1."""
+    if not 0.0 < value < 1.0:
+        raise ParameterError(f"ranking needs 0 < {name} < 1, not {value}: at the ends the logarithm is of zero")
+    return value
 
 
 def _per_token(amount: npt.ArrayLike, len_d: npt.ArrayLike) -> Floats:

@@ -1,6 +1,6 @@
 """Kernels that score documents rather than find the best: all of a segment, or a few that are known.
 
-`rank.kernels` tells the shape of a score and names the arguments.
+`rank.kernels` tells the shape of a score, `rank.arguments` what the groups of arguments hold.
 """
 
 import math
@@ -14,9 +14,7 @@ from germane.rank.kernels import impact, score_of
 
 
 @njit(cache=True, nogil=True)
-def word_sums(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, squared_log, out
-):
+def word_sums(blocks, first_block, df, weight, squared_log, out):
     """out[d] = Σ_w f(c_wd) · weight(w) over all words of document d, f(c) = (1 + log c)² or c."""
     largest = 0
     for t in range(len(df)):
@@ -27,7 +25,8 @@ def word_sums(
     for t in range(len(df)):
         n = np.int64(df[t])
         decode_list(
-            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block[t], n, docs, counts
+            blocks.words, blocks.last, blocks.at, blocks.doc_bits, blocks.tf_bits, blocks.max_tf, first_block[t], n,
+            docs, counts,
         )  # fmt: skip
         for i in range(n):
             value = np.float64(counts[i])
@@ -37,11 +36,9 @@ def word_sums(
 
 
 @njit(cache=True, nogil=True)
-def impact_sums(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, scale, kind, delta, x0, x1,
-    size, out,
-):  # fmt: skip
+def impact_sums(blocks, terms, out):
     """out[d] = Σ_t impact(t, d) over the terms given, for every document of the segment."""
+    first_block, df, _, weight, scale, kind, delta, x0, x1, size, _, _, _ = terms
     largest = 0
     for t in range(len(df)):
         largest = max(largest, np.int64(df[t]))
@@ -51,7 +48,8 @@ def impact_sums(
     for t in range(len(df)):
         n = np.int64(df[t])
         decode_list(
-            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block[t], n, docs, counts
+            blocks.words, blocks.last, blocks.at, blocks.doc_bits, blocks.tf_bits, blocks.max_tf, first_block[t], n,
+            docs, counts,
         )  # fmt: skip
         for i in range(n):
             d = docs[i]
@@ -59,21 +57,20 @@ def impact_sums(
 
 
 @njit(cache=True, nogil=True)
-def score_documents(
-    numbers, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, weight, scale, kind, delta, x0, x1, size,
-    norm, constant, mass, doc, prior, docs, out,
-):  # fmt: skip
+def score_documents(forward, terms, values, docs, out):
     """out[i] = the score of document docs[i], its counts looked up in the forward index, impacts in the order given.
 
     -inf for one that holds none of the terms, which a search would not find.
     """
+    _, _, numbers, weight, scale, kind, delta, x0, x1, size, _, constant, mass = terms
+    norm, doc, prior = values.norm.values, values.background.values, values.prior.values
     most = 0
     for d in docs:
-        most = max(most, np.int64(n_unique[d]))
-    slots, held, terms = hash_terms(numbers), np.zeros(len(numbers), np.int64), np.empty(most, np.uint32)
+        most = max(most, np.int64(forward.n_unique[d]))
+    slots, held, own = hash_terms(numbers), np.zeros(len(numbers), np.int64), np.empty(most, np.uint32)
     for i in range(len(docs)):
         d = docs[i]
-        look_up(d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms)
+        look_up(d, forward, numbers, slots, held, own)
         impacts = 0.0
         found = False
         for t in range(len(held)):

@@ -51,10 +51,9 @@ def explain(
     priors: list[Floats] | None,
 ) -> Explanation | None:
     """Explain the score of one document; None if no word of the query is known."""
-    terms = searcher.known_terms(weights)
-    if not terms:
+    plan = searcher.plan(weights, model)
+    if plan is None:
         return None
-    plan = model.plan(terms, searcher.collection)
     snapshot = searcher.snapshot
     segment = snapshot.segments[place.segment].segment
     document_parts = searcher.document_parts(place.segment, model)
@@ -74,7 +73,8 @@ def explain(
         word = snapshot.surface(term.term)
         parts.append(TermPart(term.term, word, term.weight, count, stats.df, float(impact)))
     norm = float(document_parts.norm.values[place.doc]) if len(document_parts.norm.values) else 1.0
-    document = plan.mass * float(document_parts.term.values[place.doc]) if len(document_parts.term.values) else 0.0
+    background = document_parts.background.values
+    document = plan.mass * float(background[place.doc]) if len(background) else 0.0
     base = float(document_parts.base[place.doc]) if len(document_parts.base) else 0.0
     prior = base + (float(priors[place.segment][place.doc]) if priors is not None else 0.0)
     return Explanation(doc_id, tuple(parts), norm, plan.constant, document, prior, int(segment.doc_len[place.doc]))

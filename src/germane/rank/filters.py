@@ -1,7 +1,9 @@
-"""Conditions on the fields of a document, evaluated over a whole segment at once."""
+"""Conditions on documents: plain values, evaluated over a whole segment at once by `mask_of`."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,16 +32,12 @@ class FieldFilter:
     high_strict: bool = False
     negated: bool = False
 
-    def mask(self, segment: Segment) -> npt.NDArray[np.bool_]:
-        """True for each document of the segment that passes."""
+    def passes(self, segment: Segment) -> npt.NDArray[np.bool_]:
+        """True for each document of the segment with such a value, whether negated or not."""
         column = segment.column(self.field)
         if column is None:
-            passed = np.zeros(segment.n_docs, np.bool_)
-        elif isinstance(column, NumericColumn):
-            passed = self._numbers(column)
-        else:
-            passed = self._keywords(column)
-        return ~passed if self.negated else passed
+            return np.zeros(segment.n_docs, np.bool_)
+        return self._numbers(column) if isinstance(column, NumericColumn) else self._keywords(column)
 
     def _numbers(self, column: NumericColumn) -> npt.NDArray[np.bool_]:
         low, high = self._number(self.low), self._number(self.high)
@@ -77,6 +75,42 @@ class FieldFilter:
         above = self.low is None or value > self.low or (value == self.low and not self.low_strict)
         below = self.high is None or value < self.high or (value == self.high and not self.high_strict)
         return above and below
+
+
+@dataclass(frozen=True, slots=True)
+class HoldsTerm:
+    """Documents that hold an index term; `negated` turns it round."""
+
+    term: str
+    negated: bool = False
+
+    def passes(self, segment: Segment) -> npt.NDArray[np.bool_]:
+        """True for each document of the segment that holds the term, whether negated or not."""
+        passed = np.zeros(segment.n_docs, np.bool_)
+        number = int(segment.find_terms([self.term])[0])
+        if number >= 0:
+            docs, _ = segment.postings(number)
+            passed[docs] = True
+        return passed
+
+
+Filter: TypeAlias = FieldFilter | HoldsTerm
+
+
+def mask_of(condition: Filter, segment: Segment) -> npt.NDArray[np.bool_]:
+    """True for each document of the segment that satisfies the condition."""
+    passed = condition.passes(segment)
+    return ~passed if condition.negated else passed
+
+
+def filter_to_dict(condition: Filter) -> dict[str, Any]:
+    """As JSON has it: what `filter_from_dict` reads."""
+    return asdict(condition)
+
+
+def filter_from_dict(content: Mapping[str, Any]) -> Filter:
+    """What `filter_to_dict` gave."""
+    return HoldsTerm(**content) if "term" in content else FieldFilter(**content)
 
 
 def parse_filter(field: str, test: str, *, negated: bool = False) -> FieldFilter:

@@ -43,35 +43,36 @@ def packed_value(words, at, bits, i):
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
-def ask_ahead(docs, i, n, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique):
+def ask_ahead(docs, i, n, forward):
     """Fetch into the cache what the documents a few places behind docs[i] will need; there are n."""
     if i + 2 * AHEAD < n:
         soon = docs[i + 2 * AHEAD]
-        prefetch(fwd_at, soon)
-        prefetch(n_unique, soon)
-        prefetch(fwd_term_bits, soon)
-        prefetch(fwd_tf_bits, soon)
+        prefetch(forward.at, soon)
+        prefetch(forward.n_unique, soon)
+        prefetch(forward.term_bits, soon)
+        prefetch(forward.tf_bits, soon)
     if i + AHEAD < n:
-        at = fwd_at[docs[i + AHEAD]]
+        at = forward.at[docs[i + AHEAD]]
         for line in range(4):
-            prefetch(fwd_words, at + 16 * line)
+            prefetch(forward.words, at + 16 * line)
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
-def look_up(d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms):
+def look_up(d, forward, numbers, slots, held, terms):
     """held[t] = how often document d holds term numbers[t]; terms it does not hold are left as they are.
 
     `slots`: of `hash_terms`. `terms`: room for the longest document.
     """
-    n, width = np.int64(n_unique[d]), np.int64(fwd_term_bits[d])
-    unpack_short(fwd_words, fwd_at[d], width, n, terms, 0)
-    counts_at = fwd_at[d] + words_needed(n, width)
+    n, width = np.int64(forward.n_unique[d]), np.int64(forward.term_bits[d])
+    unpack_short(forward.words, forward.at[d], width, n, terms, 0)
+    counts_at = forward.at[d] + words_needed(n, width)
     number = np.int64(-1)
     for j in range(np.uint64(n)):
         number += np.int64(terms[j]) + 1
         slot = slot_of(number, len(slots))
         while slots[slot] >= 0:
             if numbers[slots[slot]] == number:
-                held[slots[slot]] = packed_value(fwd_words, counts_at, np.int64(fwd_tf_bits[d]), np.int64(j)) + 1
+                bits = np.int64(forward.tf_bits[d])
+                held[slots[slot]] = packed_value(forward.words, counts_at, bits, np.int64(j)) + 1
                 break
             slot = (slot + 1) & (len(slots) - 1)

@@ -7,10 +7,14 @@ commonest words, which have most postings and least to say, are then hardly ever
 `rank.kernels.top_k`, to the last bit: each candidate's impacts are added in the canonical order of the terms.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from germane.index.kernels import BLOCK, TF_CAP
+from germane.rank.arguments import Tables
 from germane.rank.forward_kernels import ask_ahead, hash_terms, look_up
 from germane.rank.kernels import (
     LONG_BITS,
@@ -36,18 +40,35 @@ ENDLESS = 4294967295.0
 """Stands for a count that the block table does not tell."""
 
 
-@njit(cache=True, nogil=True)
-def top_k_above(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len, first_block, df, numbers,
-    weight, scale, kind, delta, x0, x1, size, sized_by_length,
-    norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-    fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, most_unique,
-    k, threshold, acc, docs, extras, out_scores, out_docs,
-):  # fmt: skip
-    """The best k documents that reach the threshold; arguments as in `rank.kernels.top_k`, and the forward index.
+class Walk(NamedTuple):
+    """What `visit` knows of terms and windows.
 
-    `threshold`: a score that k documents of the index are known to reach. `numbers`: the terms' numbers in the segment.
+    The order of the `walk`; for each window and term its `bound`; postings `left` and bounds of the `rest` from a step
+    on; for each term its `cursor` and the block that is `cached`; `candidates` of one window; and for looking up the
+    hash table `slots`, the counts `held` (zeros) and room for the words of a document, `own`.
     """
+
+    walk: npt.NDArray[np.int64]
+    bound: npt.NDArray[np.float64]
+    left: npt.NDArray[np.int64]
+    rest: npt.NDArray[np.float64]
+    cursor: npt.NDArray[np.int64]
+    cached: npt.NDArray[np.int64]
+    candidates: npt.NDArray[np.int64]
+    slots: npt.NDArray[np.int64]
+    held: npt.NDArray[np.int64]
+    own: npt.NDArray[np.uint32]
+
+
+@njit(cache=True, nogil=True)
+def top_k_above(blocks, id_rank, forward, most_unique, terms, values, mask, k, threshold, scratch, out):
+    """The best k documents that reach the threshold; arguments as in `rank.long_kernels.top_k_long`.
+
+    `threshold`: a score that k documents of the index are known to reach.
+    """
+    first_block, df, numbers, weight, scale, kind, delta, x0, x1, _, sized_by_length, _, _ = terms
+    out_scores, out_docs = out
+    blk_last, blk_max_tf, blk_min_len = blocks.last, blocks.max_tf, blocks.min_len
     n_terms = len(df)
     n_windows = (len(id_rank) + WINDOW - 1) >> LONG_BITS
     table_at, n_table = np.zeros(n_terms + 1, np.int64), np.empty(n_terms, np.int64)
@@ -76,17 +97,12 @@ def top_k_above(
     left = np.zeros(n_terms + 1, np.int64)
     for step in range(n_terms - 1, -1, -1):
         left[step] = left[step + 1] + df[walk[step]]
-    slots = hash_terms(numbers)
-    found = visit(
-        words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, numbers,
-        weight, scale, kind, delta, x0, x1, size,
-        norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-        fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique,
-        k, threshold, acc, docs, extras, out_scores, out_docs,
-        table, table_at, n_table, walk, bound, left, slots,
-        np.zeros(n_terms + 1), first_block.copy(), np.full(n_terms, -1),
-        np.empty(WINDOW, np.int64), np.zeros(n_terms, np.int64), np.empty(most_unique, np.uint32),
+    work = Walk(
+        walk, bound, left, np.zeros(n_terms + 1), first_block.copy(), np.full(n_terms, -1), np.empty(WINDOW, np.int64),
+        hash_terms(numbers), np.zeros(n_terms, np.int64), np.empty(most_unique, np.uint32),
     )  # fmt: skip
+    tables = Tables(table, table_at, n_table)
+    found = visit(blocks, id_rank, forward, terms, values, mask, k, threshold, scratch, out, tables, work)
     if found > k:
         select_best(out_scores, out_docs, id_rank, found, k)
         found = k
@@ -95,15 +111,16 @@ def top_k_above(
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def visit(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, numbers,
-    weight, scale, kind, delta, x0, x1, size,
-    norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-    fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique,
-    k, threshold, acc, docs, extras, out_scores, out_docs,
-    table, table_at, n_table, walk, bound, left, slots, rest, cursor, cached, candidates, held, terms,
-):  # fmt: skip
+def visit(blocks, id_rank, forward, terms, values, mask, k, threshold, scratch, out, tables, work):
     """Window by window: walk, stop, look up; returns how many results there are, more than k perhaps, in no order."""
+    blk_last = blocks.last
+    first_block, df, numbers, weight, scale, kind, delta, x0, x1, size, _, constant, mass = terms
+    norm, norm_max = values.norm
+    doc, doc_max = values.background
+    prior, prior_max = values.prior
+    acc = scratch.acc
+    out_scores, out_docs = out
+    walk, bound, left, rest, cursor, cached, candidates, slots, held, own = work
     n_terms, n_docs = len(df), len(id_rank)
     n_windows = (n_docs + WINDOW - 1) >> LONG_BITS
     found = 0
@@ -141,11 +158,7 @@ def visit(
                 block += 1
             cursor[t] = block
             if block < last:
-                add_blocks(
-                    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block[t], df[t], block, base,
-                    stop, t * BLOCK, cached, t, acc, docs, extras, kind, weight[t], scale[t], delta, x0, x1, size,
-                    table, table_at[t], n_table[t], candidates, -1,
-                )  # fmt: skip
+                add_blocks(blocks, terms, tables, scratch, t, block, base, stop, t * BLOCK, cached, candidates, -1)
         if n_candidates < 0:
             least = need * (1.0 - 1e-12) if need > 0.0 else 5e-324
             n_candidates = gather(
@@ -154,11 +167,11 @@ def visit(
         for j in range(WINDOW):
             acc[j] = 0.0
         for c in range(n_candidates):
-            ask_ahead(candidates, c, n_candidates, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique)
+            ask_ahead(candidates, c, n_candidates, forward)
             d = candidates[c]
             if len(mask) > 0 and mask[d] == 0:
                 continue
-            look_up(d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms)
+            look_up(d, forward, numbers, slots, held, own)
             impacts = 0.0
             for t in range(n_terms):
                 if held[t] > 0:

@@ -30,6 +30,7 @@ import numpy as np
 from numba import njit
 
 from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block
+from germane.rank.arguments import Impact, Tables, Windows
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, prefetch, reach_mask
 
@@ -69,6 +70,12 @@ def impact(kind, weight, scale, delta, x0, x1, count, size):
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
+def impact_of(terms, t):
+    """The impact of term t, to be computed by `impact`."""
+    return Impact(terms.kind, terms.weight[t], terms.scale[t], terms.delta, terms.x0, terms.x1)
+
+
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
 def depends_on_count(kind):
     """Whether the impact depends on the count alone, so that it can be tabulated."""
     return kind == LOG_COUNT_RATIO or kind == LOG_COUNT or kind == COUNT
@@ -88,21 +95,22 @@ def score_of(impacts, d, norm, constant, mass, doc, prior):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def add_postings(acc, base, docs, extras, begin, end, kind, weight, scale, delta, x0, x1, size, table, at, n_table):
-    """acc[docs[i] - base] += impact of posting i, for begin <= i < end; `extras` are counts minus one.
+def add_postings(acc, base, docs, tf_minus_one, begin, end, of_term, size, table, at, n_table):
+    """acc[docs[i] - base] += impact of posting i, for begin <= i < end; `of_term`: an `Impact`.
 
     For lists whose impacts are not all in the table: n_table >= 0 is what it holds of this list.
     """
+    kind, weight, scale, delta, x0, x1 = of_term
     offset = np.uint64(base)
     for i in range(np.uint64(begin), np.uint64(end)):
         d = np.uint64(docs[i])
-        count = np.float64(extras[i]) + 1.0
+        count = np.float64(tf_minus_one[i]) + 1.0
         if kind == SATURATION:
             acc[d - offset] += weight * (count / (count + (x0 + x1 * np.float64(size[d]))))
         elif kind == LOG_SIZE_RATIO:
             acc[d - offset] += weight * math.log1p(scale * (count - delta) / (x0 + x1 * np.float64(size[d])))
-        elif np.int64(extras[i]) < n_table:
-            acc[d - offset] += table[np.uint64(at) + np.uint64(extras[i])]
+        elif np.int64(tf_minus_one[i]) < n_table:
+            acc[d - offset] += table[np.uint64(at) + np.uint64(tf_minus_one[i])]
         else:
             acc[d - offset] += impact(kind, weight, scale, delta, x0, x1, count, 0.0)
 
@@ -217,33 +225,25 @@ def window_bits(n_terms):
 
 
 @njit(cache=True, nogil=True)
-def top_k(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len,
-    first_block, df, weight, scale, kind, delta, x0, x1, size, sized_by_length,
-    norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-    k, threshold, prune, acc, docs, extras, out_scores, out_docs,
-):  # fmt: skip
+def top_k(blocks, id_rank, terms, values, mask, k, threshold, prune, scratch, out):
     """Allocate for `visit_windows`, which is compiled without reference counting and so cannot.
 
     If it guessed the threshold too high (-1), it is asked again without a guess.
     """
-    n_terms = len(df)
+    n_terms = len(terms.df)
     bits = window_bits(n_terms)
     n_windows = (len(id_rank) + (1 << bits) - 1) >> bits
     room = 0
     for t in range(n_terms):
-        room += min(largest_count(blk_max_tf, first_block[t], df[t]), TF_CAP)
-    for guess in (prune and k >= GUESSED and df.sum() > 8 * k, False):
-        found = visit_windows(
-            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len,
-            first_block, df, weight, scale, kind, delta, x0, x1, size, sized_by_length,
-            norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-            k, threshold, prune, guess, acc, docs, extras, out_scores, out_docs,
-            np.empty(room), np.empty(n_terms + 1, np.int64), np.empty(n_terms, np.int64),
-            np.zeros((n_terms, n_windows)), np.zeros((n_terms, n_windows + 1), np.int64), np.full(n_terms, -1),
+        room += min(largest_count(blocks.max_tf, terms.first_block[t], terms.df[t]), TF_CAP)
+    for guess in (prune and k >= GUESSED and terms.df.sum() > 8 * k, False):
+        tables = Tables(np.empty(room), np.empty(n_terms + 1, np.int64), np.empty(n_terms, np.int64))
+        windows = Windows(
+            tables, np.zeros((n_terms, n_windows)), np.zeros((n_terms, n_windows + 1), np.int64), np.full(n_terms, -1),
             np.empty(n_terms, np.int64), np.zeros(n_windows), np.empty(n_windows), np.zeros(n_terms + 1),
             np.empty(1 << bits, np.int64), np.zeros(n_windows, np.bool_),
         )  # fmt: skip
+        found = visit_windows(blocks, id_rank, terms, values, mask, k, threshold, prune, guess, scratch, out, windows)
         if found >= 0:
             break
     return found
@@ -259,21 +259,22 @@ def largest_count(blk_max_tf, first_block, df):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def visit_windows(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len,
-    first_block, df, weight, scale, kind, delta, x0, x1, size, sized_by_length,
-    norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-    k, threshold, prune, guess, acc, docs, extras, out_scores, out_docs,
-    table, table_at, n_table, bound, position, cached, buffer, total, flat, suffix, candidates, visited,
-):  # fmt: skip
-    """The best `k` documents that hold at least one term; returns how many were found and whether to sort them.
+def visit_windows(blocks, id_rank, terms, values, mask, k, threshold, prune, guess, scratch, out, windows):
+    """The best `k` documents that hold at least one term, in the total order; returns how many were found.
 
-    `first_block`, `df`, `weight`, `scale`: one entry a term, in canonical order. `size`: the document sizes the impact
-    divides by; `sized_by_length` says that the block table's minima bound them. `norm`, `doc`, `prior`, `mask`: one
-    entry a document or empty, with maxima in fine windows; `mass` is not negative. `threshold`: a score that k
-    documents elsewhere reach already. `acc` (2^LONG_BITS zeros), `docs`, `extras` (room for the sparse lists and one
-    block a term): scratch. `out_scores`, `out_docs`: room for more than k, so that a selection is worth its while.
+    The groups of arguments are those of `rank.arguments`; `scratch.acc` has 2^LONG_BITS places, `docs` and
+    `tf_minus_one` room for the sparse lists and one block a term. `mask`: one entry a document, or empty. `threshold`:
+    a score that k documents elsewhere reach already.
     """
+    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len = blocks
+    first_block, df, _, weight, scale, kind, delta, x0, x1, size, sized_by_length, constant, mass = terms
+    norm, norm_max = values.norm
+    doc, doc_max = values.background
+    prior, prior_max = values.prior
+    acc, docs, tf_minus_one = scratch
+    out_scores, out_docs = out
+    tables, bound, position, cached, buffer, total, flat, suffix, candidates, visited = windows
+    table, table_at, n_table = tables
     n_terms = len(df)
     n_docs = len(id_rank)
     bits = window_bits(n_terms)
@@ -312,7 +313,7 @@ def visit_windows(
                 n = min(BLOCK, df[t] - i * BLOCK)
                 decode_block(
                     words, np.int64(blk_at[b]), np.int64(blk_doc_bits[b]), np.int64(blk_tf_bits[b]), n, previous,
-                    blk_last[b], np.int64(blk_max_tf[b]), docs, extras, used + i * BLOCK,
+                    blk_last[b], np.int64(blk_max_tf[b]), docs, tf_minus_one, used + i * BLOCK,
                 )  # fmt: skip
                 previous = np.int64(blk_last[b])
             window = np.int64(-1)
@@ -321,12 +322,11 @@ def visit_windows(
                 while window < w:
                     window += 1
                     position[t, window] = i
-                if by_count and np.int64(extras[i]) < table_at[t + 1] - table_at[t]:
-                    value = table[table_at[t] + np.int64(extras[i])]
+                if by_count and np.int64(tf_minus_one[i]) < table_at[t + 1] - table_at[t]:
+                    value = table[table_at[t] + np.int64(tf_minus_one[i])]
                 else:
-                    value = impact(
-                        kind, weight[t], scale[t], delta, x0, x1, np.float64(extras[i]) + 1.0, np.float64(size[docs[i]])
-                    )
+                    tf = np.float64(tf_minus_one[i]) + 1.0
+                    value = impact(kind, weight[t], scale[t], delta, x0, x1, tf, np.float64(size[docs[i]]))
                 if value > bound[t, w]:
                     bound[t, w] = value
             while window < n_windows:
@@ -420,11 +420,7 @@ def visit_windows(
         while essential > 0 and suffix[essential - 1] * scaling + flat[w] < limit:
             essential -= 1
 
-        add_terms(
-            words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, scale, kind, delta,
-            x0, x1, size, acc, docs, extras, table, table_at, n_table, bound, position, cached, buffer, 0, essential, w,
-            base, stop, candidates, -1,
-        )  # fmt: skip
+        add_terms(blocks, terms, windows, scratch, 0, essential, w, base, stop, -1)
 
         # Few documents reach the limit with the help of the other terms: ask for those. Many: add the terms to all.
         if essential < n_terms:
@@ -440,11 +436,7 @@ def visit_windows(
             for t in range(essential, n_terms):
                 others += df[t]
             if reaching_docs * (n_terms - essential) * ASKING > others // n_windows:
-                add_terms(
-                    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, scale,
-                    kind, delta, x0, x1, size, acc, docs, extras, table, table_at, n_table, bound, position, cached,
-                    buffer, essential, n_terms, w, base, stop, candidates, -1,
-                )  # fmt: skip
+                add_terms(blocks, terms, windows, scratch, essential, n_terms, w, base, stop, -1)
                 essential = n_terms
 
         # Documents that can still enter.
@@ -477,11 +469,7 @@ def visit_windows(
         for t in range(essential, n_terms):
             if n_candidates == 0:
                 break
-            add_terms(
-                words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, scale, kind,
-                delta, x0, x1, size, acc, docs, extras, table, table_at, n_table, bound, position, cached, buffer, t,
-                t + 1, w, base, stop, candidates, n_candidates,
-            )  # fmt: skip
+            add_terms(blocks, terms, windows, scratch, t, t + 1, w, base, stop, n_candidates)
             kept = 0
             for c in range(n_candidates):
                 j = candidates[c]
@@ -522,16 +510,15 @@ def least_impacts(limit, flat, scaling, others):
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
-def add_blocks(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, begin, df,
-    block, base, stop, buffer, cached, t, acc, docs, extras, kind, weight, scale,
-    delta, x0, x1, size, table, at, n_table, candidates, n_candidates,
-):  # fmt: skip
+def add_blocks(blocks, terms, tables, scratch, t, block, base, stop, buffer, cached, candidates, n_candidates):
     """Add the postings of a dense term that fall in the window [base, stop), from `block` on.
 
     With n_candidates >= 0, blocks without a candidate are passed over. The last block decoded stays in the term's
     buffer (`cached`), for the window after this one.
     """
+    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, _ = blocks
+    acc, docs, tf_minus_one = scratch
+    begin, df, at, n_table = terms.first_block[t], terms.df[t], tables.table_at[t], tables.n_table[t]
     n_blocks = (df + BLOCK - 1) // BLOCK
     candidate = 0
     while block < begin + n_blocks:
@@ -552,12 +539,12 @@ def add_blocks(
                 if n == BLOCK:
                     decode_full_block(
                         words, np.int64(blk_at[block]), np.int64(blk_doc_bits[block]), np.int64(blk_tf_bits[block]),
-                        previous, np.int64(blk_max_tf[block]), docs, extras, buffer,
+                        previous, np.int64(blk_max_tf[block]), docs, tf_minus_one, buffer,
                     )  # fmt: skip
                 else:
                     decode_block(
                         words, np.int64(blk_at[block]), np.int64(blk_doc_bits[block]), np.int64(blk_tf_bits[block]), n,
-                        previous, blk_last[block], np.int64(blk_max_tf[block]), docs, extras, buffer,
+                        previous, blk_last[block], np.int64(blk_max_tf[block]), docs, tf_minus_one, buffer,
                     )  # fmt: skip
                     for i in range(buffer + n, buffer + BLOCK):
                         docs[i] = np.uint32(0xFFFFFFFF)  # a short last block ends in documents that never come
@@ -568,10 +555,22 @@ def add_blocks(
             if last >= stop:
                 end = first_at_least(docs, buffer, stop)
             if n_table < 0:
-                add_table(acc, np.int64(base), docs, extras, np.int64(first), np.int64(end), table, np.int64(at))
+                add_table(
+                    acc, np.int64(base), docs, tf_minus_one, np.int64(first), np.int64(end), tables.table, np.int64(at)
+                )
             else:
                 add_postings(
-                    acc, base, docs, extras, first, end, kind, weight, scale, delta, x0, x1, size, table, at, n_table
+                    acc,
+                    base,
+                    docs,
+                    tf_minus_one,
+                    first,
+                    end,
+                    impact_of(terms, t),
+                    terms.size,
+                    tables.table,
+                    at,
+                    n_table,
                 )
         block += 1
     if n_candidates < 0 and block < begin + n_blocks:
@@ -581,27 +580,26 @@ def add_blocks(
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def add_terms(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, weight, scale, kind, delta,
-    x0, x1, size, acc, docs, extras, table, table_at, n_table, bound, position, cached, buffer, first, end, w, base,
-    stop, candidates, n_candidates,
-):  # fmt: skip
-    """Add the impacts of the terms first <= t < end in window w."""
+def add_terms(blocks, terms, windows, scratch, first, end, w, base, stop, n_candidates):
+    """Add the impacts of the terms first <= t < end in window w; see `add_blocks` for n_candidates."""
+    acc, docs, tf_minus_one = scratch
+    tables = windows.tables
+    table, table_at, n_table = tables
+    position, cached, candidates = windows.position, windows.cached, windows.candidates
     for t in range(first, end):
-        if bound[t, w] == 0.0:
+        if windows.bound[t, w] == 0.0:
             continue
         if cached[t] == DECODED and n_table[t] < 0:
-            add_table(acc, base, docs, extras, position[t, w], position[t, w + 1], table, table_at[t])
+            add_table(acc, base, docs, tf_minus_one, position[t, w], position[t, w + 1], table, table_at[t])
         elif cached[t] == DECODED:
             add_postings(
-                acc, base, docs, extras, position[t, w], position[t, w + 1], kind, weight[t], scale[t], delta, x0, x1,
-                size, table, table_at[t], n_table[t],
+                acc, base, docs, tf_minus_one, position[t, w], position[t, w + 1], impact_of(terms, t), terms.size,
+                table, table_at[t], n_table[t],
             )  # fmt: skip
         else:
             add_blocks(
-                words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block[t], df[t],
-                position[t, w], base, stop, buffer[t], cached, t, acc, docs, extras, kind, weight[t], scale[t],
-                delta, x0, x1, size, table, table_at[t], n_table[t], candidates, n_candidates,
+                blocks, terms, tables, scratch, t, position[t, w], base, stop, windows.buffer[t], cached, candidates,
+                n_candidates,
             )  # fmt: skip
 
 

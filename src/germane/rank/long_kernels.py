@@ -12,14 +12,17 @@ they do not fit the buffer, the answer is FALL_BACK, and `top_k` must be asked.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block
 from germane.rank.forward_kernels import ask_ahead, hash_terms, look_up
 from germane.rank.kernels import (
     GUESSED,
+    LONG_BITS,
     MARGIN,
     coarse_maximum,
     impact,
@@ -30,8 +33,7 @@ from germane.rank.kernels import (
 )
 from germane.rank.simd import LANES, add_table, lowest_bit, prefetch, reach_mask
 
-WINDOW_BITS = 14
-WINDOW = 1 << WINDOW_BITS
+WINDOW = 1 << LONG_BITS
 UNITS = 60_000.0
 """The largest possible sum in units; rounding up adds at most one unit a term, and 65,535 is the limit."""
 PREFETCH = 16
@@ -39,22 +41,30 @@ PREFETCH = 16
 FALL_BACK = -1
 
 
+class Units(NamedTuple):
+    """Impacts by count in whole units: those of term t from `table_at[t]` on, and how much one `unit` is."""
+
+    units: npt.NDArray[np.uint16]
+    table_at: npt.NDArray[np.int64]
+    unit: float
+
+
 @njit(cache=True, nogil=True)
-def top_k_long(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, numbers, weight, scale, kind,
-    norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-    fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, most_unique,
-    k, threshold, acc, docs, extras, out_scores, out_docs,
-):  # fmt: skip
+def top_k_long(blocks, id_rank, forward, most_unique, terms, values, mask, k, threshold, scratch, out):
     """Allocate for `add_up` and `score_exactly`; arguments as in `rank.kernels.top_k`, and the forward index.
 
-    `numbers`: the terms' numbers in the segment. `acc`: WINDOW uint16 zeros. `docs`, `extras`: a block a term, and one.
+    `most_unique`: distinct terms of the document that has most. `scratch.acc`: WINDOW uint16 zeros; `docs` and
+    `tf_minus_one`: room for a block a term, and one.
     """
+    first_block, df, numbers, weight, scale, kind = (
+        terms.first_block, terms.df, terms.numbers, terms.weight, terms.scale, terms.kind
+    )  # fmt: skip
+    out_scores, out_docs = out
     n_terms = len(df)
     table_at = np.empty(n_terms + 1, np.int64)
     table_at[0] = 0
     for t in range(n_terms):
-        largest = largest_count(blk_max_tf, first_block[t], df[t])
+        largest = largest_count(blocks.max_tf, first_block[t], df[t])
         if largest >= TF_CAP:
             return FALL_BACK
         table_at[t + 1] = table_at[t] + largest
@@ -69,17 +79,13 @@ def top_k_long(
     for i in range(len(table)):
         units[i] = np.uint16(math.ceil(table[i] / unit))
     found, guessed = add_up(
-        words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, units, table_at, unit,
-        norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-        k, threshold, acc, docs, extras, out_scores, out_docs, first_block.copy(), np.full(n_terms, -1),
+        blocks, id_rank, terms, values, mask, k, threshold, scratch, out, Units(units, table_at, unit),
+        first_block.copy(), np.full(n_terms, -1),
     )  # fmt: skip
     if found == FALL_BACK:
         return found
-    slots = hash_terms(numbers)
-    score_exactly(
-        fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, np.empty(most_unique, np.uint32), numbers, slots,
-        np.zeros(n_terms, np.int64), table, table_at, norm, constant, mass, doc, prior, out_scores, out_docs, found,
-    )  # fmt: skip
+    slots, held, own = hash_terms(numbers), np.zeros(n_terms, np.int64), np.empty(most_unique, np.uint32)
+    score_exactly(forward, terms, values, table, table_at, slots, held, own, out, found)
     if found > k:
         select_best(out_scores, out_docs, id_rank, found, k)
         found = k
@@ -90,12 +96,16 @@ def top_k_long(
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def add_up(
-    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, first_block, df, units, table_at, unit,
-    norm, norm_max, constant, mass, doc, doc_max, prior, prior_max, mask, id_rank,
-    k, threshold, acc, docs, extras, out_scores, out_docs, cursor, cached,
-):  # fmt: skip
+def add_up(blocks, id_rank, terms, values, mask, k, threshold, scratch, out, by_count, cursor, cached):
     """Documents that may be among the best k, in no order: how many, and a guess that the k-th score must reach."""
+    words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, _ = blocks
+    first_block, df, constant, mass = terms.first_block, terms.df, terms.constant, terms.mass
+    norm, norm_max = values.norm
+    doc, doc_max = values.background
+    prior, prior_max = values.prior
+    acc, docs, tf_minus_one = scratch
+    out_scores, out_docs = out
+    units, table_at, unit = by_count
     n_terms = len(df)
     n_docs = len(id_rank)
     has_norm, has_mask = len(norm) > 0, len(mask) > 0
@@ -112,8 +122,8 @@ def add_up(
         magnitude += abs(coarse_maximum(prior_max, 0, 62))
     slack = 1e-12 * magnitude
     error = n_terms * unit * scaling + slack
-    for w in range((n_docs + WINDOW - 1) >> WINDOW_BITS):
-        base = w << WINDOW_BITS
+    for w in range((n_docs + WINDOW - 1) >> LONG_BITS):
+        base = w << LONG_BITS
         stop = min(base + WINDOW, n_docs)
         for t in range(n_terms):
             block, last_block = cursor[t], first_block[t] + (df[t] + BLOCK - 1) // BLOCK
@@ -129,12 +139,12 @@ def add_up(
                     if n == BLOCK:
                         decode_full_block(
                             words, np.int64(blk_at[block]), np.int64(blk_doc_bits[block]), np.int64(blk_tf_bits[block]),
-                            previous, np.int64(blk_max_tf[block]), docs, extras, buffer,
+                            previous, np.int64(blk_max_tf[block]), docs, tf_minus_one, buffer,
                         )  # fmt: skip
                     else:
                         decode_block(
                             words, np.int64(blk_at[block]), np.int64(blk_doc_bits[block]), np.int64(blk_tf_bits[block]),
-                            n, previous, blk_last[block], np.int64(blk_max_tf[block]), docs, extras, buffer,
+                            n, previous, blk_last[block], np.int64(blk_max_tf[block]), docs, tf_minus_one, buffer,
                         )  # fmt: skip
                     if cut:
                         cached[t] = block
@@ -145,7 +155,7 @@ def add_up(
                 if cut:
                     while np.int64(docs[end - 1]) >= stop:
                         end -= 1
-                add_table(acc, base, docs, extras, first, end, units, table_at[t])
+                add_table(acc, base, docs, tf_minus_one, first, end, units, table_at[t])
                 if cut:
                     break
                 block += 1
@@ -155,12 +165,12 @@ def add_up(
                 for line in range(PREFETCH):
                     prefetch(words, ahead + 16 * line)
 
-        scaling = coarse_maximum(norm_max, w, WINDOW_BITS) if has_norm else 1.0
+        scaling = coarse_maximum(norm_max, w, LONG_BITS) if has_norm else 1.0
         flat = constant
         if len(doc) > 0:
-            flat += mass * coarse_maximum(doc_max, w, WINDOW_BITS)
+            flat += mass * coarse_maximum(doc_max, w, LONG_BITS)
         if len(prior) > 0:
-            flat += coarse_maximum(prior_max, w, WINDOW_BITS)
+            flat += coarse_maximum(prior_max, w, LONG_BITS)
         need = (threshold - slack - flat) / (scaling * unit) if scaling > 0.0 else 0.0
         least = np.uint16(min(max(math.floor(need), 1.0), 65535.0))
         for group in range(0, WINDOW, LANES):
@@ -222,21 +232,21 @@ def keep_near(scores, docs, id_rank, n, k, threshold, error):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def score_exactly(
-    fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, terms, numbers, slots, held, table, table_at,
-    norm, constant, mass, doc, prior, scores, docs, n,
-):  # fmt: skip
+def score_exactly(forward, terms, values, table, table_at, slots, held, own, out, n):
     """Replace the scores of n documents by the exact ones: counts from the forward index, impacts in canonical order.
 
-    `slots`: of `forward_kernels.hash_terms`. `held`: zeros, and zeros again afterwards.
+    `slots`: of `forward_kernels.hash_terms`. `held`: zeros, and zeros again afterwards. `own`: room for the
+    words of the longest document.
     """
+    norm, doc, prior = values.norm.values, values.background.values, values.prior.values
+    scores, docs = out
     for i in range(n):
-        ask_ahead(docs, i, n, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique)
+        ask_ahead(docs, i, n, forward)
         d = docs[i]
-        look_up(d, fwd_words, fwd_at, fwd_term_bits, fwd_tf_bits, n_unique, numbers, slots, held, terms)
+        look_up(d, forward, terms.numbers, slots, held, own)
         impacts = 0.0
         for t in range(len(held)):
             if held[t] > 0:
                 impacts += table[table_at[t] + held[t] - 1]
                 held[t] = 0
-        scores[i] = score_of(impacts, d, norm, constant, mass, doc, prior)
+        scores[i] = score_of(impacts, d, norm, terms.constant, terms.mass, doc, prior)

@@ -1,42 +1,27 @@
 """Ranking models: how a weighted query and the collection's statistics become the numbers of the scoring kernel.
 
-Each model is a frozen value with its parameters; `plan` does the work of a query, and `document_term`, `document_norm`
-what depends on the documents alone and is computed once for each segment. See `rank.kernels` for the score's shape.
+Each model is a frozen value with its parameters; `plan` does the work of a query, and `document_background`,
+`document_norm` and `document_base` what depends on the documents alone and is computed once for each segment. See
+`rank.kernels` for the score's shape.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from enum import Enum
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage, idf, robertson_idf
+from germane.lm import Dirichlet, Size, Smoothing, idf, robertson_idf
+from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
+from germane.rank.plan import Collection, Plan, QueryTerm
 from germane.rank.registry import DEFAULT_MU
-
-NOTHING = np.empty(0, np.float64)
-
-
-class QueryTerm(NamedTuple):
-    """A known term of a query: its weight α_w and its frequencies among live documents."""
-
-    term: str
-    weight: float
-    df: int
-    cf: int
-
-
-class Collection(NamedTuple):
-    """The collection as a ranking sees it: live documents, their tokens, and H(p_C) = -Σ_w p_C log p_C (on demand)."""
-
-    n_docs: int
-    n_tokens: int
-    entropy: Callable[[], float]
 
 
 class Documents(NamedTuple):
@@ -47,26 +32,25 @@ class Documents(NamedTuple):
     sums: Floats
 
 
-class WordSums(NamedTuple):
-    """For each document Σ_w f(c) · weight(w), where f(c) = c, or (1 + log c)² if `squared_log`."""
+class WordSums(Enum):
+    """A sum over all words of a document: Σ_w f(c_wd) · g(w), g being what `word_weights` gives."""
 
-    weight: Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64], Collection], Floats]
-    squared_log: bool
+    SQUARED_TFIDF = "((1 + log c)·idf)²"
+    LOG_PROBABILITY = "c·log p_C"
+
+    @property
+    def squared_log(self) -> bool:
+        """Whether f(c) = (1 + log c)²; else f(c) = c."""
+        return self is WordSums.SQUARED_TFIDF
 
 
-class Plan(NamedTuple):
-    """The kernel's numbers for one query, terms in the order in which impacts are added."""
-
-    kind: int
-    terms: tuple[QueryTerm, ...]
-    weight: Floats
-    scale: Floats
-    constant: float
-    mass: float
-    delta: float = 0.0
-    x0: float = 0.0
-    x1: float = 0.0
-    sized_by_unique: bool = False
+def word_weights(
+    asked: WordSums, df: npt.NDArray[np.int64], cf: npt.NDArray[np.int64], collection: Collection
+) -> Floats:
+    """g(w) of each word: idf² or log p_C."""
+    if asked is WordSums.SQUARED_TFIDF:
+        return idf(collection.n_docs, df) ** 2
+    return np.log(cf / collection.n_tokens)
 
 
 class RankingModel(ABC):
@@ -76,8 +60,14 @@ class RankingModel(ABC):
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         """The work of one query. `terms` hold each term once; all are known to the collection, weights > 0."""
 
-    def document_term(self, documents: Documents) -> Floats:
-        """One number for each document, multiplied by the plan's mass and added to its score; empty: none."""
+    needs_entropy: ClassVar[bool] = False
+    """Whether `plan` reads the collection's H(p_C)."""
+
+    def document_background(self, documents: Documents) -> Floats:
+        """The part of the collection model in each document, multiplied by the plan's mass and added to the score.
+
+        log a_D, or whatever stands in its place; empty: none.
+        """
         return NOTHING
 
     def document_norm(self, documents: Documents) -> Floats:
@@ -89,7 +79,7 @@ class RankingModel(ABC):
         return NOTHING
 
     def word_sums(self) -> WordSums | None:
-        """The sum over all its words that a document's term or norm needs; `weight` maps (df, cf, collection)."""
+        """The sum over all its words that a document's norm or base needs."""
         return None
 
 
@@ -139,52 +129,38 @@ class QueryLikelihood(RankingModel):
     smoothing: Smoothing = field(default_factory=lambda: Dirichlet(DEFAULT_MU))
 
     def __post_init__(self) -> None:
-        if not isinstance(self.smoothing, (Dirichlet, JelinekMercer, TwoStage, AbsoluteDiscounting)):
+        if not isinstance(self.smoothing, Smoothing):
             raise ParameterError(f"{type(self.smoothing).__name__} cannot smooth a document for ranking")
-        lam = getattr(self.smoothing, "lam", 0.5)
-        delta = getattr(self.smoothing, "delta", 0.5)
-        if not 0.0 < lam < 1.0 or not 0.0 < delta < 1.0:
-            raise ParameterError("ranking needs 0 < lam < 1 and 0 < delta < 1: at the ends the logarithm is of zero")
+        self.smoothing.excess_ratio()  # refuses what cannot rank
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        ratio = self.smoothing.excess_ratio()
         p_C = [term.cf / collection.n_tokens for term in terms]
         weight = [term.weight for term in terms]
         constant = math.fsum(w * math.log(p) for w, p in zip(weight, p_C, strict=True))
         mass = math.fsum(weight)
-        smoothing = self.smoothing
-        if isinstance(smoothing, Dirichlet):
-            scale = [1.0 / (smoothing.mu * p) for p in p_C]
-            strength = [w * math.log1p(s) for w, s in zip(weight, scale, strict=True)]
-            return _plan(LOG_COUNT_RATIO, terms, weight, scale, strength, constant=constant, mass=mass)
-        # e/(a p_C) = s·(c - δ)/(x0 + x1·size)
-        delta, x0, x1, factor = 0.0, 0.0, 1.0, 1.0
-        if isinstance(smoothing, JelinekMercer):
-            factor = smoothing.lam / (1.0 - smoothing.lam)
-            constant += mass * math.log(1.0 - smoothing.lam)
-        elif isinstance(smoothing, TwoStage):
-            factor, x0, x1 = smoothing.lam, smoothing.mu, 1.0 - smoothing.lam
-        elif isinstance(smoothing, AbsoluteDiscounting):
-            delta, x1, factor = smoothing.delta, smoothing.delta, 1.0
-        scale = [factor / p for p in p_C]
-        mean = collection.n_tokens / max(collection.n_docs, 1)
-        strength = [w * math.log1p(s / (x0 + x1 * mean)) for w, s in zip(weight, scale, strict=True)]
+        if ratio.log_background is not None:
+            constant += mass * ratio.log_background
+        sized = ratio.size is not Size.NONE
+        scale = [ratio.numerator / (ratio.denominator * p) for p in p_C]
+        usual = ratio.x0 + ratio.x1 * (collection.n_tokens / max(collection.n_docs, 1)) if sized else 1.0
         return _plan(
-            LOG_SIZE_RATIO,
+            LOG_SIZE_RATIO if sized else LOG_COUNT_RATIO,
             terms,
             weight,
             scale,
-            strength,
+            [w * math.log1p(s / usual) for w, s in zip(weight, scale, strict=True)],
             constant=constant,
             mass=mass,
-            delta=delta,
-            x0=x0,
-            x1=x1,
-            sized_by_unique=isinstance(smoothing, AbsoluteDiscounting),
+            delta=ratio.delta,
+            x0=ratio.x0,
+            x1=ratio.x1,
+            sized_by_unique=ratio.size is Size.UNIQUE,
         )
 
-    def document_term(self, documents: Documents) -> Floats:
-        """log a_D; Jelinek-Mercer's is the same for all documents and part of the constant."""
-        if isinstance(self.smoothing, JelinekMercer):
+    def document_background(self, documents: Documents) -> Floats:
+        """log a_D; where it is the same for all documents it is part of the constant."""
+        if self.smoothing.excess_ratio().log_background is not None:
             return NOTHING
         _, background = self.smoothing.split(0.0, documents.length, documents.unique)
         return np.log(np.broadcast_to(background, documents.length.shape))
@@ -228,7 +204,7 @@ class TfIdf(RankingModel):
         return _plan(LOG_COUNT, terms, weight, [0.0] * len(terms), weight)
 
     def word_sums(self) -> WordSums:
-        return WordSums(lambda df, cf, collection: idf(collection.n_docs, df) ** 2, squared_log=True)
+        return WordSums.SQUARED_TFIDF
 
     def document_norm(self, documents: Documents) -> Floats:
         """1/√Σ_w ((1 + log c)·idf)²; without words next to nothing, but above 0, as the kernel expects."""
@@ -245,6 +221,7 @@ class DCrossEntropy(RankingModel):
     + a_D·(Σ_w p_C log p_C + Σ_Q p_C log(1 + λα̂/((1-λ)p_C))).
     """
 
+    needs_entropy: ClassVar[bool] = True
     mu: float = DEFAULT_MU
     lam: float = 0.5
 
@@ -254,23 +231,25 @@ class DCrossEntropy(RankingModel):
             raise ParameterError(f"lam must lie strictly between 0 and 1, not {self.lam}")
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        if collection.entropy is None:
+            raise ParameterError("D-cross-entropy needs the entropy of the collection, Collection(entropy=...)")
         p_C = [term.cf / collection.n_tokens for term in terms]
         total = math.fsum(term.weight for term in terms)
         odds = self.lam / (1.0 - self.lam)
         weight = [math.log1p(odds * term.weight / total / p) for term, p in zip(terms, p_C, strict=True)]
-        background = math.fsum(p * w for p, w in zip(p_C, weight, strict=True)) - collection.entropy()
+        background = math.fsum(p * w for p, w in zip(p_C, weight, strict=True)) - collection.entropy
         return _plan(
             COUNT, terms, weight, [0.0] * len(terms), weight, constant=math.log(1.0 - self.lam), mass=background
         )
 
     def word_sums(self) -> WordSums:
-        return WordSums(lambda df, cf, collection: np.log(cf / collection.n_tokens), squared_log=False)
+        return WordSums.LOG_PROBABILITY
 
     def document_norm(self, documents: Documents) -> Floats:
         """1/(|D| + μ), by which the counts are divided."""
         return 1.0 / (documents.length.astype(np.float64) + self.mu)
 
-    def document_term(self, documents: Documents) -> Floats:
+    def document_background(self, documents: Documents) -> Floats:
         """a_D = μ/(|D| + μ), which multiplies the query's background."""
         return self.mu / (documents.length.astype(np.float64) + self.mu)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from germane.errors import QueryError
-from germane.rank.filters import FieldFilter, parse_filter
+from germane.rank.filters import FieldFilter, Filter, HoldsTerm, parse_filter
 from germane.text import Analyzer
 
 MAX_WEIGHT = 1e6
@@ -37,6 +37,12 @@ class ParsedQuery:
     excluded: tuple[str, ...] = ()
     filters: tuple[FieldFilter, ...] = ()
     words: tuple[str, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Filter, ...]:
+        """All that a document must satisfy: required words, none of the excluded ones, filters."""
+        required = tuple(HoldsTerm(term) for term in self.required)
+        return required + tuple(HoldsTerm(term, negated=True) for term in self.excluded) + self.filters
 
 
 def plain(text: str, analyzer: Analyzer) -> ParsedQuery:

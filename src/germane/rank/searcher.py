@@ -1,7 +1,6 @@
-"""From a weighted query to its best documents: the plan of the model, the kernel over each segment, one total order."""
+"""From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
 import math
-import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,15 +9,14 @@ import numpy.typing as npt
 
 from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.index.kernels import BLOCK
-from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
-from germane.rank import document_kernels, hinted_kernels, kernels, long_kernels
-from germane.rank.kinds import BY_COUNT
-from germane.rank.models import NOTHING, Collection, Documents, Plan, QueryTerm, RankingModel
-
-Mask = npt.NDArray[np.uint8]
-NO_MASK = np.empty(0, np.uint8)
+from germane.rank import document_kernels
+from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
+from germane.rank.filters import Filter, mask_of
+from germane.rank.models import Documents, RankingModel, word_weights
+from germane.rank.plan import Collection, Plan, QueryTerm, checked
+from germane.rank.scoring import NO_MASK, NO_PART, Mask, scores_of, terms_in, top_k, with_maxima
+from germane.rank.statistics import CollectionStatistics
 
 
 class Hits(NamedTuple):
@@ -29,54 +27,20 @@ class Hits(NamedTuple):
     docs: npt.NDArray[np.int64]
 
 
-class DocumentPart(NamedTuple):
-    """A number for each document of a segment, and its maximum in each window of the kernel."""
-
-    values: Floats
-    maxima: Floats
-
-
 class DocumentParts(NamedTuple):
-    """The model's term, norm and base of each document of a segment."""
+    """What the model says of each document of a segment: its background, norm and base."""
 
-    term: DocumentPart
+    background: DocumentPart
     norm: DocumentPart
     base: Floats
 
 
 Weights = Mapping[str, float]
-PartsMemory = dict[tuple[str, RankingModel], DocumentParts]
+PartsMemory = dict[tuple[str, RankingModel, str], DocumentParts]
 REMEMBERED = 256
 REMEMBERED_EVERYWHERE = 16
-LONG, LONGEST = 12, 4096
-"""A query of more than LONG terms (and at most LONGEST) is one for `long_kernels`."""
 HINT_MARGIN = 1e-12
 """Sums in another order may differ by so much of their value."""
-EMPTY_PART = DocumentPart(NOTHING, NOTHING)
-
-
-def with_maxima(values: Floats) -> DocumentPart:
-    """Prepare document values for the kernel."""
-    if len(values) == 0:
-        return EMPTY_PART
-    maxima = np.empty(((len(values) - 1) >> kernels.FINE_BITS) + 1)
-    kernels.window_maxima(values, maxima)
-    return DocumentPart(values, maxima)
-
-
-class _Scratch(threading.local):
-    """Buffers of one thread, grown and never shrunk."""
-
-    def __init__(self) -> None:
-        self.acc = np.zeros(1 << kernels.LONG_BITS)
-        self.units = np.zeros(long_kernels.WINDOW, np.uint16)
-        self.docs = np.empty(1 << 16, np.uint32)
-        self.extras = np.empty(1 << 16, np.uint32)
-
-    def reserve(self, postings: int) -> None:
-        if postings > len(self.docs):
-            room = 1 << (postings - 1).bit_length()
-            self.docs, self.extras = np.empty(room, np.uint32), np.empty(room, np.uint32)
 
 
 class Searcher:
@@ -84,7 +48,7 @@ class Searcher:
 
     def __init__(self, snapshot: Snapshot, previous: "Searcher | None" = None) -> None:
         self.snapshot = snapshot
-        self.collection = Collection(snapshot.n_docs, snapshot.n_tokens, snapshot.entropy)
+        self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
         names = {live.entry.name for live in snapshot.segments}
         known = previous._lasting if previous else {}
         self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in names}
@@ -93,7 +57,6 @@ class Searcher:
             (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
             for live in snapshot.segments
         ]
-        self._scratch = _Scratch()
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
     def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
@@ -107,15 +70,28 @@ class Searcher:
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
         """The query's terms that the collection holds, with their statistics."""
-        for term, weight in weights.items():
-            if not 0.0 <= weight < np.inf:
-                raise ParameterError(f"the weight of '{term}' must be a finite number not below 0, not {weight}")
+        checked(weights)
         stats = self.snapshot.term_stats(list(weights))
         return [
             QueryTerm(term, weight, found.df, found.cf)
             for (term, weight), found in zip(weights.items(), stats, strict=True)
             if found.df > 0 and weight > 0.0
         ]
+
+    def plan(
+        self, weights: Mapping[str, float], model: RankingModel, statistics: CollectionStatistics | None = None
+    ) -> Plan | None:
+        """The work of a query, as plain data; None if the collection holds none of its terms.
+
+        `statistics`: those of a larger collection of which this index is a shard; its own otherwise.
+        """
+        if statistics is not None:
+            return statistics.plan(weights, model)
+        terms = self.known_terms(weights)
+        if not terms:
+            return None
+        entropy = self.snapshot.entropy() if model.needs_entropy else None
+        return model.plan(terms, self.collection._replace(entropy=entropy))
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
         """The n terms with the largest weight · log(|C|/cf), known terms only."""
@@ -129,129 +105,112 @@ class Searcher:
         model: RankingModel,
         k: int,
         *,
-        filters: Sequence[Callable[[Segment], npt.NDArray[np.bool_]]] = (),
+        filters: Sequence[Filter] = (),
         priors: Sequence[Floats] | None = None,
         prune: bool = True,
         hint: Hits | None = None,
+        statistics: CollectionStatistics | None = None,
     ) -> Hits:
         """The best k documents that hold at least one of the terms and pass all filters.
 
-        `weights`: the topic model α as term -> weight. `filters`: each maps a segment to a mask. `priors`: log-priors,
-        one array a segment. `prune=False` scores every matching document; the result is the same. `hint`: documents
-        that pass all filters and are likely to be among the best, such as those of the query before feedback: k of
-        them, scored first, tell what a result must reach, so that more can be skipped. The result is the same.
+        `weights`: the topic model α as term -> weight. `statistics`: see `plan`; the rest: see `search_plan`.
+        """
+        plan = self.plan(weights, model, statistics)
+        return self.search_plan(
+            plan, model, k, filters=filters, priors=priors, prune=prune, hint=hint, statistics=statistics
+        )
+
+    def search_plan(
+        self,
+        plan: Plan | None,
+        model: RankingModel,
+        k: int,
+        *,
+        filters: Sequence[Filter] = (),
+        priors: Sequence[Floats] | None = None,
+        prune: bool = True,
+        hint: Hits | None = None,
+        statistics: CollectionStatistics | None = None,
+    ) -> Hits:
+        """The best k documents of a plan that `model` made; none for no plan.
+
+        `priors`: log-priors, one array a segment. `prune=False` scores every matching document; the result is the same.
+        `hint`: documents that pass all filters and are likely to be among the best, such as those of the query before
+        feedback: k of them, scored first, tell what a result must reach, so that more can be skipped. The result is the
+        same. `statistics`: those the plan was made with, if not the index's own.
         """
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
-        terms = self.known_terms(weights)
-        if not terms:
+        if plan is None:
             return Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
-        plan = model.plan(terms, self.collection)
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
         threshold, hinted = -np.inf, False
         if hint is not None and len(hint.docs) >= k:
-            sure = np.partition(self.scores_of(hint, plan, model, priors), len(hint.docs) - k)[len(hint.docs) - k]
+            scores = self.scores_of(hint, plan, model, priors, statistics)
+            sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
             hinted = threshold > -np.inf
-        for i in range(len(self.snapshot.segments)):
-            mask = self._mask(i, filters)
-            own = priors[i] if priors is not None else NOTHING
-            results.append(self._search_segment(i, plan, model, k, mask, own, threshold, prune, hinted))
+        numbers = self._numbers(plan)
+        for i, live in enumerate(self.snapshot.segments):
+            terms, mask = terms_in(live.segment, plan, numbers[i]), self._mask(i, filters)
+            if len(terms.df):
+                values = self._values(i, model, priors, statistics)
+                results.append(top_k(live.segment, terms, values, mask, k, threshold, prune=prune, hinted=hinted))
+            else:
+                results.append((NOTHING, np.empty(0, np.int64)))
             if i + 1 < len(self.snapshot.segments):
                 threshold = max(threshold, _kth_best(results, k))
         return self._in_total_order(results, k)
 
-    def scores_of(self, hits: Hits, plan: Plan, model: RankingModel, priors: Sequence[Floats] | None) -> Floats:
+    def scores_of(
+        self,
+        hits: Hits,
+        plan: Plan,
+        model: RankingModel,
+        priors: Sequence[Floats] | None,
+        statistics: CollectionStatistics | None = None,
+    ) -> Floats:
         """The scores of given documents; -inf for one without any of the terms."""
         scores = np.full(len(hits.docs), -np.inf)
-        numbers = [stats.numbers for stats in self.snapshot.term_stats([term.term for term in plan.terms])]
+        numbers = self._numbers(plan)
         for i in np.unique(hits.segments).tolist():
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            doc, norm, base = self.document_parts(i, model)
-            found = np.empty(int(chosen.sum()))
-            f = segment.forward_arrays
-            document_kernels.score_documents(
-                np.array([own[i] for own in numbers], np.int64), f.words, f.at, f.term_bits, f.tf_bits, f.n_unique,
-                plan.weight, plan.scale,
-                plan.kind, plan.delta, plan.x0, plan.x1, segment.n_unique if plan.sized_by_unique else segment.doc_len,
-                norm.values, plan.constant, plan.mass, doc.values,
-                _sum(base, priors[i] if priors is not None else NOTHING), hits.docs[chosen], found,
-            )  # fmt: skip
-            scores[chosen] = found
+            values = self._values(i, model, priors, statistics)
+            scores[chosen] = scores_of(segment, terms_in(segment, plan, numbers[i]), values, hits.docs[chosen])
         return scores
 
-    def _mask(self, i: int, filters: Sequence[Callable[[Segment], npt.NDArray[np.bool_]]]) -> Mask:
+    def terms_in(self, i: int, plan: Plan) -> TermArrays:
+        """The plan's terms that segment i holds."""
+        return terms_in(self.snapshot.segments[i].segment, plan, self._numbers(plan)[i])
+
+    def _numbers(self, plan: Plan) -> list[tuple[int, ...]]:
+        """For each segment the numbers of the plan's terms there, -1 for a term that it lacks."""
+        stats = self.snapshot.term_stats([term.term for term in plan.terms])
+        return list(zip(*(found.numbers for found in stats), strict=True))
+
+    def _values(
+        self,
+        i: int,
+        model: RankingModel,
+        priors: Sequence[Floats] | None,
+        statistics: CollectionStatistics | None,
+    ) -> DocumentValues:
+        background, norm, base = self.document_parts(i, model, statistics)
+        own = priors[i] if priors is not None else NOTHING
+        return DocumentValues(norm, background, with_maxima(_sum(base, own)) if len(base) or len(own) else NO_PART)
+
+    def _mask(self, i: int, filters: Sequence[Filter]) -> Mask:
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
-        for passes in filters:
-            allowed = passes(segment).astype(np.uint8)
+        for condition in filters:
+            allowed = mask_of(condition, segment).astype(np.uint8)
             mask = allowed & mask if len(mask) else allowed
         return mask
 
-    def _search_segment(
-        self,
-        i: int,
-        plan: Plan,
-        model: RankingModel,
-        k: int,
-        mask: Mask,
-        own: Floats,
-        threshold: float,
-        prune: bool,
-        hinted: bool,
-    ) -> tuple[Floats, npt.NDArray[np.int64]]:
-        segment = self.snapshot.segments[i].segment
-        numbers = [stats.numbers[i] for stats in self.snapshot.term_stats([term.term for term in plan.terms])]
-        present = [j for j, number in enumerate(numbers) if number >= 0]
-        if not present:
-            return NOTHING, np.empty(0, np.int64)
-        held = np.array([numbers[j] for j in present], np.int64)
-        weight, scale = plan.weight, plan.scale
-        if len(present) < len(numbers):
-            weight, scale = weight[present], scale[present]
-        df = segment.df[held].astype(np.int64)
-        doc, norm, base = self.document_parts(i, model)
-        mass = plan.mass
-        if mass < 0.0 and len(doc.values):  # the kernel bounds mass · doc by the maximum of doc
-            mass, doc = -mass, with_maxima(-doc.values)
-        prior = with_maxima(_sum(base, own)) if len(base) or len(own) else EMPTY_PART
-        best = min(k, segment.n_docs)
-        room = 4 * best + 64  # the kernels collect more than k before they select
-        scores, docs = np.empty(room), np.empty(room, np.int64)
-        scratch = self._scratch
-        scratch.reserve(int(df.sum()) + BLOCK * (len(present) + 1))
-        b = segment.blocks
-        sizes = segment.n_unique if plan.sized_by_unique else segment.doc_len
-        long = prune and LONG < len(held) <= LONGEST and segment.n_docs > long_kernels.WINDOW
-        if hinted and long and plan.kind not in BY_COUNT:
-            n = hinted_kernels.top_k_above(
-                b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, b.min_len, segment.first_block[held], df, held,
-                weight, scale, plan.kind, plan.delta, plan.x0, plan.x1, sizes, not plan.sized_by_unique,
-                norm.values, norm.maxima, plan.constant, mass, doc.values, doc.maxima, prior.values, prior.maxima,
-                mask, segment.id_rank, *segment.forward_arrays, segment.most_unique,
-                best, threshold, scratch.acc, scratch.docs, scratch.extras, scores, docs,
-            )  # fmt: skip
-            return scores[:n], docs[:n]
-        if long and plan.kind in BY_COUNT:
-            n = long_kernels.top_k_long(
-                b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, segment.first_block[held], df, held, weight,
-                scale, plan.kind, norm.values, norm.maxima, plan.constant, mass, doc.values, doc.maxima, prior.values,
-                prior.maxima, mask, segment.id_rank, *segment.forward_arrays, segment.most_unique,
-                best, threshold, scratch.units, scratch.docs, scratch.extras, scores, docs,
-            )  # fmt: skip
-            if n != long_kernels.FALL_BACK:
-                return scores[:n], docs[:n]
-        n = kernels.top_k(
-            b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, b.min_len,
-            segment.first_block[held], df, weight, scale, plan.kind, plan.delta, plan.x0, plan.x1,
-            sizes, not plan.sized_by_unique,
-            norm.values, norm.maxima, plan.constant, mass, doc.values, doc.maxima, prior.values, prior.maxima,
-            mask, segment.id_rank, best, threshold, prune, scratch.acc, scratch.docs, scratch.extras, scores, docs,
-        )  # fmt: skip
-        return scores[:n], docs[:n]
-
-    def document_parts(self, i: int, model: RankingModel) -> DocumentParts:
+    def document_parts(
+        self, i: int, model: RankingModel, statistics: CollectionStatistics | None = None
+    ) -> DocumentParts:
         """What the model says of the segment's documents, remembered.
 
         Sums over a document's words depend on the whole collection and are forgotten with the snapshot.
@@ -259,21 +218,24 @@ class Searcher:
         segment = self.snapshot.segments[i].segment
         asked = model.word_sums()
         memory = self._lasting if asked is None else self._passing
-        key = segment.name, model
+        key = segment.name, model, "" if asked is None or statistics is None else statistics.digest
         parts = memory.get(key)
         if parts is None:
-            sums = NOTHING
+            sums, collection = NOTHING, self.collection
             if asked is not None:
-                df, cf = self.snapshot.live_frequencies(i)
-                weight = asked.weight(np.maximum(df, 1), np.maximum(cf, 1), self.collection)
-                sums, b = np.empty(segment.n_docs), segment.blocks
+                if statistics is None:
+                    df, cf = self.snapshot.live_frequencies(i)
+                else:
+                    df, cf = statistics.frequencies(segment.terms(np.arange(segment.n_terms)))
+                    collection = statistics.collection(entropy=False)
+                weight = word_weights(asked, np.maximum(df, 1), np.maximum(cf, 1), collection)
+                sums = np.empty(segment.n_docs)
                 document_kernels.word_sums(
-                    b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, segment.first_block, segment.df, weight,
-                    asked.squared_log, sums,
-                )  # fmt: skip
+                    segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
+                )
             documents = Documents(segment.doc_len, segment.n_unique, sums)
             parts = DocumentParts(
-                with_maxima(model.document_term(documents)),
+                with_maxima(model.document_background(documents)),
                 with_maxima(model.document_norm(documents)),
                 model.document_base(documents),
             )

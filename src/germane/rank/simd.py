@@ -62,7 +62,7 @@ def count_bits(typingctx: Any, mask: Any) -> Any:
 
 
 def _add_table_function(module: ir.Module, value: ir.Type) -> ir.Function:
-    """void f(value* acc, i32* docs, i32* extras, i64 n, value* table), made once a module; no two arrays overlap."""
+    """void f(value* acc, i32* docs, i32* tf_minus_one, i64 n, value* table), once a module; no two arrays overlap."""
     name = f"germane_add_table_{value}"
     if name in module.globals:
         return module.globals[name]
@@ -70,8 +70,8 @@ def _add_table_function(module: ir.Module, value: ir.Type) -> ir.Function:
     kind = ir.FunctionType(ir.VoidType(), [values, integers, integers, _I64, values])
     function = ir.Function(module, kind, name)
     function.linkage = "internal"
-    acc, docs, extras, n, table = function.args
-    for argument in (acc, docs, extras, table):
+    acc, docs, tf_minus_one, n, table = function.args
+    for argument in (acc, docs, tf_minus_one, table):
         argument.add_attribute("noalias")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     loop, done = function.append_basic_block("loop"), function.append_basic_block("done")
@@ -82,7 +82,7 @@ def _add_table_function(module: ir.Module, value: ir.Type) -> ir.Function:
     i = builder.phi(_I64)
     i.add_incoming(zero, entry)
     doc = builder.zext(builder.load(builder.gep(docs, [i])), _I64)
-    extra = builder.zext(builder.load(builder.gep(extras, [i])), _I64)
+    extra = builder.zext(builder.load(builder.gep(tf_minus_one, [i])), _I64)
     place = builder.gep(acc, [doc])
     add = builder.add if isinstance(value, ir.IntType) else builder.fadd
     builder.store(add(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
@@ -96,13 +96,13 @@ def _add_table_function(module: ir.Module, value: ir.Type) -> ir.Function:
 
 @intrinsic
 def add_table(
-    typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin: Any, end: Any, table: Any, at: Any
+    typingctx: Any, acc: Any, base: Any, docs: Any, tf_minus_one: Any, begin: Any, end: Any, table: Any, at: Any
 ) -> Any:
-    """acc[docs[i] - base] += table[at + extras[i]] for begin <= i < end (docs, extras: uint32).
+    """acc[docs[i] - base] += table[at + tf_minus_one[i]] for begin <= i < end (docs, tf_minus_one: uint32).
 
     `acc` and `table` are both float64 or both uint16.
     """
-    signature = types.void(acc, types.int64, docs, extras, types.int64, types.int64, table, types.int64)
+    signature = types.void(acc, types.int64, docs, tf_minus_one, types.int64, types.int64, table, types.int64)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
         def element(i: int, index: ir.Value) -> ir.Value:

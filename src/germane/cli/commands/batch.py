@@ -49,6 +49,8 @@ def batch(
     feedback_terms: options.FeedbackTerms = None,
     query_weight: options.QueryWeight = None,
     guard: options.Guard = False,
+    rerank: options.Rerank = None,
+    depth: options.Depth = None,
     syntax: Annotated[
         bool, typer.Option("--syntax", help="Read the queries in the query language, not as plain text.")
     ] = False,
@@ -63,6 +65,8 @@ def batch(
     Example: germane batch my-index queries.tsv -k 1000 --run run.txt
 
     Example: germane batch my-index queries.tsv --feedback rm3 --run rm3.txt
+
+    Example: germane batch my-index queries.tsv --rerank dirichlet --depth 100 --run two-stages.txt
     """
     from germane.data import read_topics, write_run
     from germane.engine.requests import resolve
@@ -76,7 +80,15 @@ def batch(
         asked = resolve(engine, ranking_request(model, mu, lam, delta, k1, b, prior), learning)
     tell_learnt(asked.learnt)
     answers = engine.batch(
-        topics, k, model=asked.model, priors=asked.priors, syntax=syntax, feedback=asked.method, threads=threads
+        topics,
+        k,
+        model=asked.model,
+        priors=asked.priors,
+        syntax=syntax,
+        feedback=asked.method,
+        rerank=rerank,
+        depth=depth,
+        threads=threads,
     )
     silent: list[str] = []
     entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent)

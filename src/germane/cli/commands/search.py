@@ -34,6 +34,8 @@ def search(
     feedback_terms: options.FeedbackTerms = None,
     query_weight: options.QueryWeight = None,
     guard: options.Guard = False,
+    rerank: options.Rerank = None,
+    depth: options.Depth = None,
     explain: options.ExplainFeedback = False,
     plot: options.PlotFeedback = None,
     plain: options.Plain = False,
@@ -67,7 +69,7 @@ def search(
         ids = ids_typed("--relevant", relevant, engine), ids_typed("--not", not_relevant, engine)
         learning = dataclasses.replace(learning, relevant=ids[0], not_relevant=ids[1])
     with as_typed():
-        found = engine.answer(SearchRequest(query, k, ranking, learning, not plain, explain))
+        found = engine.answer(SearchRequest(query, k, ranking, learning, rerank, depth, not plain, explain))
     tell_learnt(found.learnt)
     if plot is not None and found.result is not None and found.result.feedback is not None:
         feedback_tables.draw(found.result.feedback, plot)

@@ -1,0 +1,147 @@
+"""Documents chosen from a ranking, with all that a second look at them may ask: one gathering for every such look.
+
+Feedback learns from it, refinement and re-rankers order by it: counts from the forward lists, lengths, the scores of
+the first ranking, and the stored fields when they are asked for.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from germane.arrays import Floats, Integers
+from germane.engine.topic_model import TopicModel
+from germane.index.snapshot import DocumentPlace, Snapshot
+from germane.rank.models import RankingModel
+from germane.rank.searcher import Hits, Searcher
+
+_NONE: Integers = np.empty(0, np.int64)
+
+
+class Terms:
+    """The words of gathered documents: their numbers there, and their index terms."""
+
+    def __init__(self, snapshot: Snapshot, homes: Integers, numbers: Integers) -> None:
+        self._snapshot, self._homes, self._numbers = snapshot, homes, numbers
+        self._segments = sorted(set(homes.tolist()))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def frequencies(self) -> tuple[Integers, Integers]:
+        """df and cf of each word in the live collection."""
+        df, cf = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
+        for i in self._segments:
+            own = self._homes == i
+            df[own], cf[own] = self._snapshot.frequencies_of(i, self._numbers[own])
+        return df, cf
+
+    def of(self, words: Integers) -> list[str]:
+        """The index terms of words."""
+        names = [""] * len(words)
+        homes, numbers = self._homes[words], self._numbers[words]
+        for i in self._segments:
+            own = np.flatnonzero(homes == i)
+            for place, name in zip(own.tolist(), self._snapshot.segments[i].segment.terms(numbers[own]), strict=True):
+                names[place] = name
+        return names
+
+
+class Gathered(NamedTuple):
+    """The words of some documents, numbered from 0 on: words of these documents and of the query, nothing else.
+
+    Document i holds the words `words[starts[i]:starts[i+1]]` (ascending) `counts` times; `lengths` are |D|. `query`:
+    word -> weight, for the query's words that the collection holds.
+    """
+
+    query: dict[int, float]
+    starts: Integers
+    words: Integers
+    counts: Floats
+    lengths: Floats
+    terms: Terms
+
+
+def gather(snapshot: Snapshot, places: Sequence[DocumentPlace], query: Mapping[str, float]) -> Gathered:
+    """Read documents from the forward index, the words numbered anew. Neighbours in one segment are read at once."""
+    known = [
+        (home, stats.numbers[home], weight)
+        for stats, weight in zip(snapshot.term_stats(list(query)), query.values(), strict=True)
+        if stats.df > 0 and weight > 0.0
+        for home in [next(i for i, number in enumerate(stats.numbers) if number >= 0)]
+    ]
+    parts = []
+    for i, group in itertools.groupby(places, key=lambda place: place.segment):
+        segment, docs = snapshot.segments[i].segment, np.array([place.doc for place in group], np.int64)
+        parts.append((i, segment.doc_len[docs], *segment.forward_of(docs)))
+    homes = [np.array([home for home, _, _ in known], np.int64), *(np.full(len(held), i) for i, _, _, held, _ in parts)]
+    numbers = [np.array([number for _, number, _ in known], np.int64), *(held for _, _, _, held, _ in parts)]
+    words, terms = _number_anew(snapshot, np.concatenate(homes), np.concatenate(numbers).astype(np.int64))
+    return Gathered(
+        query=dict(zip(words[: len(known)].tolist(), (weight for _, _, weight in known), strict=True)),
+        starts=np.concatenate([[0], np.cumsum(np.concatenate([_NONE, *(np.diff(part[2]) for part in parts)]))]),
+        words=words[len(known) :],
+        counts=np.concatenate([_NONE, *(part[4] for part in parts)]).astype(np.float64),
+        lengths=np.concatenate([_NONE, *(part[1] for part in parts)]).astype(np.float64),
+        terms=terms,
+    )
+
+
+def _number_anew(snapshot: Snapshot, homes: Integers, numbers: Integers) -> tuple[Integers, Terms]:
+    """For each (segment, term number) a word from 0 on, the same for the same term."""
+    if len(snapshot.segments) > 1:  # segments number their terms on their own: go by the terms themselves
+        segments = [live.segment for live in snapshot.segments]
+        names = [segments[i].term(n) for i, n in zip(homes.tolist(), numbers.tolist(), strict=True)]
+        _, first, words = np.unique(np.array(names, object), return_index=True, return_inverse=True)
+    else:
+        _, first, words = np.unique(numbers, return_index=True, return_inverse=True)
+    return words.astype(np.int64), Terms(snapshot, homes[first], numbers[first])
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The best documents of a first ranking, in its order, for a re-ranker to score again.
+
+    `topic`: the query as the first ranking knew it, with feedback the one it learnt. `ids` and `scores` cost nothing;
+    `gathered` (counts) and `fields` are read when they are first asked for.
+    """
+
+    topic: TopicModel
+    _hits: Hits = field(repr=False)
+    _searcher: Searcher = field(repr=False)
+    _priors: Sequence[Floats] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self._hits.docs)
+
+    @property
+    def scores(self) -> Floats:
+        """The scores of the first ranking, descending."""
+        return self._hits.scores
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The documents' ids."""
+        return self._searcher.ids(self._hits)
+
+    @cached_property
+    def gathered(self) -> Gathered:
+        """The documents' words and lengths."""
+        places = list(map(DocumentPlace, self._hits.segments.tolist(), self._hits.docs.tolist()))
+        return gather(self._searcher.snapshot, places, self.topic.weights)
+
+    def fields(self, i: int) -> dict[str, Any]:
+        """The stored fields of candidate i (from 0)."""
+        segment = self._searcher.snapshot.segments[int(self._hits.segments[i])].segment
+        return segment.stored.fields(int(self._hits.docs[i]))
+
+    def scores_by(self, model: RankingModel) -> Floats:
+        """The candidates' exact scores by any ranking model, under the topic and the priors of the first ranking."""
+        wanted, priors = self.topic.for_search(self._searcher, model, self._priors)
+        plan = self._searcher.plan(wanted, model)
+        if plan is None:  # a first ranking without a known word has found nothing
+            return np.empty(0)
+        return self._searcher.scores_of(self._hits, plan, model, priors)

@@ -1,0 +1,63 @@
+"""The work of one query as plain data: numbers and strings, to be scored here or sent to where the documents lie."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from germane.arrays import Floats
+from germane.errors import ParameterError
+
+
+def checked(weights: Mapping[str, float]) -> Mapping[str, float]:
+    """The weights of a query, if all are finite and not below 0."""
+    for term, weight in weights.items():
+        if not 0.0 <= weight < np.inf:
+            raise ParameterError(f"the weight of '{term}' must be a finite number not below 0, not {weight}")
+    return weights
+
+
+class QueryTerm(NamedTuple):
+    """A known term of a query: its weight α_w and its frequencies among live documents."""
+
+    term: str
+    weight: float
+    df: int
+    cf: int
+
+
+class Collection(NamedTuple):
+    """The collection as a ranking sees it: live documents and their tokens.
+
+    `entropy`: H(p_C) = -Σ_w p_C log p_C, there for models that ask for it (`RankingModel.needs_entropy`).
+    """
+
+    n_docs: int
+    n_tokens: int
+    entropy: float | None = None
+
+
+class Plan(NamedTuple):
+    """The kernel's numbers for one query, terms in the order in which impacts are added (see `rank.kernels`)."""
+
+    kind: int
+    terms: tuple[QueryTerm, ...]
+    weight: Floats
+    scale: Floats
+    constant: float
+    mass: float
+    delta: float = 0.0
+    x0: float = 0.0
+    x1: float = 0.0
+    sized_by_unique: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it; floats survive it to the last bit."""
+        lists = {"terms": list(map(list, self.terms)), "weight": self.weight.tolist(), "scale": self.scale.tolist()}
+        return {**self._asdict(), **lists}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "Plan":
+        """What `to_dict` gave."""
+        arrays = {name: np.array(content[name], np.float64) for name in ("weight", "scale")}
+        return cls(**{**content, **arrays, "terms": tuple(QueryTerm(*term) for term in content["terms"])})
