@@ -5,9 +5,8 @@ from pathlib import Path
 
 from germane import __version__
 from germane.evaluate.experiments.collections import Collection
-from germane.evaluate.measures import evaluate
+from germane.evaluate.measures import evaluate, parse_measure
 from germane.evaluate.rankings import judgements
-from germane.evaluate.trec_eval import parse_measure
 from germane.evaluate.tuning import CrossValidation, Grid, TrialCache, content_key, cross_validate
 from germane.evaluate.tuning.cache import fingerprint
 from germane.evaluate.tuning.search import OnTrial
