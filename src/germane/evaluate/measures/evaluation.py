@@ -8,8 +8,9 @@ run lacks count as empty rankings (`trec_eval -c`), and so does every mean here.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from germane.arrays import Floats
 from germane.errors import InputError, ParameterError
-from germane.evaluate.measures.judged import Case, Floats
+from germane.evaluate.measures.judged import Case
 from germane.evaluate.measures.names import parse_measure
 from germane.evaluate.rankings import Qrels, Run
 

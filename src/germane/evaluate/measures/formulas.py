@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from germane.arrays import Floats, Integers
 from germane.errors import InputError, ParameterError
-from germane.evaluate.measures.judged import Floats, Integers, JudgedRankings, ordinals
+from germane.evaluate.measures.judged import JudgedRankings, ordinals
 
 Gains: TypeAlias = Mapping[int, float]
 

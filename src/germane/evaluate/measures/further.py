@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.evaluate.measures.judged import Case, Floats
+from germane.evaluate.measures.judged import Case
 
 
 @dataclass(frozen=True)

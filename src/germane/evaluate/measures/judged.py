@@ -14,12 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats
+from germane.arrays import Floats, Integers, Mask
 from germane.errors import InputError
 from germane.evaluate.rankings import Qrels, Run
 
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 _Keys = npt.NDArray[np.uint64]
 
 MAX_GRADE = 1000
@@ -77,7 +75,7 @@ class JudgedRankings:
         """The sum of the values of each query, added up in their order."""
         return np.bincount(query, value, self.n_queries).astype(np.float64)
 
-    def above(self, flags: Flags) -> Integers:
+    def above(self, flags: Mask) -> Integers:
         """For each judged document in a ranking, how many flagged ones of its query stand above it."""
         before = np.concatenate(([0], np.cumsum(flags)))
         first = np.searchsorted(self.query, np.arange(self.n_queries))

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.evaluate.classification import micro_bep
 from germane.evaluate.measures import formulas, further
-from germane.evaluate.measures.judged import Case, Floats, JudgedRankings
+from germane.evaluate.measures.judged import Case, JudgedRankings
 from germane.evaluate.screening import wss_of_ranking
 
 MAX_CUTOFF = 10_000_000
