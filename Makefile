@@ -6,6 +6,8 @@
 PYTHON ?= python3
 WORKERS ?= auto
 ARGS ?=
+# Wheels alone, so that no compiler is needed and nothing but the package index is reached.
+INSTALL := -m pip install --quiet --only-binary=:all: --editable
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
@@ -42,9 +44,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 $(INSTALLED): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python $(INSTALL) .
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python $(INSTALL) '.[dev]'
 	@touch $(INSTALLED) $@

@@ -116,9 +116,3 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'germane\[plots\]'"):
         plots.sensitivity({}, "mu", "AP")
-
-
-def test_without_ir_measures(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ir_measures", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'germane\[evaluate\]'"):
-        evaluate(RUN, QRELS)

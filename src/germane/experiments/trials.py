@@ -9,9 +9,8 @@ from typing import Any
 from germane import __version__
 from germane.data.atomic import open_for_writing
 from germane.errors import StorageError
-from germane.evaluate.measures import evaluate
+from germane.evaluate.measures import evaluate, parse_measure
 from germane.evaluate.rankings import judgements
-from germane.evaluate.trec_eval import parse_measure
 from germane.evaluate.tuning import CrossValidation, Grid, OnTrial, cross_validate
 from germane.experiments.collections import Collection
 from germane.rank.registry import model_named

@@ -25,7 +25,7 @@ def evaluate(
     """Measure a run against judgements, as trec_eval does.
 
     Judged queries that the run lacks count as 0; queries without judgements are left out. Measures are named as in
-    ir_measures; BEP, microBEP and WSS@95 are ours.
+    ir_measures or trec_eval; BEP, microBEP and WSS@95 are ours.
 
     Example: germane evaluate run.txt qrels.txt -m AP nDCG@10
     """
