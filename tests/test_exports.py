@@ -52,8 +52,9 @@ PUBLIC = {
         "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",
     ],
     "germane.engine": [
-        "AddReport", "Engine", "ExplainRequest", "ExplainResponse", "Explanation", "FeedbackRequest", "Hit",
-        "IndexStats", "RankingRequest", "SearchRequest", "SearchResponse", "SearchResult", "TermPart",
+        "AddReport", "ByModel", "Candidates", "Engine", "ExplainRequest", "ExplainResponse", "Explanation",
+        "FeedbackRequest", "Gathered", "Hit", "IndexStats", "RERANKER_NAMES", "RankingRequest", "Reranker",
+        "SearchRequest", "SearchResponse", "SearchResult", "TermPart", "reranker_named",
     ],
     "germane.data": [
         "SkipReport", "Skipped", "data_root", "dataset_names", "dataset_path", "read_documents", "read_qrels",

@@ -46,17 +46,24 @@ def lazy_exports(
     return attribute, names
 
 
-class LazyClasses(Mapping[str, type[Kind]], Generic[Kind]):
-    """Classes by the names that people write; `homes` gives each as "module.Class" of the package."""
+def load(home: str) -> Any:
+    """What "package.module.name" names, its module imported if need be."""
+    module, _, name = home.rpartition(".")
+    return getattr(import_module(module), name)
 
-    def __init__(self, package: str, homes: Mapping[str, str]) -> None:
-        self._package = package
+
+class LazyClasses(Mapping[str, type[Kind]], Generic[Kind]):
+    """Classes by the names that people write; `homes` gives each as "package.module.Class". New ones may be set."""
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
         self._homes = dict(homes)
 
     def __getitem__(self, name: str) -> type[Kind]:
-        module, _, kind = self._homes[name].rpartition(".")
-        found: type[Kind] = getattr(import_module(f"{self._package}.{module}"), kind)
+        found: type[Kind] = load(self._homes[name])
         return found
+
+    def __setitem__(self, name: str, home: str) -> None:
+        self._homes[name] = home
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._homes)

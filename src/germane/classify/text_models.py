@@ -5,10 +5,10 @@ Importing this loads no estimator.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from germane.errors import ParameterError
+from germane.lazy import load
 
 if TYPE_CHECKING:
     from germane.classify.tuning import Axes, Setting
@@ -36,8 +36,7 @@ class TextModel:
     def estimator(self, setting: "Setting", prior: Any, random_state: Any) -> Any:
         """A new estimator."""
         common = {"prior": prior} if self.has_prior else {"random_state": random_state}
-        module, _, kind = self.home.rpartition(".")
-        return getattr(import_module(f"germane.classify.{module}"), kind)(**self.fixed, **setting, **common)
+        return load(f"germane.classify.{self.home}")(**self.fixed, **setting, **common)
 
     def ranker(self, setting: "Setting", random_state: Any) -> Any:
         """A new estimator of several labels a document."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from germane.engine.registry import RERANKER_NAMES
 from germane.errors import ParameterError
 from germane.feedback.registry import FEEDBACK_NAMES
 from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
@@ -165,7 +166,7 @@ Rerank = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Score the first results again, by a second model: {', '.join(MODEL_NAMES)}.",
+        help=f"Score the first results again, by a second model: {', '.join(RERANKER_NAMES)}.",
         show_default=False,
         rich_help_panel=_RANKING,
     ),

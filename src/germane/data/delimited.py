@@ -6,6 +6,7 @@ quoted. In TSV nothing is quoted: a quotation mark is a character like any other
 
 import csv
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from germane.data.bad_records import OnBad, stop
@@ -83,6 +84,10 @@ def read_delimited(
             yield Document(identifier, fields)
     finally:
         lines.close()
+
+
+read_csv = partial(read_delimited, tabs=False)
+read_tsv = partial(read_delimited, tabs=True)
 
 
 class _Lines:

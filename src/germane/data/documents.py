@@ -3,35 +3,16 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, cast
 
 from germane.data import catalog, irds
 from germane.data.bad_records import OnBad, SkipReport, stop
-from germane.data.bibtex import read_bibtex
-from germane.data.delimited import read_delimited
 from germane.data.fields import FieldMap, document_id
 from germane.data.folder import files_in, read_folder
 from germane.data.formats import FORMATS, detect_format
-from germane.data.jsonl import read_jsonl
-from germane.data.medline import read_medline
-from germane.data.pubmed import read_pubmed
-from germane.data.ris import read_ris
-from germane.data.trec import read_trec
 from germane.errors import InputError, ParameterError
+from germane.lazy import load
 from germane.types import Document, FieldValue
-
-
-class _Reader(Protocol):
-    def __call__(self, path: Path, *, encoding: str, on_bad: OnBad) -> Iterator[Document]: ...
-
-
-_READERS: dict[str, _Reader] = {
-    "trec": read_trec,
-    "medline": read_medline,
-    "pubmed": read_pubmed,
-    "ris": read_ris,
-    "bibtex": read_bibtex,
-}
 
 
 def read_documents(
@@ -80,13 +61,10 @@ def _read_file(
 ) -> Iterator[Document]:
     if format is None:
         return iter(())
-    if format == "jsonl":
-        return read_jsonl(path, mapping=mapping, number=number, encoding=encoding, on_bad=on_bad)
-    if format in ("csv", "tsv"):
-        tabs = format == "tsv"
-        return read_delimited(path, tabs=tabs, mapping=mapping, number=number, encoding=encoding, on_bad=on_bad)
-    documents = _READERS[format](path, encoding=encoding, on_bad=on_bad)
-    return _mapped(documents, mapping, str(path), on_bad)
+    read = partial(load(FORMATS[format].reader), path, encoding=encoding, on_bad=on_bad)
+    if FORMATS[format].records:
+        return cast(Iterator[Document], read(mapping=mapping, number=number))
+    return _mapped(read(), mapping, str(path), on_bad)
 
 
 def _read_texts(folder: Path, mapping: Mapping[str, str], encoding: str, on_bad: OnBad) -> Iterator[Document]:

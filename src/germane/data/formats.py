@@ -2,38 +2,46 @@
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from germane.data.compression import ENDINGS, open_binary
 from germane.data.fields import ID_NAMES
 from germane.errors import InputError
 
-BY_ENDING = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".nbib": "medline",
-    ".medline": "medline",
-    ".ris": "ris",
-    ".bib": "bibtex",
-    ".bibtex": "bibtex",
-    ".trec": "trec",
-    ".trectext": "trec",
-    ".sgml": "trec",
-    ".sgm": "trec",
+
+class Format(NamedTuple):
+    """Where its reader is, the endings of its files' names, and a pattern of how its files begin, white space aside.
+
+    A reader takes a path, `encoding` and `on_bad`, and gives documents; with `records` also the `mapping` of fields and
+    `number`, which else are seen to for it. A format without endings and beginning has to be named.
+    """
+
+    reader: str
+    endings: tuple[str, ...] = ()
+    beginning: bytes | None = None
+    records: bool = False
+
+
+_PUBMED = rb"<\?xml|<!DOCTYPE\s+(?:Pubmed|Medline)|<(?:Pubmed|Medline)"
+
+FORMATS: dict[str, Format] = {
+    "jsonl": Format("germane.data.jsonl.read_jsonl", (".jsonl", ".ndjson"), rb"\{", records=True),
+    "csv": Format("germane.data.delimited.read_csv", (".csv",), records=True),
+    "tsv": Format("germane.data.delimited.read_tsv", (".tsv", ".tab"), records=True),
+    "folder": Format("germane.data.folder.read_folder"),
+    "trec": Format(
+        "germane.data.trec.read_trec",
+        (".trec", ".trectext", ".sgml", ".sgm"),
+        rb"(?is:(?:\s*<!--.*?-->)?\s*<DOC[\s>])",
+    ),
+    "medline": Format("germane.data.medline.read_medline", (".nbib", ".medline"), rb"PMID ?-"),
+    "pubmed": Format("germane.data.pubmed.read_pubmed", beginning=rb"(?i:" + _PUBMED + rb")"),
+    "ris": Format("germane.data.ris.read_ris", (".ris",), rb"(?:\d+\.?\s+)?TY {1,2}-"),
+    "bibtex": Format("germane.data.bibtex.read_bibtex", (".bib", ".bibtex"), rb"(?:%[^\n]*\n\s*)*@\s*[A-Za-z]+\s*[{(]"),
 }
-FORMATS = ("jsonl", "csv", "tsv", "folder", "trec", "medline", "pubmed", "ris", "bibtex")
+"""The formats of documents. A new one is an entry here; see docs/extending.md."""
 
 _HEAD_BYTES = 1 << 14
-_BEGINNINGS = (
-    ("jsonl", re.compile(rb"\{")),
-    ("trec", re.compile(rb"(?:\s*<!--.*?-->)?\s*<DOC[\s>]", re.IGNORECASE | re.DOTALL)),
-    ("pubmed", re.compile(rb"<\?xml|<!DOCTYPE\s+(?:Pubmed|Medline)|<(?:Pubmed|Medline)", re.IGNORECASE)),
-    ("medline", re.compile(rb"PMID ?-")),
-    ("ris", re.compile(rb"(?:\d+\.?\s+)?TY {1,2}-")),
-    ("bibtex", re.compile(rb"(?:%[^\n]*\n\s*)*@\s*[A-Za-z]+\s*[{(]")),
-)
 
 
 def detect_format(path: Path, encoding: str = "utf-8") -> str | None:
@@ -41,14 +49,15 @@ def detect_format(path: Path, encoding: str = "utf-8") -> str | None:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in ENDINGS:
         suffixes.pop()
-    if suffixes and suffixes[-1] in BY_ENDING:
-        return BY_ENDING[suffixes[-1]]
+    for name, format in FORMATS.items():
+        if suffixes and suffixes[-1] in format.endings:
+            return name
     with open_binary(path, encoding) as stream:
         head = stream.read(_HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         return None
-    for name, beginning in _BEGINNINGS:
-        if beginning.match(head):
+    for name, format in FORMATS.items():
+        if format.beginning is not None and re.match(format.beginning, head):
             return name
     if head.startswith(b"["):
         raise InputError("a JSON array cannot be read piece by piece: write one object per line", source=str(path))

@@ -1,13 +1,19 @@
-"""The engine, what it is asked and what it answers."""
+"""The engine, what it is asked and what it answers. Each name is imported when it is first used."""
 
-from germane.engine.candidates import Candidates, Gathered
-from germane.engine.engine import Engine
-from germane.engine.requests import ExplainRequest, FeedbackRequest, RankingRequest, SearchRequest
-from germane.engine.rerank import RERANKER_NAMES, ByModel, Reranker, reranker_named
-from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
-from germane.engine.results import Hit, SearchResult
-from germane.index.writer import AddReport
-from germane.rank.explain import Explanation, TermPart
+from typing import TYPE_CHECKING
+
+from germane.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from germane.engine.candidates import Candidates, Gathered
+    from germane.engine.engine import Engine
+    from germane.engine.registry import RERANKER_NAMES, reranker_named
+    from germane.engine.requests import ExplainRequest, FeedbackRequest, RankingRequest, SearchRequest
+    from germane.engine.rerank import ByModel, Reranker
+    from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
+    from germane.engine.results import Hit, SearchResult
+    from germane.index.writer import AddReport
+    from germane.rank.explain import Explanation, TermPart
 
 __all__ = [
     "RERANKER_NAMES",
@@ -30,3 +36,16 @@ __all__ = [
     "TermPart",
     "reranker_named",
 ]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "candidates": ["Candidates", "Gathered"],
+        "engine": ["AddReport", "Engine", "Explanation"],
+        "registry": ["RERANKER_NAMES", "reranker_named"],
+        "requests": ["ExplainRequest", "FeedbackRequest", "RankingRequest", "SearchRequest"],
+        "rerank": ["ByModel", "Reranker"],
+        "responses": ["ExplainResponse", "IndexStats", "SearchResponse", "TermPart"],
+        "results": ["Hit", "SearchResult"],
+    },
+)

@@ -13,7 +13,7 @@ from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior, prior_named
-from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES, model_defaults, model_named
+from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.types import Marks
 
 if TYPE_CHECKING:
@@ -115,8 +115,9 @@ def ranked_by(method: FeedbackMethod) -> str:
     """The name of the model by which a method ranks last."""
     if isinstance(method.final, str):
         return method.final
-    smoothings = {name: getattr(model_named(name), "smoothing", None) for name in MODEL_NAMES}
-    return next(name for name, smoothing in smoothings.items() if type(smoothing) is type(method.final))
+    smoothings = {name: getattr(model_named(name), "smoothing", None) for name in MODELS}
+    kind = type(method.final)
+    return next((name for name, smoothing in smoothings.items() if type(smoothing) is kind), kind.__name__)
 
 
 def _method(asked: FeedbackRequest) -> FeedbackMethod | None:
@@ -144,7 +145,7 @@ def _model(engine: "Engine", ranking: RankingRequest) -> tuple[RankingModel, dic
 
 
 def _learnt(engine: "Engine", model: str, parameter: str) -> float:
-    able = [name for name in MODEL_NAMES if _can_learn(name, parameter)]
+    able = [name for name in MODELS if _can_learn(name, parameter)]
     if not able:
         raise ParameterError(f"'{parameter}' cannot be learnt from a collection: give it a number")
     if model not in able:

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from germane.arrays import Floats
 from germane.engine.candidates import Candidates
+from germane.engine.registry import RERANKER_NAMES, reranker_named
 from germane.errors import ParameterError
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
-from germane.rank.registry import MODEL_NAMES, model_named
 from germane.rank.searcher import Hits
 
 DEFAULT_DEPTH = 1000
@@ -35,22 +34,6 @@ class ByModel:
 
     def rerank(self, query: ParsedQuery, candidates: Candidates) -> Floats:
         return candidates.scores_by(self.model)
-
-
-def _by_model(name: str) -> Reranker:
-    return ByModel(model_named(name))
-
-
-_RERANKERS: dict[str, Callable[[], Reranker]] = {name: partial(_by_model, name) for name in MODEL_NAMES}
-
-RERANKER_NAMES = tuple(_RERANKERS)
-
-
-def reranker_named(name: str) -> Reranker:
-    """The re-ranker of that name, with its defaults."""
-    if name not in _RERANKERS:
-        raise ParameterError(f"there is no re-ranker '{name}'; choose one of {', '.join(RERANKER_NAMES)}")
-    return _RERANKERS[name]()
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,23 @@ from germane.lazy import LazyClasses
 if TYPE_CHECKING:
     from germane.feedback.method import FeedbackMethod
 
-_METHODS: "LazyClasses[FeedbackMethod]" = LazyClasses(
-    "germane.feedback",
+METHODS: "LazyClasses[FeedbackMethod]" = LazyClasses(
     {
-        "consensus": "consensus.Consensus",
-        "rm1": "relevance_model.RM1",
-        "rm3": "relevance_model.RM3",
-        "sd": "smoothed_dirichlet.SD",
-        "rocchio": "rocchio.Rocchio",
-        "mixture": "mixture.Mixture",
+        "consensus": "germane.feedback.consensus.Consensus",
+        "rm1": "germane.feedback.relevance_model.RM1",
+        "rm3": "germane.feedback.relevance_model.RM3",
+        "sd": "germane.feedback.smoothed_dirichlet.SD",
+        "rocchio": "germane.feedback.rocchio.Rocchio",
+        "mixture": "germane.feedback.mixture.Mixture",
     },
 )
+"""Where each class is. A new method is a class here; see docs/extending.md."""
 
-FEEDBACK_NAMES = tuple(_METHODS)
+FEEDBACK_NAMES = tuple(METHODS)
 
 
 def feedback_named(name: str, **parameters: Any) -> "FeedbackMethod":
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
     from germane.lm.parameters import named
 
-    return named("feedback method", name, _METHODS, parameters)
+    return named("feedback method", name, METHODS, parameters)

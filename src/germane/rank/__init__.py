@@ -3,7 +3,9 @@
 Each name is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.rank.models import BM25, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
@@ -11,20 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["BM25", "MODEL_NAMES", "DCrossEntropy", "QueryLikelihood", "RankingModel", "TfIdf", "model_named"]
 
-_HOMES = {
-    "BM25": "models",
-    "MODEL_NAMES": "registry",
-    "DCrossEntropy": "models",
-    "QueryLikelihood": "models",
-    "RankingModel": "models",
-    "TfIdf": "models",
-    "model_named": "registry",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"germane.rank.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "models": ["BM25", "DCrossEntropy", "QueryLikelihood", "RankingModel", "TfIdf"],
+        "registry": ["MODEL_NAMES", "model_named"],
+    },
+)

@@ -83,40 +83,6 @@ class RankingModel(ABC):
         return None
 
 
-def _in_order(terms: Sequence[QueryTerm], strength: Sequence[float]) -> list[int]:
-    """The canonical order: strongest first, then by the term itself. It depends on nothing but global statistics."""
-    return sorted(range(len(terms)), key=lambda i: (-strength[i], terms[i].term))
-
-
-def _plan(
-    kind: int,
-    terms: Sequence[QueryTerm],
-    weight: list[float],
-    scale: list[float],
-    strength: list[float],
-    *,
-    constant: float = 0.0,
-    mass: float = 0.0,
-    delta: float = 0.0,
-    x0: float = 0.0,
-    x1: float = 0.0,
-    sized_by_unique: bool = False,
-) -> Plan:
-    order = _in_order(terms, strength)
-    return Plan(
-        kind,
-        tuple(terms[i] for i in order),
-        np.array([weight[i] for i in order]),
-        np.array([scale[i] for i in order]),
-        constant,
-        mass,
-        delta,
-        x0,
-        x1,
-        sized_by_unique,
-    )
-
-
 @dataclass(frozen=True)
 class QueryLikelihood(RankingModel):
     """Query likelihood, and T-cross-entropy for any weights α: log P(α|D) = Σ_w α_w log(e_D(w) + a_D p_C(w)).
@@ -144,19 +110,18 @@ class QueryLikelihood(RankingModel):
         sized = ratio.size is not Size.NONE
         scale = [ratio.numerator / (ratio.denominator * p) for p in p_C]
         usual = ratio.x0 + ratio.x1 * (collection.n_tokens / max(collection.n_docs, 1)) if sized else 1.0
-        return _plan(
+        return Plan(
             LOG_SIZE_RATIO if sized else LOG_COUNT_RATIO,
-            terms,
-            weight,
-            scale,
-            [w * math.log1p(s / usual) for w, s in zip(weight, scale, strict=True)],
+            tuple(terms),
+            np.array(weight),
+            np.array(scale),
             constant=constant,
             mass=mass,
             delta=ratio.delta,
             x0=ratio.x0,
             x1=ratio.x1,
             sized_by_unique=ratio.size is Size.UNIQUE,
-        )
+        ).in_order([w * math.log1p(s / usual) for w, s in zip(weight, scale, strict=True)])
 
     def document_background(self, documents: Documents) -> Floats:
         """log a_D; where it is the same for all documents it is part of the constant."""
@@ -186,10 +151,8 @@ class BM25(RankingModel):
         average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
         idfs = robertson_idf(collection.n_docs, [term.df for term in terms]).tolist()
         weight = [term.weight * idf_w * (self.k1 + 1.0) for term, idf_w in zip(terms, idfs, strict=True)]
-        scale = [0.0] * len(terms)
-        return _plan(
-            SATURATION, terms, weight, scale, weight, x0=self.k1 * (1.0 - self.b), x1=self.k1 * self.b / average
-        )
+        x0, x1 = self.k1 * (1.0 - self.b), self.k1 * self.b / average
+        return Plan(SATURATION, tuple(terms), np.array(weight), np.zeros(len(terms)), x0=x0, x1=x1).in_order(weight)
 
 
 @dataclass(frozen=True)
@@ -201,7 +164,7 @@ class TfIdf(RankingModel):
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         weight = [term.weight * float(idf(collection.n_docs, term.df)) ** 2 for term in terms]
-        return _plan(LOG_COUNT, terms, weight, [0.0] * len(terms), weight)
+        return Plan(LOG_COUNT, tuple(terms), np.array(weight), np.zeros(len(terms))).in_order(weight)
 
     def word_sums(self) -> WordSums:
         return WordSums.SQUARED_TFIDF
@@ -238,9 +201,9 @@ class DCrossEntropy(RankingModel):
         odds = self.lam / (1.0 - self.lam)
         weight = [math.log1p(odds * term.weight / total / p) for term, p in zip(terms, p_C, strict=True)]
         background = math.fsum(p * w for p, w in zip(p_C, weight, strict=True)) - collection.entropy
-        return _plan(
-            COUNT, terms, weight, [0.0] * len(terms), weight, constant=math.log(1.0 - self.lam), mass=background
-        )
+        constant = math.log(1.0 - self.lam)
+        plan = Plan(COUNT, tuple(terms), np.array(weight), np.zeros(len(terms)), constant=constant, mass=background)
+        return plan.in_order(weight)
 
     def word_sums(self) -> WordSums:
         return WordSums.LOG_PROBABILITY

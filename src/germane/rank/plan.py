@@ -1,6 +1,6 @@
 """The work of one query as plain data: numbers and strings, to be scored here or sent to where the documents lie."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,12 +44,21 @@ class Plan(NamedTuple):
     terms: tuple[QueryTerm, ...]
     weight: Floats
     scale: Floats
-    constant: float
-    mass: float
+    constant: float = 0.0
+    mass: float = 0.0
     delta: float = 0.0
     x0: float = 0.0
     x1: float = 0.0
     sized_by_unique: bool = False
+
+    def in_order(self, strength: Sequence[float]) -> "Plan":
+        """Its terms in the canonical order: strongest first, then by the term itself.
+
+        The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
+        """
+        terms = self.terms
+        order = sorted(range(len(terms)), key=lambda i: (-strength[i], terms[i].term))
+        return self._replace(terms=tuple(terms[i] for i in order), weight=self.weight[order], scale=self.scale[order])
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

@@ -1,10 +1,10 @@
 """Ranking models by name, as the command line and configuration write them. Importing this loads no model."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from germane.errors import ParameterError
+from germane.lazy import load
 
 if TYPE_CHECKING:
     from germane.rank.models import RankingModel
@@ -13,7 +13,7 @@ DEFAULT_MU = 400.0
 DEFAULT_LAM = 0.3
 """Weight of the document in Jelinek-Mercer smoothing; long queries like less, titles more."""
 
-_MODELS: dict[str, tuple[str, dict[str, float]]] = {
+MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "dirichlet": ("germane.lm.Dirichlet", {"mu": DEFAULT_MU}),
     "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
     "twostage": ("germane.lm.TwoStage", {"lam": 0.9, "mu": DEFAULT_MU}),
@@ -22,9 +22,11 @@ _MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "tfidf": ("germane.rank.models.TfIdf", {}),
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
 }
-"""Where the class is, and its parameters with their defaults. A smoothing ranks by query likelihood under it."""
+"""Where the class is, and its parameters with their defaults. A smoothing ranks by query likelihood under it.
 
-MODEL_NAMES = tuple(_MODELS)
+A new model or smoothing is an entry here; see docs/extending.md."""
+
+MODEL_NAMES = tuple(MODELS)
 
 DEFAULT_MODEL = "bm25"
 """What ranks when nothing is said: the best untuned model on the collections tried (`reproduce/defaults.toml`)."""
@@ -32,19 +34,19 @@ DEFAULT_MODEL = "bm25"
 
 def model_defaults(name: str) -> Mapping[str, float]:
     """The parameters of a model and their defaults."""
-    if name not in _MODELS:
-        raise ParameterError(f"there is no ranking model '{name}'; choose one of {', '.join(MODEL_NAMES)}")
-    return _MODELS[name][1]
+    if name not in MODELS:
+        raise ParameterError(f"there is no ranking model '{name}'; choose one of {', '.join(MODELS)}")
+    return MODELS[name][1]
 
 
 def description_of(model: "RankingModel") -> tuple[str, dict[str, float]]:
     """The name and the parameters under which `model_named` gives this very model."""
     source = getattr(model, "smoothing", model)
-    for name, (_, defaults) in _MODELS.items():
+    for name, (_, defaults) in MODELS.items():
         parameters = {key: float(getattr(source, key)) for key in defaults if hasattr(source, key)}
         if parameters.keys() == defaults.keys() and model_named(name, **parameters) == model:
             return name, parameters
-    raise ParameterError(f"{model} is none of the models that have a name: {', '.join(MODEL_NAMES)}")
+    raise ParameterError(f"{model} is none of the models that have a name: {', '.join(MODELS)}")
 
 
 def model_named(name: str, **parameters: float | None) -> "RankingModel":
@@ -54,11 +56,10 @@ def model_named(name: str, **parameters: float | None) -> "RankingModel":
     foreign = sorted(given.keys() - defaults.keys())
     if foreign:
         takes = ", ".join(defaults) or "no parameter"
-        others = [other for other, (_, takes_too) in _MODELS.items() if set(foreign) <= takes_too.keys()]
+        others = [other for other, (_, takes_too) in MODELS.items() if set(foreign) <= takes_too.keys()]
         hint = f" ({', '.join(foreign)}: model {' or '.join(others)})" if others else ""
         raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}{hint}")
     from germane.rank.models import QueryLikelihood, RankingModel
 
-    module, _, kind = _MODELS[name][0].rpartition(".")
-    made = getattr(import_module(module), kind)(**{**defaults, **given})
+    made = load(MODELS[name][0])(**{**defaults, **given})
     return made if isinstance(made, RankingModel) else QueryLikelihood(made)

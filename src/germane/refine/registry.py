@@ -11,35 +11,34 @@ if TYPE_CHECKING:
     from germane.arrays import Floats
     from germane.refine.method import RefineMethod
 
-_METHODS: "LazyClasses[RefineMethod]" = LazyClasses(
-    "germane.refine",
+METHODS: "LazyClasses[RefineMethod]" = LazyClasses(
     {
-        "auto": "carried.CarriedEvidence",
-        "nb": "em.NaiveBayes",
-        "em": "em.EM",
-        "mmem-kl": "multi_mixture.MultiMixtureKL",
-        "mmem-aib": "multi_mixture.MultiMixtureAIB",
-        "saem": "em.SAEM",
-        "knn": "neighbours.Neighbours",
-        "tsvm": "transductive_svm.TransductiveSVM",
-        "sd": "smoothed_dirichlet.SmoothedDirichletEM",
-        "rocchio": "linear.Rocchio",
-        "logistic": "linear.Logistic",
+        "auto": "germane.refine.carried.CarriedEvidence",
+        "nb": "germane.refine.em.NaiveBayes",
+        "em": "germane.refine.em.EM",
+        "mmem-kl": "germane.refine.multi_mixture.MultiMixtureKL",
+        "mmem-aib": "germane.refine.multi_mixture.MultiMixtureAIB",
+        "saem": "germane.refine.em.SAEM",
+        "knn": "germane.refine.neighbours.Neighbours",
+        "tsvm": "germane.refine.transductive_svm.TransductiveSVM",
+        "sd": "germane.refine.smoothed_dirichlet.SmoothedDirichletEM",
+        "rocchio": "germane.refine.linear.Rocchio",
+        "logistic": "germane.refine.linear.Logistic",
     },
 )
 
-METHOD_NAMES = tuple(_METHODS)
+METHOD_NAMES = tuple(METHODS)
 
 
 def method_named(name: str, **parameters: Any) -> "RefineMethod":
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
     from germane.lm.parameters import named
 
-    return named("method", name, _METHODS, parameters)
+    return named("method", name, METHODS, parameters)
 
 
 def probabilities(log_odds: "npt.ArrayLike", labels: "npt.ArrayLike", method: str) -> "Floats":
     """P(relevant) of each result from the log-odds of the method of that name (`RefineMethod.probabilities`)."""
-    if method not in _METHODS:
-        raise ParameterError(f"there is no calibration for '{method}'; there is one for {', '.join(_METHODS)}")
-    return _METHODS[method].probabilities(log_odds, labels)
+    if method not in METHODS:
+        raise ParameterError(f"there is no calibration for '{method}'; there is one for {', '.join(METHODS)}")
+    return METHODS[method].probabilities(log_odds, labels)
