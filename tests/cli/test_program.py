@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 
@@ -12,18 +11,21 @@ PROGRAM = [sys.executable, "-m", "germane.cli"]
 
 
 def start(*words, **settings):
-    return subprocess.run([*PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=300, **settings)
+    return subprocess.run([*PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=3000, **settings)
 
 
-def test_help_is_instant_and_loads_nothing_heavy():
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def test_help_loads_nothing_but_the_command_line_and_registries():
+    """What makes it instant: a count of seconds would judge the machine."""
     assert start("--help").returncode == 0
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Processor time, which a busy machine does not change much.
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
-    code = "import sys, germane.cli; print(sorted({m.split('.')[0] for m in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert not [name for name in ("numpy", "numba", "scipy", "rich", "orjson") if f"'{name}'" in loaded]
+    code = "import json, sys, germane.cli; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = json.loads(done.stdout)
+    assert not {"numpy", "numba", "scipy", "rich", "orjson"} & {name.partition(".")[0] for name in loaded}
+    own = {name for name in loaded if name.startswith("germane.") and not name.startswith("germane.cli")}
+    assert {name.partition(".")[2] for name in own} <= {
+        "errors", "lazy", "types", "rank", "rank.registry", "feedback", "feedback.registry", "refine",
+        "refine.registry", "classify", "classify.text_models",
+    }  # fmt: skip
 
 
 def test_results_and_remarks_are_apart(built):

@@ -159,6 +159,7 @@ def test_bad_options(fails, built, words, reason):
     assert reason in fails("search", built, "heart", *words)
 
 
+@pytest.mark.slow
 def test_a_query_of_100_000_words(run, built):
     found = hits(run("search", built, "-", "--json", "-k", "3", stdin="heart planet " * 50_000))
     assert len(found) == 3

@@ -260,6 +260,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{type(method).__name__}-{method.n_terms}")
 def test_hints_do_not_change_results(large: Engine, monkeypatch: pytest.MonkeyPatch, method: FeedbackMethod) -> None:
     """Bit for bit, ties included; nor does pruning."""

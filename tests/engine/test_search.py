@@ -81,6 +81,7 @@ def test_odd_characters_beside_words(library: Engine, query: str) -> None:
     assert set(library.search(query).ids) == {"1", "2", "3"}
 
 
+@pytest.mark.slow
 def test_a_very_long_query(library: Engine) -> None:
     """100,000 different words: the strongest are kept, and those are known ones."""
     query = "heart knee " + " ".join(f"word{i}" for i in range(100_000))
