@@ -1,6 +1,7 @@
 """The layers of docs/architecture.md, checked by walking the import graph of the sources."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,8 @@ import pytest
 import germane
 
 ROOT = Path(germane.__file__).parent
+REPOSITORY = Path(__file__).parents[1]
+DOCUMENT = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = {
     "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "schema": 0,
     "text": 1, "data": 1,
@@ -17,7 +20,7 @@ LAYERS = {
     "lm": 3,
     "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4, "metasearch": 4,
     "engine": 5, "evaluate": 6, "workspace": 6, "experiments": 7,
-    "cli": 8, "server": 8, "mcp": 8, "__main__": 9,
+    "cli": 8, "server": 8, "mcp": 8,
 }  # fmt: skip
 """Imports point downwards only. `types` and `lazy` may know `errors`."""
 ISOLATED = {4, 5}
@@ -27,6 +30,18 @@ DOORS = {"cli", "server", "mcp"}
 HEAVY = {"torch", "ray", "matplotlib", "fastapi", "playwright"}
 APART = [("lm", "index"), ("index", "lm")]
 """No rule of height, but true today: language models know no index, and the index no language models."""
+
+OUTSIDE_MODULES = {
+    "asyncio", "bz2", "fcntl", "ftplib", "glob", "gzip", "http", "importlib.resources", "io", "lzma", "mmap", "os",
+    "select", "shutil", "signal", "smtplib", "socket", "sqlite3", "ssl", "subprocess", "tarfile", "tempfile", "time",
+    "urllib", "zipfile",
+}  # fmt: skip
+OUTSIDE_CALLS = {
+    "exists", "fromfile", "glob", "is_dir", "is_file", "iterdir", "memmap", "mkdir", "now", "read_bytes", "read_text",
+    "rglob", "rmdir", "savefig", "stat", "today", "tofile", "touch", "unlink", "utcnow", "write_bytes", "write_text",
+}  # fmt: skip
+"""Methods by which `pathlib`, `datetime`, NumPy and Matplotlib reach files and clocks."""
+PRINTERS = {"logging", "rich", "tqdm", "typer"}
 
 FILES = sorted(ROOT.rglob("*.py"))
 
@@ -155,6 +170,70 @@ def test_nothing_is_unpickled(graph: dict[Path, list[Import]]) -> None:
     assert wrong == []
 
 
+def section(title: str) -> str:
+    """What stands below a heading of the document."""
+    return DOCUMENT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def quoted(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def test_the_document_has_the_layers() -> None:
+    rows = re.findall(r"^\| (\d) \| ([^|]+) \|", section("Layers"), re.MULTILINE)
+    written = [(package, int(layer)) for layer, packages in rows for package in quoted(packages)]
+    built = {package_of(path) for path in FILES} - {"__init__"}
+    assert len(written) == len(dict(written)), "a package in two rows"
+    assert dict(written) == {package: layer for package, layer in LAYERS.items() if package in built}
+    assert [layer for _, layer in written] == sorted((layer for _, layer in written), reverse=True)
+
+
+def test_every_path_in_the_document_exists() -> None:
+    paths = {name for name in quoted(DOCUMENT) if re.fullmatch(r"[\w/-]+(/|\.py)", name)}
+    paths |= {f"docs/{name}" for name in re.findall(r"\]\(([\w.]+)\)", DOCUMENT)}
+    assert len(paths) > 80
+    assert sorted(path for path in paths if not ((ROOT / path).exists() or (REPOSITORY / path).exists())) == []
+
+
+def reaches_outside(tree: ast.AST) -> bool:
+    """Whether a module imports or calls what touches files, sockets or clocks; the type `os.PathLike` does not."""
+    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for found in imports_of(tree):
+        if found.module == "os" and {name for name in used if name.startswith("os.")} == {"os.PathLike"}:
+            continue
+        if {found.module, found.module.split(".")[0]} & OUTSIDE_MODULES:
+            return True
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return any(
+        (isinstance(called, ast.Name) and called.id == "open")
+        or (isinstance(called, ast.Attribute) and called.attr in OUTSIDE_CALLS)
+        for called in calls
+    )
+
+
+def test_who_touches_files_sockets_and_clocks() -> None:
+    """Those whom the document names, each of them, and no others."""
+    (sentence,) = re.findall(r"\*\*Files, sockets and clocks\*\*(.*?)nothing else", section("Layers"), re.DOTALL)
+    named = set(quoted(sentence))
+    touching = {name_of(path) for path in FILES if reaches_outside(ast.parse(path.read_text()))}
+    assert {name if name in named else name.partition("/")[0] for name in touching} == named
+
+
+def prints(tree: ast.AST) -> bool:
+    """Whether a module writes to the terminal or to a log."""
+    return any(found.module.split(".")[0] in PRINTERS for found in imports_of(tree)) or any(
+        (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("print", "input"))
+        or (isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.stderr", "sys.stdin"))
+        for node in ast.walk(tree)
+    )
+
+
+def test_nothing_below_the_doors_prints() -> None:
+    printing = {package_of(path) for path in FILES if prints(ast.parse(path.read_text()))}
+    assert "cli" in printing
+    assert printing <= DOORS
+
+
 def test_the_walk_sees_what_it_should() -> None:
     """The rules are only as good as the walk."""
     source = """
@@ -179,3 +258,26 @@ class C:
     doors = list(imports_of(ast.parse("from germane.cli import app\nfrom germane import mcp, engine\n")))
     assert [door for door, _ in doors_among(doors, "server")] == ["cli", "mcp"]
     assert [door for door, _ in doors_among(doors, "cli")] == ["mcp"]
+
+
+@pytest.mark.parametrize(
+    ("source", "outside", "printing"),
+    [
+        ("import os\ndef f(x: os.PathLike[str]): ...", False, False),
+        ("import os\ndef f(x: os.PathLike[str]): return os.cpu_count()", True, False),
+        ("from os import path", True, False),
+        ("from urllib.request import urlopen", True, False),
+        ("from importlib.resources import files", True, False),
+        ("from importlib import import_module", False, False),
+        ("def f(p): return p.read_text()", True, False),
+        ("import datetime\ndef f(): return datetime.date.today()", True, False),
+        ("import datetime\ndef f(): return datetime.date.fromisoformat('')", False, False),
+        ("def f(p):\n    with open(p) as s: print(s)", True, True),
+        ("def f(x):\n    from rich import print", False, True),
+        ("import sys\nsys.stderr.write('')", False, True),
+        ("import sys\nsys.modules", False, False),
+    ],
+)
+def test_the_checks_see_what_they_should(source: str, outside: bool, printing: bool) -> None:
+    tree = ast.parse(source)
+    assert (reaches_outside(tree), prints(tree)) == (outside, printing)

@@ -5,6 +5,7 @@ Scalars and lists of scalars become fields as they are; nested objects are store
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -71,6 +72,18 @@ def read_jsonl(
         yield Document(identifier, record)
     if names is not None:
         names.check(source)
+
+
+def json_object(line: bytes, source: str, number: int) -> dict[str, Any]:
+    """The object that a line of JSON holds."""
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        decode(line, source, number)
+        raise InputError(f"not valid JSON ({error.msg})", source=source, line=number) from None
+    if not isinstance(record, dict):
+        raise InputError("a JSON object is needed", source=source, line=number)
+    return record
 
 
 def _not_json(line: bytes, error: orjson.JSONDecodeError, source: str, number: int) -> InputError:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.bibliographic import clean_doi, descriptor, ordered, reference_id, unique, year_field
+from germane.data.bibliographic import clean_doi, descriptor, ordered, unique, year_field
 from germane.data.lines import Block, read_lines
-from germane.data.tagged import Values, rest, tagged_values, take, take_one
+from germane.data.tagged import Values, rest, tagged_documents, take, take_one
 from germane.errors import InputError
 from germane.types import Document, FieldValue
 
@@ -17,14 +17,7 @@ _TAG_BYTES = re.compile(rb"([A-Z][A-Z0-9]{1,3}) {0,2}-(?: |\r?\n|$)")
 
 def read_medline(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
     """Documents of a MEDLINE file: the common fields, and every other tag in lower case."""
-    for number, block in enumerate(_blocks(path, encoding, on_bad), 1):
-        try:
-            values = tagged_values(block, _TAG_LINE)
-        except InputError as error:
-            on_bad(error)
-            continue
-        fields = _fields(values)
-        yield Document(reference_id(fields, path, number), fields)
+    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, _fields, path, on_bad)
 
 
 def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:

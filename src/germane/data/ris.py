@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.bibliographic import clean_doi, ordered, reference_id, unique, year_field
+from germane.data.bibliographic import clean_doi, ordered, unique, year_field
 from germane.data.lines import Block, read_lines
-from germane.data.tagged import Values, rest, tagged_values, take, take_one
+from germane.data.tagged import Values, rest, tagged_documents, take, take_one
 from germane.errors import InputError
 from germane.types import Document, FieldValue
 
@@ -20,14 +20,7 @@ def read_ris(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop)
 
     The id is the PMID, else the DOI, the reference id (`ID`), the accession number (`AN`), or `file name:N`.
     """
-    for number, block in enumerate(_blocks(path, encoding, on_bad), 1):
-        try:
-            values = tagged_values(block, _TAG_LINE)
-        except InputError as error:
-            on_bad(error)
-            continue
-        fields = _fields(values)
-        yield Document(reference_id(fields, path, number), fields)
+    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, _fields, path, on_bad)
 
 
 def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:

@@ -1,11 +1,34 @@
 """Records of tagged lines, the common ground of RIS (`TI  - A title`) and MEDLINE (`TI  - A title`, wrapped)."""
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
+from germane.data.bad_records import OnBad
+from germane.data.bibliographic import reference_id
 from germane.data.lines import Block
-from germane.types import FieldValue
+from germane.errors import InputError
+from germane.types import Document, FieldValue
 
 Values = dict[str, list[str]]
+
+
+def tagged_documents(
+    blocks: Iterable[Block],
+    tag_line: re.Pattern[str],
+    fields_of: Callable[[Values], dict[str, FieldValue]],
+    path: str | Path,
+    on_bad: OnBad,
+) -> Iterator[Document]:
+    """The document of each block: `tag_line` matches a tag and its value, `fields_of` makes fields of all of them."""
+    for number, block in enumerate(blocks, 1):
+        try:
+            values = tagged_values(block, tag_line)
+        except InputError as error:
+            on_bad(error)
+            continue
+        fields = fields_of(values)
+        yield Document(reference_id(fields, path, number), fields)
 
 
 def tagged_values(block: Block, tag_line: re.Pattern[str]) -> Values:

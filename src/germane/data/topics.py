@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-import orjson
-
 from germane.data import catalog, irds
 from germane.data.compression import open_binary
 from germane.data.fields import document_id, squeeze
+from germane.data.jsonl import json_object
 from germane.data.lines import Block, decode, read_lines
 from germane.errors import InputError
 from germane.types import Topic
@@ -126,13 +125,7 @@ def _read_jsonl(path: Path, encoding: str) -> Iterator[tuple[int, Topic]]:
     for number, line in read_lines(path, encoding):
         if line.isspace():
             continue
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            decode(line, source, number)
-            raise InputError(f"not valid JSON ({error.msg})", source=source, line=number) from None
-        if not isinstance(record, dict):
-            raise InputError("a JSON object is needed", source=source, line=number)
+        record = json_object(line, source, number)
         id_name = next((name for name in ID_NAMES if name in record), "id")
         text_name = next((name for name in TEXT_NAMES if name in record and name != id_name), "text")
         text = record.get(text_name)

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import orjson
-
 from germane.data import catalog, read_qrels, read_run
 from germane.data.columns import Pairs, read_columns
 from germane.data.compression import open_binary
-from germane.data.lines import decode, read_lines
+from germane.data.jsonl import json_object
+from germane.data.lines import read_lines
 from germane.errors import InputError
 from germane.types import Judgement, RunEntry
 
@@ -156,13 +155,7 @@ def _read_json_lines(
 ) -> Iterator[tuple[str, str, Any]]:
     pairs = Pairs(source)
     for number, line in lines:
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            decode(line, source, number)
-            raise InputError(f"not valid JSON ({error.msg})", source=source, line=number) from None
-        if not isinstance(record, dict):
-            raise InputError("a JSON object is needed", source=source, line=number)
+        record = json_object(line, source, number)
         values = []
         for wanted in (QUERY_NAMES, DOC_NAMES, names):
             name = next((name for name in wanted if name in record), None)
