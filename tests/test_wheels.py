@@ -5,8 +5,7 @@ A package that has none is asked for with a marker, and docs/dependencies.md say
 
 import importlib.util
 import json
-import subprocess
-import sys
+import os
 import tomllib
 from pathlib import Path
 
@@ -60,23 +59,9 @@ def test_nothing_is_needed_to_run_that_some_machine_lacks():
     assert [text for text in project["dependencies"] if Requirement(text).marker] == []
 
 
-def _versions(package, *options):
-    """The versions that the index has wheels of; nothing is downloaded but the index's pages."""
-    command = [sys.executable, "-m", "pip", "index", "versions", "--only-binary=:all:", "--retries=0", "--timeout=20"]
-    done = subprocess.run([*command, *options, package], capture_output=True, text=True, check=False)
-    found = [line for line in done.stdout.splitlines() if line.startswith("Available versions: ")]
-    return found[0].partition(": ")[2].split(", ") if found else []
-
-
 @pytest.mark.slow
-def test_the_index_still_has_them():
-    """Compiled packages that pyproject.toml names, for ARM64; the machine at hand has installed its own."""
-    if not _versions("numpy"):
-        pytest.skip("the package index cannot be reached")
-    options = [option for name in wheels.platforms("aarch64") for option in ("--platform", name)]
-    files = TABLE["wheels"]["aarch64"]["3.12"]
-    for requirement in ASKED:
-        package = canonicalize_name(requirement.name)
-        if "aarch64" in files.get(package, ""):
-            found = _versions(package, *options, "--python-version=3.12", "--implementation=cp")
-            assert any(map(requirement.specifier.contains, found)), f"{requirement}: {found}"
+@pytest.mark.skipif("GERMANE_ASK_INDEX" not in os.environ, reason="asks the package index if GERMANE_ASK_INDEX is set")
+def test_the_index_still_resolves():
+    """For ARM64; on the machine at hand the installation has shown it. Minutes, as pip may download the wheels."""
+    found = wheels.wheels("aarch64", "3.12")
+    assert {canonicalize_name(r.name) for r in ASKED if wheels.applies(r, "aarch64", "3.12")} <= found.keys()
