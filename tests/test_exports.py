@@ -19,7 +19,8 @@ PUBLIC = {
     "germane.lm": [
         "AbsoluteDiscounting", "BigramModel", "CollectionStats", "Dirichlet", "ExcessRatio", "JelinekMercer",
         "LanguageModel", "Laplace", "LeaveOneOut", "MLE", "Postings", "Size", "Smoothing", "Speller", "Truncation",
-        "TwoStage", "cross_entropy", "d_cross_entropy", "entropy", "idf", "jensen_shannon", "kl", "optimal_lam", "optimal_mu", "perplexity", "robertson_idf",
+        "TwoStage", "cross_entropy", "d_cross_entropy", "entropy", "idf",
+        "jensen_shannon", "kl", "optimal_lam", "optimal_mu", "perplexity", "robertson_idf",
         "symmetric_kl", "t_cross_entropy",
     ],
     "germane.lm.distributions": [

@@ -239,7 +239,7 @@ def test_score_documents(segment, matrix, kind: int, full: bool) -> None:
     docs = rng.permutation(segment.n_docs)[:250]
     doc, norm, prior = (rng.uniform(0.5, 2, segment.n_docs if full else 0) for _ in range(3))
     out = np.full(len(docs), np.nan)
-    values = DocumentValues(*(with_maxima(part) for part in (norm, doc, prior)))
+    values = DocumentValues(*with_maxima(norm), *with_maxima(doc), *with_maxima(prior))
     terms = arrays_of(segment, numbers, kind, weight, scale)
     document_kernels.score_documents(segment.forward_arrays, terms, values, docs, out)
     counts = matrix[:, numbers[:6]]

@@ -1,7 +1,8 @@
 """The arguments of the scoring kernels, grouped: what a kernel is given of the query, the documents and memory.
 
-With `index.segment.Blocks` and `ForwardArrays` of the segment these are all there is. They are tuples, so that compiled
-code takes them as it takes their parts.
+With `index.kernels.PostingBlocks` and `ForwardArrays` of the segment these are all there is. They are tuples, so that
+compiled code takes them as it takes their parts; `rank.scoring` hands them over without their names, which costs half
+the time.
 """
 
 from typing import NamedTuple
@@ -57,11 +58,17 @@ class DocumentPart(NamedTuple):
 
 
 class DocumentValues(NamedTuple):
-    """What enters the score of a document whatever its postings: norm_D, the factor of the plan's mass, and prior_D."""
+    """What enters the score of a document whatever its postings, each a `DocumentPart` laid flat.
 
-    norm: DocumentPart
-    background: DocumentPart
-    prior: DocumentPart
+    norm_D, the background that the plan's mass multiplies, and prior_D.
+    """
+
+    norm: Floats
+    norm_maxima: Floats
+    background: Floats
+    background_maxima: Floats
+    prior: Floats
+    prior_maxima: Floats
 
 
 class Scratch(NamedTuple):

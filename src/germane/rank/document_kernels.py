@@ -63,7 +63,7 @@ def score_documents(forward, terms, values, docs, out):
     -inf for one that holds none of the terms, which a search would not find.
     """
     _, _, numbers, weight, scale, kind, delta, x0, x1, size, _, constant, mass = terms
-    norm, doc, prior = values.norm.values, values.background.values, values.prior.values
+    norm, _, doc, _, prior, _ = values
     most = 0
     for d in docs:
         most = max(most, np.int64(forward.n_unique[d]))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numba import njit
 
 from germane.index.kernels import BLOCK, TF_CAP
+from germane.index.segment import ForwardArrays
 from germane.rank.arguments import Tables
 from germane.rank.forward_kernels import ask_ahead, hash_terms, look_up
 from germane.rank.kernels import (
@@ -23,6 +24,7 @@ from germane.rank.kernels import (
     depends_on_count,
     impact,
     largest_count,
+    named,
     score_of,
     select_best,
     sort_results,
@@ -66,6 +68,8 @@ def top_k_above(blocks, id_rank, forward, most_unique, terms, values, mask, k, t
 
     `threshold`: a score that k documents of the index are known to reach.
     """
+    blocks, terms, values, scratch, out = named(blocks, terms, values, scratch, out)
+    forward = ForwardArrays(*forward)
     first_block, df, numbers, weight, scale, kind, delta, x0, x1, _, sized_by_length, _, _ = terms
     out_scores, out_docs = out
     blk_last, blk_max_tf, blk_min_len = blocks.last, blocks.max_tf, blocks.min_len
@@ -115,9 +119,7 @@ def visit(blocks, id_rank, forward, terms, values, mask, k, threshold, scratch, 
     """Window by window: walk, stop, look up; returns how many results there are, more than k perhaps, in no order."""
     blk_last = blocks.last
     first_block, df, numbers, weight, scale, kind, delta, x0, x1, size, _, constant, mass = terms
-    norm, norm_max = values.norm
-    doc, doc_max = values.background
-    prior, prior_max = values.prior
+    norm, norm_max, doc, doc_max, prior, prior_max = values
     acc = scratch.acc
     out_scores, out_docs = out
     walk, bound, left, rest, cursor, cached, candidates, slots, held, own = work

@@ -29,8 +29,8 @@ import math
 import numpy as np
 from numba import njit
 
-from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block
-from germane.rank.arguments import Impact, Tables, Windows
+from germane.index.kernels import BLOCK, TF_CAP, PostingBlocks, decode_block, decode_full_block
+from germane.rank.arguments import DocumentValues, Impact, Results, Scratch, Tables, TermArrays, Windows
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, prefetch, reach_mask
 
@@ -51,6 +51,8 @@ PREFETCH = 12
 """Cache lines of a list asked for on behalf of the next window."""
 GUESSED, MARGIN = 100, 2
 """For so many results and more, the k-th score is guessed from the first windows, MARGIN times too deep to be safe."""
+NO_CANDIDATES = np.int64(-1)
+"""Instead of a number of candidates: all documents count. (A literal would have its callee compiled once more.)"""
 SEEDS = 8
 """Windows visited first, best bound first."""
 
@@ -224,12 +226,19 @@ def window_bits(n_terms):
     return SHORT_BITS if n_terms <= SHORT else LONG_BITS
 
 
+@njit(cache=True, nogil=True, inline="always")
+def named(blocks, terms, values, scratch, out):
+    """The groups of arguments with their names: calling compiled code with plain tuples costs half the time."""
+    return PostingBlocks(*blocks), TermArrays(*terms), DocumentValues(*values), Scratch(*scratch), Results(*out)
+
+
 @njit(cache=True, nogil=True)
 def top_k(blocks, id_rank, terms, values, mask, k, threshold, prune, scratch, out):
     """Allocate for `visit_windows`, which is compiled without reference counting and so cannot.
 
-    If it guessed the threshold too high (-1), it is asked again without a guess.
+    If it guessed the threshold too high (-1), it is asked again without a guess. The groups may come as plain tuples.
     """
+    blocks, terms, values, scratch, out = named(blocks, terms, values, scratch, out)
     n_terms = len(terms.df)
     bits = window_bits(n_terms)
     n_windows = (len(id_rank) + (1 << bits) - 1) >> bits
@@ -268,9 +277,7 @@ def visit_windows(blocks, id_rank, terms, values, mask, k, threshold, prune, gue
     """
     words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, blk_min_len = blocks
     first_block, df, _, weight, scale, kind, delta, x0, x1, size, sized_by_length, constant, mass = terms
-    norm, norm_max = values.norm
-    doc, doc_max = values.background
-    prior, prior_max = values.prior
+    norm, norm_max, doc, doc_max, prior, prior_max = values
     acc, docs, tf_minus_one = scratch
     out_scores, out_docs = out
     tables, bound, position, cached, buffer, total, flat, suffix, candidates, visited = windows
@@ -420,7 +427,7 @@ def visit_windows(blocks, id_rank, terms, values, mask, k, threshold, prune, gue
         while essential > 0 and suffix[essential - 1] * scaling + flat[w] < limit:
             essential -= 1
 
-        add_terms(blocks, terms, windows, scratch, 0, essential, w, base, stop, -1)
+        add_terms(blocks, terms, windows, scratch, np.int64(0), essential, w, base, stop, NO_CANDIDATES)
 
         # Few documents reach the limit with the help of the other terms: ask for those. Many: add the terms to all.
         if essential < n_terms:
@@ -436,12 +443,12 @@ def visit_windows(blocks, id_rank, terms, values, mask, k, threshold, prune, gue
             for t in range(essential, n_terms):
                 others += df[t]
             if reaching_docs * (n_terms - essential) * ASKING > others // n_windows:
-                add_terms(blocks, terms, windows, scratch, essential, n_terms, w, base, stop, -1)
+                add_terms(blocks, terms, windows, scratch, essential, n_terms, w, base, stop, NO_CANDIDATES)
                 essential = n_terms
 
         # Documents that can still enter.
         need = least_impacts(limit, flat[w], scaling, suffix[essential])
-        n_candidates = 0
+        n_candidates = np.int64(0)
         for group in range(0, window_size, LANES):
             reaching = reach_mask(acc, group, need)
             while reaching != 0:
@@ -560,18 +567,9 @@ def add_blocks(blocks, terms, tables, scratch, t, block, base, stop, buffer, cac
                 )
             else:
                 add_postings(
-                    acc,
-                    base,
-                    docs,
-                    tf_minus_one,
-                    first,
-                    end,
-                    impact_of(terms, t),
-                    terms.size,
-                    tables.table,
-                    at,
+                    acc, base, docs, tf_minus_one, first, end, impact_of(terms, t), terms.size, tables.table, at,
                     n_table,
-                )
+                )  # fmt: skip
         block += 1
     if n_candidates < 0 and block < begin + n_blocks:
         ahead = np.int64(blk_at[block])

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from numba import njit
 
 from germane.index.kernels import BLOCK, TF_CAP, decode_block, decode_full_block
+from germane.index.segment import ForwardArrays
 from germane.rank.forward_kernels import ask_ahead, hash_terms, look_up
 from germane.rank.kernels import (
     GUESSED,
@@ -27,6 +28,7 @@ from germane.rank.kernels import (
     coarse_maximum,
     impact,
     largest_count,
+    named,
     score_of,
     select_best,
     sort_results,
@@ -56,6 +58,8 @@ def top_k_long(blocks, id_rank, forward, most_unique, terms, values, mask, k, th
     `most_unique`: distinct terms of the document that has most. `scratch.acc`: WINDOW uint16 zeros; `docs` and
     `tf_minus_one`: room for a block a term, and one.
     """
+    blocks, terms, values, scratch, out = named(blocks, terms, values, scratch, out)
+    forward = ForwardArrays(*forward)
     first_block, df, numbers, weight, scale, kind = (
         terms.first_block, terms.df, terms.numbers, terms.weight, terms.scale, terms.kind
     )  # fmt: skip
@@ -100,9 +104,7 @@ def add_up(blocks, id_rank, terms, values, mask, k, threshold, scratch, out, by_
     """Documents that may be among the best k, in no order: how many, and a guess that the k-th score must reach."""
     words, blk_last, blk_at, blk_doc_bits, blk_tf_bits, blk_max_tf, _ = blocks
     first_block, df, constant, mass = terms.first_block, terms.df, terms.constant, terms.mass
-    norm, norm_max = values.norm
-    doc, doc_max = values.background
-    prior, prior_max = values.prior
+    norm, norm_max, doc, doc_max, prior, prior_max = values
     acc, docs, tf_minus_one = scratch
     out_scores, out_docs = out
     units, table_at, unit = by_count
@@ -238,7 +240,7 @@ def score_exactly(forward, terms, values, table, table_at, slots, held, own, out
     `slots`: of `forward_kernels.hash_terms`. `held`: zeros, and zeros again afterwards. `own`: room for the
     words of the longest document.
     """
-    norm, doc, prior = values.norm.values, values.background.values, values.prior.values
+    norm, _, doc, _, prior, _ = values
     scores, docs = out
     for i in range(n):
         ask_ahead(docs, i, n, forward)

@@ -41,6 +41,8 @@ class ParsedQuery:
     @property
     def conditions(self) -> tuple[Filter, ...]:
         """All that a document must satisfy: required words, none of the excluded ones, filters."""
+        if not self.required and not self.excluded:
+            return self.filters
         required = tuple(HoldsTerm(term) for term in self.required)
         return required + tuple(HoldsTerm(term, negated=True) for term in self.excluded) + self.filters
 

@@ -13,7 +13,7 @@ from germane.arrays import Floats, Integers
 from germane.index.kernels import BLOCK
 from germane.index.segment import Segment
 from germane.rank import document_kernels, hinted_kernels, kernels, long_kernels
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, Results, Scratch, TermArrays
+from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.kinds import BY_COUNT
 from germane.rank.plan import Plan
 
@@ -56,7 +56,7 @@ def terms_in(segment: Segment, plan: Plan, numbers: Sequence[int]) -> TermArrays
     """The plan's terms that the segment holds; `numbers`: those of the plan's terms there, -1 for one it lacks."""
     held = np.array(numbers, np.int64)
     weight, scale = plan.weight, plan.scale
-    if len(held) and held.min() < 0:
+    if -1 in numbers:
         present = held >= 0
         held, weight, scale = held[present], weight[present], scale[present]
     return TermArrays(
@@ -92,30 +92,30 @@ def top_k(
     `threshold`: a score that k documents elsewhere reach already; with `hinted`, that k documents of the index reach.
     There is at least one term. Documents that hold none of them are never found.
     """
-    if terms.mass < 0.0 and len(values.background.values):  # the kernel bounds mass · value by the value's maximum
-        terms = terms._replace(mass=-terms.mass)
-        values = values._replace(background=with_maxima(-values.background.values))
+    if terms.mass < 0.0 and len(values.background):  # the kernel bounds mass · value by the value's maximum
+        terms, turned = terms._replace(mass=-terms.mass), with_maxima(-values.background)
+        values = values._replace(background=turned.values, background_maxima=turned.maxima)
     k = min(k, segment.n_docs)
     room = 4 * k + 64  # the kernels collect more than k before they select
-    out = Results(np.empty(room), np.empty(room, np.int64))
-    _memory.reserve(int(terms.df.sum()) + BLOCK * (len(terms.df) + 1))
-    scratch = Scratch(_memory.acc, _memory.docs, _memory.tf_minus_one)
-    blocks, id_rank = segment.blocks, segment.id_rank
+    scores, docs = out = np.empty(room), np.empty(room, np.int64)
+    _memory.reserve(sum(terms.df.tolist()) + BLOCK * (len(terms.df) + 1))
+    scratch = _memory.acc, _memory.docs, _memory.tf_minus_one
+    blocks, id_rank, given, of_docs = tuple(segment.blocks), segment.id_rank, tuple(terms), tuple(values)
     found = long_kernels.FALL_BACK
     if prune and kernels.SHORT < len(terms.df) <= LONGEST and segment.n_docs > long_kernels.WINDOW:
-        forward, most = segment.forward_arrays, segment.most_unique
+        forward, most = tuple(segment.forward_arrays), segment.most_unique
         if terms.kind in BY_COUNT:
-            scratch_16 = scratch._replace(acc=_memory.units)
+            coarse = _memory.units, *scratch[1:]
             found = long_kernels.top_k_long(
-                blocks, id_rank, forward, most, terms, values, mask, k, threshold, scratch_16, out
+                blocks, id_rank, forward, most, given, of_docs, mask, k, threshold, coarse, out
             )
         elif hinted:
             found = hinted_kernels.top_k_above(
-                blocks, id_rank, forward, most, terms, values, mask, k, threshold, scratch, out
+                blocks, id_rank, forward, most, given, of_docs, mask, k, threshold, scratch, out
             )
     if found == long_kernels.FALL_BACK:
-        found = kernels.top_k(blocks, id_rank, terms, values, mask, k, threshold, prune, scratch, out)
-    return out.scores[:found], out.docs[:found]
+        found = kernels.top_k(blocks, id_rank, given, of_docs, mask, k, threshold, prune, scratch, out)
+    return scores[:found], docs[:found]
 
 
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:

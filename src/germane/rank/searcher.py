@@ -90,8 +90,9 @@ class Searcher:
         terms = self.known_terms(weights)
         if not terms:
             return None
-        entropy = self.snapshot.entropy() if model.needs_entropy else None
-        return model.plan(terms, self.collection._replace(entropy=entropy))
+        if model.needs_entropy:
+            return model.plan(terms, self.collection._replace(entropy=self.snapshot.entropy()))
+        return model.plan(terms, self.collection)
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
         """The n terms with the largest weight · log(|C|/cf), known terms only."""
@@ -198,7 +199,8 @@ class Searcher:
     ) -> DocumentValues:
         background, norm, base = self.document_parts(i, model, statistics)
         own = priors[i] if priors is not None else NOTHING
-        return DocumentValues(norm, background, with_maxima(_sum(base, own)) if len(base) or len(own) else NO_PART)
+        prior = with_maxima(_sum(base, own)) if len(base) or len(own) else NO_PART
+        return DocumentValues(*norm, *background, *prior)
 
     def _mask(self, i: int, filters: Sequence[Filter]) -> Mask:
         mask = self._live[i]
