@@ -1,6 +1,7 @@
 """What every formula promises, for any statistics and extreme parameters (after Lucene's BaseSimilarityTestCase)."""
 
 from math import isfinite
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +10,16 @@ from hypothesis import strategies as st
 
 from germane.errors import ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, TwoStage
-from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf, model_named
-from germane.rank import kernels as rank_kernels
+from germane.rank import (
+    BM25,
+    MODEL_NAMES,
+    DCrossEntropy,
+    QueryLikelihood,
+    RankingModel,
+    TfIdf,
+    impact_kernels,
+    model_named,
+)
 from germane.rank.models import Documents
 from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import model_defaults
@@ -44,11 +53,8 @@ def statistics(draw: st.DrawFn) -> tuple[QueryTerm, Collection, int, int, int]:
 def impact(model: RankingModel, term: QueryTerm, collection: Collection, count: int, length: int, unique: int) -> float:
     plan = model.plan([term], collection)
     size = float(unique if plan.sized_by_unique else length)
-    return float(
-        rank_kernels.impact(
-            plan.kind, plan.weight[0], plan.scale[0], plan.delta, plan.x0, plan.x1, float(count), size
-        )
-    )  # fmt: skip
+    own = SimpleNamespace(weight=plan.weight[0], scale=plan.scale[0])
+    return float(impact_kernels.impact.py_func(own, plan, float(count), plan.x0 + plan.x1 * size))
 
 
 def score(model: RankingModel, term: QueryTerm, collection: Collection, count: int, length: int, unique: int) -> float:

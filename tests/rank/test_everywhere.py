@@ -13,7 +13,8 @@ from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, document_ker
 from germane.rank.arguments import DocumentValues, TermArrays
 from germane.rank.everywhere import background_everywhere, scores_everywhere
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
-from germane.rank.scoring import with_maxima
+from germane.rank.plan import Plan
+from germane.rank.scoring import impacts_everywhere, scores_of, with_maxima
 from germane.rank.searcher import Hits
 
 SMOOTHINGS = [Dirichlet(3.0), Dirichlet(800.0), JelinekMercer(0.4), TwoStage(0.6, 9.0), AbsoluteDiscounting(0.6)]
@@ -191,15 +192,14 @@ def matrix(segment) -> np.ndarray:
 
 
 def arrays_of(segment, numbers, kind: int, weight, scale) -> TermArrays:
-    at = np.maximum(numbers, 0)
-    of_impact = kind, 0.25, 1.5, 0.5, segment.doc_len, True
-    return TermArrays(segment.first_block[at], segment.df[at], numbers, weight, scale, *of_impact, -3.0, 0.7)
+    plan = Plan(kind, (), weight, scale, constant=-3.0, mass=0.7, delta=0.25, x0=1.5, x1=0.5)
+    return TermArrays(numbers, weight, scale, plan)
 
 
 @pytest.mark.parametrize("squared_log", [True, False])
 def test_word_sums(segment, matrix, squared_log: bool) -> None:
     weight, out = np.random.default_rng(3).normal(size=segment.n_terms), np.full(segment.n_docs, np.nan)
-    document_kernels.word_sums(segment.blocks, segment.first_block[:-1], segment.df, weight, squared_log, out)
+    document_kernels.word_sums(*segment.blocks, segment.first_block[:-1], segment.df, weight, squared_log, out)
     logs = np.where(matrix > 0, 1 + np.log(np.maximum(matrix, 1)), 0.0)
     np.testing.assert_allclose(out, (logs**2 if squared_log else matrix) @ weight, rtol=1e-10, atol=1e-12)
 
@@ -223,9 +223,9 @@ def numpy_impacts(kind: int, counts: np.ndarray, size: np.ndarray, weight: np.nd
 def test_impact_sums(segment, matrix, kind: int) -> None:
     rng = np.random.default_rng(kind)
     terms = rng.choice(segment.n_terms, 20, replace=False)
-    weight, scale, out = rng.uniform(0.1, 2, 20), rng.uniform(0.1, 2, 20), np.full(segment.n_docs, np.nan)
+    weight, scale = rng.uniform(0.1, 2, 20), rng.uniform(0.1, 2, 20)
     size = segment.doc_len
-    document_kernels.impact_sums(segment.blocks, arrays_of(segment, terms, kind, weight, scale), out)
+    out = impacts_everywhere(segment, arrays_of(segment, terms, kind, weight, scale))
     np.testing.assert_allclose(out, numpy_impacts(kind, matrix[:, terms], size, weight, scale), rtol=1e-12)
 
 
@@ -238,10 +238,8 @@ def test_score_documents(segment, matrix, kind: int, full: bool) -> None:
     weight, scale, size = rng.uniform(0.1, 2, 7), rng.uniform(0.1, 2, 7), segment.doc_len
     docs = rng.permutation(segment.n_docs)[:250]
     doc, norm, prior = (rng.uniform(0.5, 2, segment.n_docs if full else 0) for _ in range(3))
-    out = np.full(len(docs), np.nan)
-    values = DocumentValues(*with_maxima(norm), *with_maxima(doc), *with_maxima(prior))
-    terms = arrays_of(segment, numbers, kind, weight, scale)
-    document_kernels.score_documents(segment.forward_arrays, terms, values, docs, out)
+    values = DocumentValues(*(with_maxima(part, segment.length_codes) for part in (norm, doc, prior)))
+    out = scores_of(segment, arrays_of(segment, numbers, kind, weight, scale), values, docs)
     counts = matrix[:, numbers[:6]]
     scores = numpy_impacts(kind, counts, size, weight[:6], scale[:6])
     scores = scores * norm - 3.0 + 0.7 * doc + prior if full else scores - 3.0

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Integers
-from germane.index import kernels
+from germane.index import block_kernels
+from germane.index.blocks import BLOCK, NO_LENGTH, PADDING, TF_CAP
 from germane.index.columns import NumericColumn
-from germane.index.lists import PIECE, pieces_of
+from germane.index.lists import PIECE, block_sizes, pieces_of
 from germane.index.sections import SECTIONS
 from germane.index.segment import Segment
 
@@ -66,33 +67,25 @@ def _wrong_shapes(segment: Segment) -> Iterator[str]:
     if any(len(c[one.name]) != n_blocks for one in SECTIONS if one.per == "block"):
         yield "the block table has the wrong size"
         return
-    b = segment.blocks
-    if max(b.doc_bits.max(initial=0), b.tf_bits.max(initial=0)) > 32:
+    doc_bits, tf_bits = c["blk_doc_bits"], c["blk_tf_bits"]
+    if max(doc_bits.max(initial=0), tf_bits.max(initial=0)) > 32:
         yield "a block of more than 32 bits"
         return
-    count = _block_sizes(segment)
-    if np.any(b.doc_bits[count == 1]):
+    count = block_sizes(segment.df, segment.first_block)
+    if np.any(doc_bits[count == 1]):
         yield "a block of one posting with gaps"
-    sizes = ((count * b.doc_bits * (count > 1) + 31) >> 5) + ((count * b.tf_bits + 31) >> 5)
-    if len(b.words) != int(sizes.sum()) + kernels.LANES:
+    sizes = ((count * doc_bits * (count > 1) + 31) >> 5) + ((count * tf_bits + 31) >> 5)
+    if len(c["words"]) != int(sizes.sum()) + PADDING:
         yield "blocks of postings do not follow one another"
     if max(c["fwd_term_bits"].max(initial=0), c["fwd_tf_bits"].max(initial=0)) > 32:
         yield "a forward list of more than 32 bits"
-    elif int(segment._forward_at[-1]) + kernels.LANES != len(c["fwd_words"]):
+    elif int(segment._forward_at[-1]) + PADDING != len(c["fwd_words"]):
         yield "forward lists do not follow one another"
 
 
 def good_offsets(offsets: AnyArray, n: int, end: int) -> bool:
     wide = offsets.astype(np.int64)
     return len(wide) == n + 1 and wide[0] == 0 and wide[-1] == end and bool(np.all(np.diff(wide) >= 0))
-
-
-def _block_sizes(segment: Segment) -> Integers:
-    """Postings in each block: full ones, and the rest of each list."""
-    n = np.full(int(segment.first_block[-1]), kernels.BLOCK, np.int64)
-    df = segment.df.astype(np.int64)
-    n[segment.first_block[1:][df > 0] - 1] = ((df - 1) % kernels.BLOCK + 1)[df > 0]
-    return n
 
 
 def _dictionary_problems(segment: Segment) -> Iterator[str]:
@@ -170,12 +163,11 @@ def _decode(segment: Segment, first: int, last: int) -> tuple[Integers, AnyArray
     df = segment.df[first:last].tolist()
     starts = np.zeros(len(df) + 1, np.int64)
     np.cumsum(df, out=starts[1:])
-    room = int(starts[-1]) + kernels.BLOCK
+    room = int(starts[-1]) + BLOCK
     docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
-    b = segment.blocks
     blocks = segment.first_block[first:last].tolist()
     for at, block, n in zip(starts.tolist(), blocks, df, strict=False):
-        kernels.decode_list(b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, block, n, docs[at:], counts[at:])
+        block_kernels.decode_list(*segment.blocks, block, n, docs[at:], counts[at:])
     return starts, docs[: starts[-1]], counts[: starts[-1]]
 
 
@@ -193,15 +185,18 @@ def _piece_problems(segment: Segment, first: int, last: int, collected: _Collect
     if not np.array_equal(np.add.reduceat(counts, starts[:-1], dtype=np.int64), segment.cf[first:last]):
         yield "collection frequencies differ from the sums of counts"
     blocks = slice(int(segment.first_block[first]), int(segment.first_block[last]))
-    sizes = _block_sizes(segment)[blocks]
+    sizes = block_sizes(segment.df, segment.first_block)[blocks]
     ends = np.cumsum(sizes)
-    begins, b = ends - sizes, segment.blocks
-    if not np.array_equal(docs[ends - 1], b.last[blocks]):
+    begins, table = ends - sizes, segment.blocks.table[blocks]
+    if not np.array_equal(docs[ends - 1], table["last"]):
         yield "the last document of a block is wrong"
-    if not np.array_equal(np.minimum(np.maximum.reduceat(counts, begins), kernels.TF_CAP), b.max_tf[blocks]):
+    if not np.array_equal(np.minimum(np.maximum.reduceat(counts, begins), TF_CAP), table["max_tf"]):
         yield "the largest count of a block is wrong"
-    if not np.array_equal(np.minimum(np.minimum.reduceat(segment.doc_len[docs], begins), 65535), b.min_len[blocks]):
-        yield "the shortest document of a block is wrong"
+    codes = segment.length_codes[docs]
+    for name, having in (("1", counts == 1), ("2", (counts > 1) & (counts < 4)), ("4", counts > 3)):
+        shortest = np.minimum.reduceat(np.where(having, codes, NO_LENGTH), begins)
+        if not np.array_equal(shortest, table[f"length_{name}"]):
+            yield "the shortest document of a block is wrong"
     collected.add(np.repeat(np.arange(first, last), np.diff(starts)), docs, counts)
 
 

@@ -5,15 +5,13 @@ import numpy.typing as npt
 
 from germane.arrays import Integers, Words
 from germane.errors import IndexFormatError, StorageError
-from germane.index import kernels
+from germane.index import block_kernels, kernels
+from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks, length_codes
 from germane.index.container import Container, ContainerWriter
-from germane.index.kernels import PostingBlocks
 
 PIECE = 1 << 22
 """Postings encoded at a time (about 50 MB of buffers)."""
 
-_TABLE = ("last", "doc_bits", "tf_bits", "max_tf", "min_len")
-"""What is stored of the block table: where a block begins follows from the widths (`block_positions`)."""
 ESCAPE = 255
 
 
@@ -45,19 +43,27 @@ def read_small(container: Container, name: str) -> Integers:
     return values
 
 
-def block_positions(
-    df: Integers, first_block: Integers, doc_bits: npt.NDArray[np.uint8], tf_bits: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.uint32]:
-    """Where each block's words begin: blocks follow one another, and their widths tell how long they are."""
-    if not len(doc_bits) == len(tf_bits) == first_block[-1]:
-        raise IndexFormatError("the block table has the wrong size")
-    n = np.full(len(doc_bits), kernels.BLOCK, np.int64)
+def block_sizes(df: Integers, first_block: Integers) -> Integers:
+    """Postings in each block: full ones, and the rest of each list."""
+    n = np.full(int(first_block[-1]), BLOCK, np.int64)
     filled = df > 0
-    n[first_block[1:][filled] - 1] = (df[filled] - 1) % kernels.BLOCK + 1
+    n[first_block[1:][filled] - 1] = (df[filled] - 1) % BLOCK + 1
+    return n
+
+
+def read_table(container: Container, df: Integers, first_block: Integers) -> npt.NDArray[np.void]:
+    """The block table; blocks follow one another, and their widths tell how long they are."""
+    table = np.zeros(int(first_block[-1]), TABLE)
+    for name in STORED:
+        column = container[f"blk_{name}"]
+        if len(column) != len(table):
+            raise IndexFormatError(f"{container.path}: the block table has the wrong size")
+        table[name] = column
+    n = block_sizes(df, first_block)
+    doc_bits, tf_bits = (table[name].astype(np.int64) for name in ("doc_bits", "tf_bits"))
     size = np.where(n > 1, (n * doc_bits + 31) >> 5, 0) + ((n * tf_bits + 31) >> 5)
-    at = np.zeros(len(n), np.uint32)
-    np.cumsum(size[:-1], out=at[1:], dtype=np.uint32)
-    return at
+    table["at"][1:] = np.cumsum(size[:-1], dtype=np.uint32)
+    return table
 
 
 def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tuple[Integers, Words, Words]:
@@ -73,8 +79,8 @@ class PostingsWriter:
 
     def __init__(self, container: ContainerWriter, doc_len: npt.NDArray[np.uint32]) -> None:
         self._container = container
-        self._doc_len = doc_len
-        self._table: dict[str, list[npt.NDArray[np.integer]]] = {name: [] for name in _TABLE}
+        self._codes = length_codes(doc_len)
+        self._tables: list[npt.NDArray[np.void]] = []
         self._df: list[Integers] = []
         self._cf: list[Integers] = []
         self._words = 0
@@ -86,14 +92,14 @@ class PostingsWriter:
 
     def _write_piece(self, starts: Integers, docs: Words, counts: Words) -> None:
         df = np.diff(starts)
-        n_blocks = int(((df + kernels.BLOCK - 1) // kernels.BLOCK).sum())
-        blocks = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
-        size, _ = kernels.encode_lists(starts, docs, counts, self._doc_len, blocks)
+        n_blocks = int(((df + BLOCK - 1) // BLOCK).sum())
+        words, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
+        buffer = np.empty(BLOCK, np.uint32)
+        size, _ = block_kernels.encode_lists(starts, docs, counts, self._codes, words, table, buffer)
         if self._words + size >= 2**32:
             raise StorageError("a segment's postings would exceed 16 GiB: build with less --memory, merge less")
-        for name, arrays in self._table.items():
-            arrays.append(getattr(blocks, name))
-        self._container.append("words", blocks.words[:size])
+        self._tables.append(table)
+        self._container.append("words", words[:size])
         self._words += int(size)
         self._df.append(df)
         begin, end = int(starts[0]), int(starts[-1])
@@ -101,10 +107,10 @@ class PostingsWriter:
 
     def finish(self) -> tuple[Integers, Integers]:
         """Write the block table, df and cf; return the latter two."""
-        self._container.append("words", np.zeros(kernels.LANES, np.uint32))  # short reads may look one word ahead
-        nothing = PostingBlocks.empty(0, 0)
-        for name, arrays in self._table.items():
-            self._container.section(f"blk_{name}", np.concatenate([getattr(nothing, name), *arrays]))
+        self._container.append("words", np.zeros(PADDING, np.uint32))
+        table = np.concatenate([np.zeros(0, TABLE), *self._tables])
+        for name in STORED:
+            self._container.section(f"blk_{name}", table[name])
         df = np.concatenate([np.empty(0, np.int64), *self._df])
         cf = np.concatenate([np.empty(0, np.int64), *self._cf])
         write_small(self._container, "df", df)
@@ -136,7 +142,7 @@ class ForwardWriter:
 
     def finish(self) -> None:
         """Write the widths and the numbers of distinct terms."""
-        self._container.append("fwd_words", np.zeros(kernels.LANES, np.uint32))
+        self._container.append("fwd_words", np.zeros(PADDING, np.uint32))
         self._container.section("fwd_term_bits", np.concatenate([np.empty(0, np.uint8), *self._term_bits]))
         self._container.section("fwd_tf_bits", np.concatenate([np.empty(0, np.uint8), *self._tf_bits]))
         self._container.section("n_unique", np.concatenate([np.empty(0, np.uint32), *self._n_unique]))

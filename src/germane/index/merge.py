@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.index import kernels
+from germane.index.blocks import BLOCK
 from germane.index.columns import ColumnsWriter
 from germane.index.lists import pieces_of
 from germane.index.manifest import recovery_meta
@@ -146,10 +147,10 @@ def join_lists(
     docs, counts = np.empty(int(room[-1]), np.uint32), np.empty(int(room[-1]), np.uint32)
     ends = room[:-1].copy()
     for i, live in enumerate(segments):
-        largest = int(df[i].max(initial=0)) + kernels.BLOCK
+        largest = int(df[i].max(initial=0)) + BLOCK
         buffers = np.empty(largest, np.uint32), np.empty(largest, np.uint32)
         kernels.merge_lists(
-            live.segment.blocks,
+            *live.segment.blocks,
             np.ascontiguousarray(first[i]),
             np.ascontiguousarray(df[i]),
             remap[i],

@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.errors import IndexFormatError
-from germane.index import kernels
+from germane.index import block_kernels, kernels
+from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, length_codes
 from germane.index.columns import Column, read_column
 from germane.index.container import Container
-from germane.index.kernels import PostingBlocks
-from germane.index.lists import block_positions, read_small
+from germane.index.lists import read_small, read_table
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
 from germane.index.strings import pack_strings, string_at, unpack_strings
@@ -128,27 +128,22 @@ class Segment:
     def first_block(self) -> Integers:
         """Position of each term's first block in the block table; one more entry than terms."""
         first = np.zeros(self.n_terms + 1, np.int64)
-        np.cumsum((self.df.astype(np.int64) + kernels.BLOCK - 1) // kernels.BLOCK, out=first[1:])
+        np.cumsum((self.df + BLOCK - 1) // BLOCK, out=first[1:])
         return first
 
     # -- postings ------------------------------------------------------------------------------------------------
 
     @cached_property
     def blocks(self) -> PostingBlocks:
-        """The block arrays."""
-        words, last, doc_bits, tf_bits, max_tf, min_len = (self.container[name] for name in POSTINGS_SECTIONS)
-        at = block_positions(self.df, self.first_block, doc_bits, tf_bits)
-        return PostingBlocks(words, last, at, doc_bits, tf_bits, max_tf, min_len)
+        """The packed lists and the table of their blocks."""
+        return PostingBlocks(self.container["words"], read_table(self.container, self.df, self.first_block))
 
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""
         df = int(self.df[term])
-        room = -(-df // kernels.BLOCK) * kernels.BLOCK
+        room = -(-df // BLOCK) * BLOCK
         docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
-        b = self.blocks
-        kernels.decode_list(
-            b.words, b.last, b.at, b.doc_bits, b.tf_bits, b.max_tf, int(self.first_block[term]), df, docs, counts
-        )
+        block_kernels.decode_list(*self.blocks, int(self.first_block[term]), df, docs, counts)
         return docs[:df], counts[:df]
 
     # -- documents -----------------------------------------------------------------------------------------------
@@ -159,9 +154,21 @@ class Segment:
         return self.container["doc_len"]
 
     @cached_property
+    def length_codes(self) -> npt.NDArray[np.uint8]:
+        """The code of each document's length (`index.blocks`)."""
+        return length_codes(self.doc_len)
+
+    @cached_property
     def n_unique(self) -> npt.NDArray[np.uint32]:
         """Distinct terms of each document."""
         return self.container["n_unique"]
+
+    @cached_property
+    def least_unique(self) -> Integers:
+        """By the code of a length: distinct terms of the document that has fewest, of this length and longer ones."""
+        least = np.full(NO_LENGTH + 1, self.n_unique.max(initial=0), np.int64)
+        np.minimum.at(least, self.length_codes, self.n_unique)
+        return np.minimum.accumulate(least[::-1])[::-1]
 
     @cached_property
     def _forward_at(self) -> Integers:
@@ -176,11 +183,6 @@ class Segment:
         """The forward index as a kernel reads it."""
         bits = self.container["fwd_term_bits"], self.container["fwd_tf_bits"]
         return ForwardArrays(self.container["fwd_words"], self._forward_at, *bits, self.n_unique)
-
-    @cached_property
-    def most_unique(self) -> int:
-        """Distinct terms of the document that has most."""
-        return int(self.n_unique.max(initial=0))
 
     def forward(self, doc: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Terms (ascending numbers) and counts of one document."""

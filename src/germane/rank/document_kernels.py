@@ -1,82 +1,59 @@
-"""Kernels that score documents rather than find the best: all of a segment, or a few that are known.
+"""Sums over the words of every document of a segment.
 
-`rank.kernels` tells the shape of a score, `rank.arguments` what the groups of arguments hold.
+`rank.impact_kernels` tells the shape of a score, `rank.records` what the groups of arguments hold.
 """
 
 import math
 
 import numpy as np
-from numba import njit
 
-from germane.index.kernels import BLOCK, decode_list
-from germane.rank.forward_kernels import hash_terms, look_up
-from germane.rank.kernels import impact, score_of
+from germane.index.block_kernels import decode_list
+from germane.index.blocks import BLOCK
+from germane.jit import allocating, kernel
+from germane.rank.impact_kernels import impact
+from germane.rank.records import Asked, Postings, Work
 
 
-@njit(cache=True, nogil=True)
-def word_sums(blocks, first_block, df, weight, squared_log, out):
+@allocating
+def word_sums(words, table, first_block, df, weight, squared_log, out):
     """out[d] = Σ_w f(c_wd) · weight(w) over all words of document d, f(c) = (1 + log c)² or c."""
-    largest = 0
-    for t in range(len(df)):
-        largest = max(largest, np.int64(df[t]))
-    docs = np.empty(largest + BLOCK, np.uint32)
-    counts = np.empty(largest + BLOCK, np.uint32)
     out[:] = 0.0
+    docs, counts = np.empty(df.max() + BLOCK, np.uint32), np.empty(df.max() + BLOCK, np.uint32)
     for t in range(len(df)):
-        n = np.int64(df[t])
-        decode_list(
-            blocks.words, blocks.last, blocks.at, blocks.doc_bits, blocks.tf_bits, blocks.max_tf, first_block[t], n,
-            docs, counts,
-        )  # fmt: skip
-        for i in range(n):
+        decode_list(words, table, first_block[t], df[t], docs, counts)
+        for i in range(df[t]):
             value = np.float64(counts[i])
             if squared_log:
                 value = (1.0 + math.log(value)) ** 2
             out[docs[i]] += value * weight[t]
 
 
-@njit(cache=True, nogil=True)
-def impact_sums(blocks, terms, out):
-    """out[d] = Σ_t impact(t, d) over the terms given, for every document of the segment."""
-    first_block, df, _, weight, scale, kind, delta, x0, x1, size, _, _, _ = terms
-    largest = 0
-    for t in range(len(df)):
-        largest = max(largest, np.int64(df[t]))
-    docs = np.empty(largest + BLOCK, np.uint32)
-    counts = np.empty(largest + BLOCK, np.uint32)
+@allocating
+def impact_sums(asked, postings, size, work, out):
+    """out[d] = Σ_t impact(t, d) over the terms asked for, for every document of the segment."""
+    asked, postings, work = Asked(*asked), Postings(*postings), Work(*work)
+    t, m, settings = work.terms[0], work.model[0], asked.settings
+    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     out[:] = 0.0
-    for t in range(len(df)):
-        n = np.int64(df[t])
-        decode_list(
-            blocks.words, blocks.last, blocks.at, blocks.doc_bits, blocks.tf_bits, blocks.max_tf, first_block[t], n,
-            docs, counts,
-        )  # fmt: skip
-        for i in range(n):
-            d = docs[i]
-            out[d] += impact(kind, weight[t], scale[t], delta, x0, x1, np.float64(counts[i]), np.float64(size[d]))
+    largest = 0
+    for number in asked.numbers:
+        largest = max(largest, postings.df[number])
+    docs, counts = np.empty(largest + BLOCK, np.uint32), np.empty(largest + BLOCK, np.uint32)
+    for i in range(len(asked.numbers)):
+        number = asked.numbers[i]
+        t.weight, t.scale = asked.weight[i], asked.scale[i]
+        decode_list(postings.words, postings.table, postings.first_block[number], postings.df[number], docs, counts)
+        for j in range(postings.df[number]):
+            d = docs[j]
+            out[d] += impact(t, m, np.float64(counts[j]), m.x0 + m.x1 * np.float64(size[d]))
 
 
-@njit(cache=True, nogil=True)
-def score_documents(forward, terms, values, docs, out):
-    """out[i] = the score of document docs[i], its counts looked up in the forward index, impacts in the order given.
-
-    -inf for one that holds none of the terms, which a search would not find.
-    """
-    _, _, numbers, weight, scale, kind, delta, x0, x1, size, _, constant, mass = terms
-    norm, _, doc, _, prior, _ = values
-    most = 0
-    for d in docs:
-        most = max(most, np.int64(forward.n_unique[d]))
-    slots, held, own = hash_terms(numbers), np.zeros(len(numbers), np.int64), np.empty(most, np.uint32)
-    for i in range(len(docs)):
-        d = docs[i]
-        look_up(d, forward, numbers, slots, held, own)
-        impacts = 0.0
-        found = False
-        for t in range(len(held)):
-            if held[t] > 0:
-                count = np.float64(held[t])
-                impacts += impact(kind, weight[t], scale[t], delta, x0, x1, count, np.float64(size[d]))
-                held[t] = 0
-                found = True
-        out[i] = score_of(impacts, d, norm, constant, mass, doc, prior) if found else -np.inf
+@kernel
+def impacts_of(asked, size, work, counts, out):
+    """out[i] = the impact of counts[i] occurrences of term i in a document of this size, 0 for none."""
+    asked, work = Asked(*asked), Work(*work)
+    t, m, settings = work.terms[0], work.model[0], asked.settings
+    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
+    for i in range(len(counts)):
+        t.weight, t.scale = asked.weight[i], asked.scale[i]
+        out[i] = impact(t, m, counts[i], m.x0 + m.x1 * size) if counts[i] > 0.0 else 0.0

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from germane.arrays import Floats
 from germane.index.snapshot import DocumentPlace
-from germane.rank import kernels
 from germane.rank.models import RankingModel
+from germane.rank.scoring import impacts_of
 from germane.rank.searcher import Searcher
 
 
@@ -60,21 +62,16 @@ def explain(
     numbers, counts = segment.forward(place.doc)
     held = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     size = float((segment.n_unique if plan.sized_by_unique else segment.doc_len)[place.doc])
-    parts = []
-    for i, term in enumerate(plan.terms):
-        stats = snapshot.term_stats([term.term])[0]
-        number = stats.numbers[place.segment]
-        count = held.get(number, 0)
-        impact = 0.0
-        if count:
-            impact = kernels.impact(
-                plan.kind, plan.weight[i], plan.scale[i], plan.delta, plan.x0, plan.x1, float(count), size
-            )
-        word = snapshot.surface(term.term)
-        parts.append(TermPart(term.term, word, term.weight, count, stats.df, float(impact)))
+    stats = snapshot.term_stats([term.term for term in plan.terms])
+    counts_held = [held.get(found.numbers[place.segment], 0) for found in stats]
+    impacts = impacts_of(plan, size, np.array(counts_held, np.float64)).tolist()
+    parts = tuple(
+        TermPart(term.term, snapshot.surface(term.term), term.weight, count, found.df, impact)
+        for term, count, found, impact in zip(plan.terms, counts_held, stats, impacts, strict=True)
+    )
     norm = float(document_parts.norm.values[place.doc]) if len(document_parts.norm.values) else 1.0
     background = document_parts.background.values
     document = plan.mass * float(background[place.doc]) if len(background) else 0.0
     base = float(document_parts.base[place.doc]) if len(document_parts.base) else 0.0
     prior = base + (float(priors[place.segment][place.doc]) if priors is not None else 0.0)
-    return Explanation(doc_id, tuple(parts), norm, plan.constant, document, prior, int(segment.doc_len[place.doc]))
+    return Explanation(doc_id, parts, norm, plan.constant, document, prior, int(segment.doc_len[place.doc]))

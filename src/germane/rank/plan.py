@@ -1,5 +1,6 @@
 """The work of one query as plain data: numbers and strings, to be scored here or sent to where the documents lie."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -52,12 +53,13 @@ class Plan(NamedTuple):
     sized_by_unique: bool = False
 
     def in_order(self, strength: Sequence[float]) -> "Plan":
-        """Its terms in the canonical order: strongest first, then by the term itself.
+        """Its terms in the canonical order: those first that are strong for the number of their postings.
 
-        The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
+        A term's place is that of strength/√df, then of the term itself: the order depends on nothing but global
+        statistics, so that a score is the same to the last bit everywhere.
         """
         terms = self.terms
-        order = sorted(range(len(terms)), key=lambda i: (-strength[i], terms[i].term))
+        order = sorted(range(len(terms)), key=lambda i: (-strength[i] / math.sqrt(terms[i].df), terms[i].term))
         return self._replace(terms=tuple(terms[i] for i in order), weight=self.weight[order], scale=self.scale[order])
 
     def to_dict(self) -> dict[str, Any]:

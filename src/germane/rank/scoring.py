@@ -1,6 +1,6 @@
 """The seam between a ranking and its kernels: the best documents of one segment, and the scores of given ones.
 
-A searcher says what to score (`TermArrays`, `DocumentValues`, a mask); which kernel does it is decided here alone.
+A searcher says what to score (`TermArrays`, `DocumentValues`, a mask); how the kernels are told is decided here alone.
 """
 
 import threading
@@ -10,70 +10,135 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.index.kernels import BLOCK
+from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.segment import Segment
-from germane.rank import document_kernels, hinted_kernels, kernels, long_kernels
+from germane.rank import bound_kernels, document_kernels, forward_kernels, kernels
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
-from germane.rank.kinds import BY_COUNT
+from germane.rank.bound_kernels import FINE_BITS
 from germane.rank.plan import Plan
+from germane.rank.records import (
+    CANDIDATE,
+    CELL,
+    HISTOGRAM,
+    MODEL,
+    RESULT,
+    TERM,
+    WINDOW,
+    Asked,
+    Documents,
+    Postings,
+    Records,
+    Work,
+)
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
-NO_PART = DocumentPart(NOTHING, NOTHING)
-LONGEST = 4096
-"""A query of more than `kernels.SHORT` terms, and at most so many, is one for `long_kernels`."""
+NO_PART = DocumentPart(NOTHING, NOTHING, NOTHING, 0.0)
+NO_VALUES = DocumentValues(NO_PART, NO_PART, NO_PART)
+LENGTHS = np.append(LENGTH_OF, LENGTH_OF[-1]).astype(np.int64)
+SHORT, SHORT_BITS, LONG_BITS = 12, 12, 15
+"""A query of at most SHORT terms looks at 2^SHORT_BITS documents together, a longer one at up to 2^LONG_BITS."""
+WINDOWS = 16
+"""So many windows at least, where they need not be smaller than the smallest: the first set the others' threshold."""
+ROOM = 1 << 14
+"""Results collected, beyond those of one window, before the best are selected; at least four times k."""
 
 
 class Memory(threading.local):
-    """Buffers of one thread, grown and never shrunk."""
+    """The buffers of one thread, grown and never shrunk."""
 
     def __init__(self) -> None:
-        self.acc = np.zeros(1 << kernels.LONG_BITS)
-        self.units = np.zeros(long_kernels.WINDOW, np.uint16)
-        self.docs = np.empty(1 << 16, np.uint32)
-        self.tf_minus_one = np.empty(1 << 16, np.uint32)
+        window = 1 << LONG_BITS
+        self.work = Work(
+            terms=np.zeros(16, TERM),
+            model=np.zeros(1, MODEL),
+            windows=np.empty(64, WINDOW),
+            cells=np.empty(1024, CELL),
+            bounds=np.empty((1024, 4)),
+            suffix=np.empty(17),
+            acc=np.zeros(window),
+            touched=np.empty(window, np.uint32),
+            candidates=np.empty(window, CANDIDATE),
+            results=np.empty(window + ROOM, RESULT),
+            histogram=np.zeros(HISTOGRAM + 1, np.int32),
+            slots=np.empty(0, np.int64),
+            held=np.empty(0, np.int64),
+        )
 
-    def reserve(self, postings: int) -> None:
-        """Make room for so many decoded postings."""
-        if postings > len(self.docs):
-            room = 1 << (postings - 1).bit_length()
-            self.docs, self.tf_minus_one = np.empty(room, np.uint32), np.empty(room, np.uint32)
+    def reserve(self, n_terms: int, windows: int, blocks: int, candidates: int, results: int) -> Work:
+        """Memory for a query of so many terms and so on."""
+        work = self.work
+        sizes = {
+            "terms": n_terms,
+            "windows": windows,
+            "cells": windows * n_terms,
+            "bounds": blocks,
+            "suffix": n_terms + 1,
+            "candidates": candidates,
+            "results": results,
+        }
+        grown = {}
+        for name, size in sizes.items():
+            buffer = getattr(work, name)
+            if len(buffer) < size:
+                grown[name] = np.zeros((1 << (size - 1).bit_length(), *buffer.shape[1:]), buffer.dtype)
+        if grown:
+            self.work = work = work._replace(**grown)
+        return work
 
 
 _memory = Memory()
 
 
-def with_maxima(values: Floats) -> DocumentPart:
-    """Prepare document values for the kernel."""
+def with_maxima(values: Floats, codes: npt.NDArray[np.uint8]) -> DocumentPart:
+    """Prepare document values for the kernel; `codes`: those of the documents' lengths."""
     if len(values) == 0:
         return NO_PART
-    maxima = np.empty(((len(values) - 1) >> kernels.FINE_BITS) + 1)
-    kernels.window_maxima(values, maxima)
-    return DocumentPart(values, maxima)
+    maxima = np.maximum.reduceat(values, np.arange(0, len(values), 1 << FINE_BITS))
+    by_length = np.full(TF_CAP + 1, values.min())
+    np.maximum.at(by_length, codes, values)
+    return DocumentPart(values, maxima, np.maximum.accumulate(by_length[::-1])[::-1].copy(), float(values.mean()))
 
 
 def terms_in(segment: Segment, plan: Plan, numbers: Sequence[int]) -> TermArrays:
     """The plan's terms that the segment holds; `numbers`: those of the plan's terms there, -1 for one it lacks."""
     held = np.array(numbers, np.int64)
-    weight, scale = plan.weight, plan.scale
     if -1 in numbers:
         present = held >= 0
-        held, weight, scale = held[present], weight[present], scale[present]
-    return TermArrays(
-        segment.first_block[held],
-        segment.df[held],
-        held,
-        weight,
-        scale,
-        plan.kind,
-        plan.delta,
-        plan.x0,
-        plan.x1,
-        segment.n_unique if plan.sized_by_unique else segment.doc_len,
-        not plan.sized_by_unique,
-        plan.constant,
-        plan.mass,
+        return TermArrays(held[present], plan.weight[present], plan.scale[present], plan)
+    return TermArrays(held, plan.weight, plan.scale, plan)
+
+
+def _asked(terms: TermArrays, *settings: float) -> Asked:
+    """The query as the kernels take it; `settings`: those of `records.SETTINGS` from the mass on."""
+    plan = terms.plan
+    own = (plan.kind, plan.delta, plan.x0, plan.x1, plan.constant, *settings)
+    return Asked(terms.numbers, terms.weight, terms.scale, np.array(own, np.float64))
+
+
+def _postings(segment: Segment) -> Postings:
+    return Postings(*segment.blocks, segment.first_block, segment.df)
+
+
+def _documents(segment: Segment, plan: Plan, values: DocumentValues, mask: Mask) -> Documents:
+    norm, background, prior = values
+    by_unique = plan.sized_by_unique
+    return Documents(
+        segment.n_unique if by_unique else segment.doc_len,
+        norm.values,
+        background.values,
+        prior.values,
+        mask,
+        segment.least_unique if by_unique else LENGTHS,
+        background.by_length,
+        norm.maxima,
+        prior.maxima,
     )
+
+
+def _window_bits(n_docs: int, n_terms: int) -> int:
+    most = SHORT_BITS if n_terms <= SHORT else LONG_BITS
+    return max(FINE_BITS, min(most, (n_docs // WINDOWS).bit_length()))
 
 
 def top_k(
@@ -85,48 +150,84 @@ def top_k(
     threshold: float,
     *,
     prune: bool = True,
-    hinted: bool = False,
 ) -> tuple[Floats, Integers]:
     """The best k documents that the mask lets pass (empty: all do): scores and document numbers, in the total order.
 
-    `threshold`: a score that k documents elsewhere reach already; with `hinted`, that k documents of the index reach.
-    There is at least one term. Documents that hold none of them are never found.
+    `threshold`: a score that k documents elsewhere reach already. There is at least one term. Documents that hold none
+    of them are never found.
     """
-    if terms.mass < 0.0 and len(values.background):  # the kernel bounds mass · value by the value's maximum
-        terms, turned = terms._replace(mass=-terms.mass), with_maxima(-values.background)
-        values = values._replace(background=turned.values, background_maxima=turned.maxima)
-    k = min(k, segment.n_docs)
-    room = 4 * k + 64  # the kernels collect more than k before they select
-    scores, docs = out = np.empty(room), np.empty(room, np.int64)
-    _memory.reserve(sum(terms.df.tolist()) + BLOCK * (len(terms.df) + 1))
-    scratch = _memory.acc, _memory.docs, _memory.tf_minus_one
-    blocks, id_rank, given, of_docs = tuple(segment.blocks), segment.id_rank, tuple(terms), tuple(values)
-    found = long_kernels.FALL_BACK
-    if prune and kernels.SHORT < len(terms.df) <= LONGEST and segment.n_docs > long_kernels.WINDOW:
-        forward, most = tuple(segment.forward_arrays), segment.most_unique
-        if terms.kind in BY_COUNT:
-            coarse = _memory.units, *scratch[1:]
-            found = long_kernels.top_k_long(
-                blocks, id_rank, forward, most, given, of_docs, mask, k, threshold, coarse, out
-            )
-        elif hinted:
-            found = hinted_kernels.top_k_above(
-                blocks, id_rank, forward, most, given, of_docs, mask, k, threshold, scratch, out
-            )
-    if found == long_kernels.FALL_BACK:
-        found = kernels.top_k(blocks, id_rank, given, of_docs, mask, k, threshold, prune, scratch, out)
-    return scores[:found], docs[:found]
+    plan, n_terms, n_docs = terms.plan, len(terms.numbers), segment.n_docs
+    mass = plan.mass
+    if mass < 0.0 and len(values.background.values):  # the kernel bounds mass · value by the value's maximum
+        mass = -mass
+        values = values._replace(background=with_maxima(-values.background.values, segment.length_codes))
+    k, bits = min(k, n_docs), _window_bits(n_docs, n_terms)
+    n_windows, postings = (n_docs >> bits) + 1, int(segment.df[terms.numbers].sum())
+    typical = plan.constant + mass * values.background.typical + values.prior.typical
+    asked = _asked(terms, mass, threshold, bits, k, 2 * postings > n_docs, prune, typical)
+    room = (1 << bits) + max(ROOM, 4 * k)
+    work = _memory.reserve(n_terms, n_windows, postings // BLOCK + n_terms, 1 << bits, room)
+    documents = _documents(segment, plan, values, mask)
+    groups = tuple(map(tuple, (_postings(segment), documents, work)))
+    bound_kernels.prepare(tuple(asked), *groups)
+    w = 0
+    while True:
+        w = kernels.scan(*groups, w)
+        state = work.model[0]
+        scores, docs = _best(work.results[: state["found"]], k, segment.id_rank)
+        if w == state["n_windows"]:
+            return scores, docs
+        _start_anew(work, scores, docs)
+
+
+def _best(results: Records, k: int, id_rank: npt.NDArray[np.uint32]) -> tuple[Floats, Integers]:
+    """The best k results in the total order: score descending, then id ascending."""
+    scores, docs = results["score"], results["doc"]
+    order = np.argsort(-scores)
+    best = scores[order]
+    tied = best[1:] == best[:-1]
+    if tied.any():
+        among = np.flatnonzero(np.append(tied, False) | np.append(False, tied))
+        by_id = np.lexsort((id_rank[docs[order[among]]], -best[among]))
+        order[among] = order[among[by_id]]
+    return best[:k], docs[order[:k]]
+
+
+def _start_anew(work: Work, scores: Floats, docs: Integers) -> None:
+    """Go on with the best k alone, when the results fill their room: the histogram begins at the last of them."""
+    n, model = len(scores), work.model
+    work.results["score"][:n], work.results["doc"][:n] = scores, docs
+    low, high = float(scores[-1]), float(scores[0])
+    per_class = HISTOGRAM / (high - low) if high > low else 0.0
+    classes = np.minimum(((scores - low) * per_class).astype(np.int64), HISTOGRAM - 1)
+    work.histogram[:] = np.bincount(classes, minlength=HISTOGRAM + 1)
+    model["found"], model["threshold"] = n, low
+    model["low"], model["per_class"], model["edge"], model["above"] = low, per_class, 0, int((classes > 0).sum())
 
 
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:
     """The scores of given documents; -inf for one without any of the terms, which a search would not find."""
-    scores = np.empty(len(docs))
-    document_kernels.score_documents(segment.forward_arrays, terms, values, docs, scores)
+    n_terms, scores = len(terms.numbers), np.empty(len(docs))
+    work = _memory.reserve(n_terms, 0, 0, 0, 0)
+    slots = np.full(max(64, 1 << (8 * n_terms - 1).bit_length()), -1, np.int64)
+    work = work._replace(slots=slots, held=np.zeros(n_terms, np.int64))
+    asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
+    documents = _documents(segment, terms.plan, values, NO_MASK)
+    groups = map(tuple, (asked, _postings(segment), documents, segment.forward_arrays, work))
+    forward_kernels.score_documents(*groups, docs, scores)
     return scores
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
     """The sum of impacts of every document of the segment, 0 for one without any of the terms."""
-    sums = np.empty(segment.n_docs)
-    document_kernels.impact_sums(segment.blocks, terms, sums)
+    sums, size = np.empty(segment.n_docs), _documents(segment, terms.plan, NO_VALUES, NO_MASK).size
+    asked, postings, work = map(tuple, (_asked(terms), _postings(segment), _memory.work))
+    document_kernels.impact_sums(asked, postings, size, work, sums)
     return sums
+
+
+def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
+    """The impacts of the plan's terms in a document of this size that holds each so often."""
+    impacts, terms = np.empty(len(counts)), TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
+    document_kernels.impacts_of(tuple(_asked(terms)), size, tuple(_memory.work), counts, impacts)
+    return impacts

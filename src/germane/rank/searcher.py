@@ -145,18 +145,17 @@ class Searcher:
         if plan is None:
             return Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
-        threshold, hinted = -np.inf, False
+        threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
             scores = self.scores_of(hint, plan, model, priors, statistics)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
-            hinted = threshold > -np.inf
         numbers = self._numbers(plan)
         for i, live in enumerate(self.snapshot.segments):
             terms, mask = terms_in(live.segment, plan, numbers[i]), self._mask(i, filters)
-            if len(terms.df):
+            if len(terms.numbers):
                 values = self._values(i, model, priors, statistics)
-                results.append(top_k(live.segment, terms, values, mask, k, threshold, prune=prune, hinted=hinted))
+                results.append(top_k(live.segment, terms, values, mask, k, threshold, prune=prune))
             else:
                 results.append((NOTHING, np.empty(0, np.int64)))
             if i + 1 < len(self.snapshot.segments):
@@ -199,8 +198,9 @@ class Searcher:
     ) -> DocumentValues:
         background, norm, base = self.document_parts(i, model, statistics)
         own = priors[i] if priors is not None else NOTHING
-        prior = with_maxima(_sum(base, own)) if len(base) or len(own) else NO_PART
-        return DocumentValues(*norm, *background, *prior)
+        codes = self.snapshot.segments[i].segment.length_codes
+        prior = with_maxima(_sum(base, own), codes) if len(base) or len(own) else NO_PART
+        return DocumentValues(norm, background, prior)
 
     def _mask(self, i: int, filters: Sequence[Filter]) -> Mask:
         mask = self._live[i]
@@ -233,12 +233,12 @@ class Searcher:
                 weight = word_weights(asked, np.maximum(df, 1), np.maximum(cf, 1), collection)
                 sums = np.empty(segment.n_docs)
                 document_kernels.word_sums(
-                    segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
+                    *segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
                 )
             documents = Documents(segment.doc_len, segment.n_unique, sums)
             parts = DocumentParts(
-                with_maxima(model.document_background(documents)),
-                with_maxima(model.document_norm(documents)),
+                with_maxima(model.document_background(documents), segment.length_codes),
+                with_maxima(model.document_norm(documents), segment.length_codes),
                 model.document_base(documents),
             )
             if len(memory) >= REMEMBERED:  # many parameters were tried: start anew

@@ -1,7 +1,4 @@
-"""Loops in LLVM's own words, where Numba's arrays (which might overlap, and index from the end) make slow code.
-
-`reach_mask` asks which of 64 accumulators reach a limit; `add_table` is the inner loop of all scoring by counts.
-"""
+"""Instructions that Numba has no words for."""
 
 from typing import Any
 
@@ -16,25 +13,20 @@ _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 
 @intrinsic
 def reach_mask(typingctx: Any, values: Any, begin: Any, limit: Any) -> Any:
-    """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`.
-
-    The values are float64 or uint16.
-    """
-    signature = types.uint64(values, types.int64, values.dtype)
+    """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`."""
+    signature = types.uint64(values, types.int64, types.float64)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
         array, start, bound = args
         data = context.make_array(sig.args[0])(context, builder, value=array).data
-        whole = isinstance(bound.type, ir.IntType)
-        vector_type = ir.VectorType(bound.type, LANES)
+        vector_type = ir.VectorType(_DOUBLE, LANES)
         pointer = builder.bitcast(builder.gep(data, [start]), vector_type.as_pointer())
-        vector = builder.load(pointer, align=2 if whole else 8)
+        vector = builder.load(pointer, align=8)
         undefined = ir.Constant(vector_type, ir.Undefined)
         first = builder.insert_element(undefined, bound, ir.Constant(_I32, 0))
         zeros = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, 0)] * LANES)
         bounds = builder.shuffle_vector(first, undefined, zeros)
-        compare = builder.icmp_unsigned if whole else builder.fcmp_ordered
-        return builder.bitcast(compare(">=", vector, bounds), _I64)
+        return builder.bitcast(builder.fcmp_ordered(">=", vector, bounds), _I64)
 
     return signature, codegen
 
@@ -57,63 +49,6 @@ def count_bits(typingctx: Any, mask: Any) -> Any:
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
-
-    return signature, codegen
-
-
-def _add_table_function(module: ir.Module, value: ir.Type) -> ir.Function:
-    """void f(value* acc, i32* docs, i32* tf_minus_one, i64 n, value* table), once a module; no two arrays overlap."""
-    name = f"germane_add_table_{value}"
-    if name in module.globals:
-        return module.globals[name]
-    values, integers = value.as_pointer(), _I32.as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [values, integers, integers, _I64, values])
-    function = ir.Function(module, kind, name)
-    function.linkage = "internal"
-    acc, docs, tf_minus_one, n, table = function.args
-    for argument in (acc, docs, tf_minus_one, table):
-        argument.add_attribute("noalias")
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    loop, done = function.append_basic_block("loop"), function.append_basic_block("done")
-    zero, one = ir.Constant(_I64, 0), ir.Constant(_I64, 1)
-    builder.cbranch(builder.icmp_signed(">", n, zero), loop, done)
-    entry = builder.block
-    builder.position_at_end(loop)
-    i = builder.phi(_I64)
-    i.add_incoming(zero, entry)
-    doc = builder.zext(builder.load(builder.gep(docs, [i])), _I64)
-    extra = builder.zext(builder.load(builder.gep(tf_minus_one, [i])), _I64)
-    place = builder.gep(acc, [doc])
-    add = builder.add if isinstance(value, ir.IntType) else builder.fadd
-    builder.store(add(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
-    following = builder.add(i, one)
-    i.add_incoming(following, loop)
-    builder.cbranch(builder.icmp_signed("<", following, n), loop, done)
-    builder.position_at_end(done)
-    builder.ret_void()
-    return function
-
-
-@intrinsic
-def add_table(
-    typingctx: Any, acc: Any, base: Any, docs: Any, tf_minus_one: Any, begin: Any, end: Any, table: Any, at: Any
-) -> Any:
-    """acc[docs[i] - base] += table[at + tf_minus_one[i]] for begin <= i < end (docs, tf_minus_one: uint32).
-
-    `acc` and `table` are both float64 or both uint16.
-    """
-    signature = types.void(acc, types.int64, docs, tf_minus_one, types.int64, types.int64, table, types.int64)
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
-        def element(i: int, index: ir.Value) -> ir.Value:
-            return builder.gep(context.make_array(sig.args[i])(context, builder, value=args[i]).data, [index])
-
-        _, base_v, _, _, begin_v, end_v, _, at_v = args
-        count = builder.sub(end_v, begin_v)
-        pointers = element(0, builder.neg(base_v)), element(2, begin_v), element(3, begin_v)
-        value = context.get_data_type(sig.args[0].dtype)
-        builder.call(_add_table_function(builder.module, value), [*pointers, count, element(6, at_v)])
-        return context.get_dummy_value()
 
     return signature, codegen
 

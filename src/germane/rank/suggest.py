@@ -10,7 +10,7 @@ import numpy as np
 
 from germane.index.snapshot import Snapshot
 from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
-from germane.rank import kernels
+from germane.rank import suggest_kernels
 from germane.text import Analyzer, tokenize
 
 RARE = 3
@@ -36,7 +36,7 @@ def _correct(snapshot: Snapshot, analyzer: Analyzer, token: str) -> str:
     for live in snapshot.segments:
         container = live.segment.container
         distance = np.empty(live.segment.n_terms, np.uint8)
-        kernels.edit_distances(
+        suggest_kernels.edit_distances(
             container["term_bytes"],
             container["term_offsets"],
             container["surface_bytes"],

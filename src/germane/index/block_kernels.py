@@ -1,0 +1,167 @@
+"""Packing and unpacking of posting lists, in blocks of BLOCK postings (`index.blocks`).
+
+A list is documents ascending, each with a count >= 1:
+
+- gaps: d_i - d_(i-1) - 1, the predecessor of the first posting of a block being the last document of the block before
+  (or -1), each in `doc_bits` bits;
+- counts: tf - 1, each in `tf_bits` bits; `tf_bits` = 0 says that every count of the block is the block's maximum;
+- a block of one posting stores no gap: its document is the block's last.
+
+A full block is packed vertically (value i lies in lane i % 4), so that eight neighbours are shifted and masked at once
+(`index.simd`); a last, shorter block is packed horizontally, one value after the other. Words are uint32.
+"""
+
+import numpy as np
+
+from germane.index.blocks import BLOCK, LANES, NO_LENGTH, TF_CAP
+from germane.index.simd import unpack_documents, unpack_values
+from germane.jit import inner, kernel
+
+NO_DOCUMENT = np.uint32(0xFFFFFFFF)
+"""Fills the places behind a short block, so that a search among its documents need not know where it ends."""
+
+
+@inner
+def bits_needed(value):
+    """Number of bits of a non-negative integer: `int(value).bit_length()`."""
+    bits = 0
+    while value > 0:
+        bits += 1
+        value >>= 1
+    return bits
+
+
+@inner
+def words_needed(n, bits):
+    """Words that `n` values of `bits` bits take: `math.ceil(n * bits / 32)`."""
+    return (n * bits + 31) >> 5
+
+
+@inner
+def put(words, at, bit, width, value, stride):
+    """Or one value of `width` bits into zeroed words, `bit` bits after `words[at]`, what does not fit `stride` on."""
+    word = at + (bit >> 5) * stride
+    shifted = np.uint64(value) << np.uint64(bit & 31)
+    words[word] |= np.uint32(shifted & np.uint64(0xFFFFFFFF))
+    if (bit & 31) + width > 32:
+        words[word + stride] |= np.uint32(shifted >> np.uint64(32))
+
+
+@kernel
+def pack(values, n, bits, words, at):
+    """Write `n` <= BLOCK values of `bits` bits to `words[at:]`; return the position after them."""
+    size = words_needed(n, bits)
+    for i in range(size):
+        words[at + i] = 0
+    if bits > 0:
+        for i in range(n):
+            if n == BLOCK:
+                put(words, at + i % LANES, (i // LANES) * bits, bits, values[i], LANES)
+            else:
+                put(words, at, i * bits, bits, values[i], 1)
+    return at + size
+
+
+@inner
+def unpack_short(words, at, bits, n, out, base):
+    """Read `n` values packed horizontally into `out[base:base + n]`; one word behind them may be looked at."""
+    mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    bit = np.uint64(at) << np.uint64(5)
+    for i in range(np.uint64(base), np.uint64(base + n)):
+        word = bit >> np.uint64(5)
+        pair = np.uint64(words[word]) | (np.uint64(words[word + np.uint64(1)]) << np.uint64(32))
+        out[i] = np.uint32((pair >> (bit & np.uint64(31))) & mask)
+        bit += np.uint64(bits)
+
+
+@inner
+def decode_block(words, table, b, n, previous, docs, extras, base):
+    """Block b's n documents, the one before them being `previous`, and counts minus one, into `docs`, `extras`.
+
+    They have room for a whole block from `base` on.
+    """
+    block = table[b]
+    at, doc_bits, tf_bits = np.int64(block.at), np.int64(block.doc_bits), np.int64(block.tf_bits)
+    if n == BLOCK:
+        unpack_documents(words, at, doc_bits, docs, np.int64(base), np.int64(previous))
+        unpack_values(words, at + LANES * doc_bits, tf_bits, extras, np.int64(base), np.int64(0))
+    else:
+        if n > 1:
+            unpack_short(words, at, doc_bits, n, docs, base)
+            at += words_needed(n, doc_bits)
+        d = np.uint32(previous)
+        for i in range(base, base + n):
+            d += docs[i] + np.uint32(1)
+            docs[i] = d
+        docs[base + n - 1] = block.last
+        for i in range(base + n, base + BLOCK):
+            docs[i] = NO_DOCUMENT
+        unpack_short(words, at, tf_bits, n, extras, base)
+    if tf_bits == 0:
+        for i in range(np.uint64(base), np.uint64(base + n)):
+            extras[i] = np.uint32(block.max_tf - 1)
+
+
+@kernel
+def decode_list(words, table, first_block, df, docs, counts):
+    """A whole posting list: `df` documents and counts into `docs`, `counts`, which have room for whole blocks."""
+    previous = np.int64(-1)
+    for done in range(0, df, BLOCK):
+        b = first_block + done // BLOCK
+        decode_block(words, table, b, min(BLOCK, df - done), previous, docs, counts, done)
+        previous = np.int64(table[b].last)
+    for i in range(df):
+        counts[i] += np.uint32(1)
+
+
+@kernel
+def encode_lists(starts, docs, counts, codes, words, table, buffer):
+    """Encode the lists `docs[starts[t]:starts[t+1]]` into `words` and `table`; return (words, blocks) written.
+
+    `table.at` counts from the beginning of `words`; `codes`: that of each document's length. `buffer`: BLOCK uint32.
+    """
+    at = 0
+    b = 0
+    for t in range(len(starts) - 1):
+        previous = np.int64(-1)
+        for begin in range(starts[t], starts[t + 1], BLOCK):
+            n = min(BLOCK, starts[t + 1] - begin)
+            block = table[b]
+            describe_block(docs[begin : begin + n], counts[begin : begin + n], codes, previous, block)
+            block.at = np.uint32(at)
+            before = previous
+            for i in range(n):
+                d = np.int64(docs[begin + i])
+                buffer[i] = np.uint32(d - before - 1)
+                before = d
+            at = pack(buffer, n, np.int64(block.doc_bits), words, at)
+            for i in range(n):
+                buffer[i] = counts[begin + i] - np.uint32(1)
+            at = pack(buffer, n, np.int64(block.tf_bits), words, at)
+            previous = before
+            b += 1
+    return at, b
+
+
+@inner
+def describe_block(docs, counts, codes, previous, block):
+    """What the table says of a block, but for where it begins."""
+    max_gap, max_tf, min_tf = np.int64(0), np.int64(0), np.int64(0xFFFFFFFF)
+    one, two, four = np.uint8(NO_LENGTH), np.uint8(NO_LENGTH), np.uint8(NO_LENGTH)
+    for i in range(len(docs)):
+        d, c = np.int64(docs[i]), np.int64(counts[i])
+        max_gap = max(max_gap, d - previous - 1)
+        max_tf, min_tf = max(max_tf, c), min(min_tf, c)
+        code = codes[d]
+        if c == 1:
+            one = min(one, code)
+        elif c < 4:
+            two = min(two, code)
+        else:
+            four = min(four, code)
+        previous = d
+    block.last = np.uint32(previous)
+    block.doc_bits = np.uint8(bits_needed(max_gap) if len(docs) > 1 else 0)
+    block.tf_bits = np.uint8(0 if min_tf == max_tf and max_tf < TF_CAP else bits_needed(max_tf - 1))
+    block.max_tf = np.uint8(min(max_tf, np.int64(TF_CAP)))
+    block.length_1, block.length_2, block.length_4 = one, two, four

@@ -1,0 +1,84 @@
+"""Impacts and scores.
+
+A score is   norm_D · Σ_t impact_t(c_tD, size_D) + (constant + mass · background_D + prior_D)   over the query's terms
+t, where the impact is of one of five kinds (w = `weight`, s = `scale`):
+
+| kind | impact | models |
+|---|---|---|
+| LOG_COUNT_RATIO | w · log(1 + s·c) | Dirichlet query likelihood, T-cross-entropy: s = 1/(μ p_C) |
+| LOG_SIZE_RATIO | w · log(1 + s·(c - δ)/(x0 + x1·size)) | Jelinek-Mercer, two-stage, absolute discounting |
+| SATURATION | w · c/(c + x0 + x1·size) | BM25 |
+| LOG_COUNT | w · (1 + log c) | TF-IDF cosine |
+| COUNT | w · c | D-cross-entropy |
+"""
+
+import math
+
+import numpy as np
+
+from germane.index.blocks import BLOCK
+from germane.jit import inner
+from germane.rank.kinds import LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
+
+
+@inner
+def impact(t, m, count, by):
+    """The impact of `count` occurrences, as in the table above; `by` = x0 + x1·size."""
+    if m.kind == SATURATION:
+        return t.weight * (count / (count + by))
+    if m.kind == LOG_SIZE_RATIO:
+        return t.weight * math.log1p(t.scale * (count - m.delta) / by)
+    if m.kind == LOG_COUNT_RATIO:
+        return t.weight * math.log1p(t.scale * count)
+    if m.kind == LOG_COUNT:
+        return t.weight * (1.0 + math.log(count))
+    return t.weight * count
+
+
+@inner
+def score_of(docs, m, d, impacts):
+    """The score of document d whose impacts add up to `impacts`."""
+    rest = m.constant
+    if len(docs.background) > 0:
+        rest += m.mass * docs.background[d]
+    if len(docs.prior) > 0:
+        rest += docs.prior[d]
+    if len(docs.norm) > 0:
+        impacts *= docs.norm[d]
+    return impacts + rest
+
+
+@inner
+def decoded_impact(t, m, extra, size):
+    """The impact of a posting with `extra` occurrences beyond the first, from the table where it has it."""
+    if np.int64(extra) < t.filled:
+        return t.table[np.int64(extra)]
+    return impact(t, m, np.float64(extra) + 1.0, m.x0 + m.x1 * np.float64(size))
+
+
+@inner
+def block_size(t, b):
+    """Postings of block b of the term's list."""
+    return min(BLOCK, t.df - (b - t.first) * BLOCK)
+
+
+@inner
+def begin(asked, postings, docs, work):
+    """Fill the records of the model and of the terms."""
+    m, settings, n_terms = work.model[0], asked.settings, len(asked.numbers)
+    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
+    m.constant, m.mass, m.threshold = settings[4], settings[5], settings[6]
+    m.bits, m.k = np.int64(settings[7]), np.int64(settings[8])
+    m.dense, m.prune = settings[9] > 0.0, settings[10] > 0.0
+    m.n_docs, m.n_terms, m.found = len(docs.size), n_terms, 0
+    total, later = 0.0, 0
+    for i in range(n_terms):
+        total += asked.weight[i]
+        later += postings.df[asked.numbers[i]]
+    for i in range(n_terms):
+        t, number = work.terms[i], asked.numbers[i]
+        t.number, t.first, t.df = number, postings.first_block[number], postings.df[number]
+        t.end = t.first + (t.df + BLOCK - 1) // BLOCK
+        t.weight, t.scale, t.share = asked.weight[i], asked.scale[i], asked.weight[i] / total
+        later -= t.df
+        t.later, t.cached, t.filled = later, -1, 0

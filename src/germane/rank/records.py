@@ -1,0 +1,153 @@
+"""What the scoring kernels are told and what they remember, as NumPy records: one type each, quickly compiled.
+
+`Asked`, `Postings`, `Documents` and `Work` group what a kernel is given; `rank.scoring` fills them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.index.blocks import BLOCK, TF_CAP
+
+HISTOGRAM = 2048
+"""Classes of scores between the lowest of interest and the highest possible; see `rank.kernels.scan`."""
+
+TERM = np.dtype(
+    [
+        ("first", np.int64),
+        ("end", np.int64),
+        ("df", np.int64),
+        ("number", np.int64),
+        ("weight", np.float64),
+        ("scale", np.float64),
+        ("share", np.float64),
+        ("bounds", np.int64),
+        ("cached", np.int64),
+        ("filled", np.int64),
+        ("later", np.int64),
+        ("tabled", np.int64),
+        ("docs", np.uint32, BLOCK),
+        ("extras", np.uint32, BLOCK),
+        ("table", np.float64, TF_CAP),
+    ]
+)
+"""A term of the query in one segment.
+
+`first` to `end`: its blocks; `number`: its own in the segment. `weight`, `scale`: of its impact. `share`: its part of
+the document's background. `bounds` + block: the row of its bounds. `cached`: the block whose documents and counts minus
+one lie in `docs` and `extras`. `table`: impacts by count, `filled` of them. `later`: postings of the terms behind it.
+`tabled`: the table holds every count of the list.
+"""
+
+MODEL = np.dtype(
+    [
+        ("kind", np.int64),
+        ("delta", np.float64),
+        ("x0", np.float64),
+        ("x1", np.float64),
+        ("constant", np.float64),
+        ("mass", np.float64),
+        ("top", np.float64),
+        ("bits", np.int64),
+        ("n_docs", np.int64),
+        ("dense", np.int64),
+        ("prune", np.int64),
+        ("k", np.int64),
+        ("n_terms", np.int64),
+        ("n_windows", np.int64),
+        ("threshold", np.float64),
+        ("slack", np.float64),
+        ("low", np.float64),
+        ("per_class", np.float64),
+        ("edge", np.int64),
+        ("above", np.int64),
+        ("found", np.int64),
+        ("by_of", np.float64, TF_CAP + 1),
+        ("background_of", np.float64, TF_CAP + 1),
+    ]
+)
+"""The rest of the score, the road, and how far it has come.
+
+`kind` to `x1`: of the impact; `constant`, `mass`: of the score; `top`: the largest background. A window is 2^`bits`
+documents; `dense`: windows are cleared and searched whole, for most of their places are touched. `threshold`: what a
+result must reach; `slack`: by how much sums in another order may differ; `low`, `per_class`, `edge`, `above`: the
+histogram of scores, where it begins, how many classes a point has, the class that holds the threshold, and results
+above it. `by_of`, `background_of`: by the code of a length,
+what x0 + x1·size is at least, and what mass times the background is at most, above that of `top`, for this length and
+longer ones.
+"""
+
+WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])
+"""The bound of any score in a window, of the part without impacts, and of the norm."""
+CELL = np.dtype([("bound", np.float64), ("block", np.int64)])
+"""Of a term in a window: the bound of its impact and the first block that reaches into it."""
+CANDIDATE = np.dtype([("doc", np.int64), ("sum", np.float64), ("need", np.float64), ("lack", np.float64)])
+"""A document, its sum of impacts so far, what it must become, and its background below that of `top`."""
+RESULT = np.dtype([("score", np.float64), ("doc", np.int64)])
+
+Records = npt.NDArray[np.void]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Asked(NamedTuple):
+    """The query: the numbers of its terms in the segment, their weights and scales, and the SETTINGS."""
+
+    numbers: Integers
+    weight: Floats
+    scale: Floats
+    settings: Floats
+
+
+SETTINGS = ("kind", "delta", "x0", "x1", "constant", "mass", "threshold", "bits", "k", "dense", "prune", "typical")
+"""The entries of `Asked.settings`. `typical`: the rest of the score of a usual document; the others: see MODEL."""
+
+
+class Postings(NamedTuple):
+    """The posting lists of a segment: packed words, block table, each term's first block and length."""
+
+    words: npt.NDArray[np.uint32]
+    table: Records
+    first_block: Integers
+    df: Integers
+
+
+class Documents(NamedTuple):
+    """What is known of each document; empty: nothing. `mask`: 0 for one that is not wanted.
+
+    Maxima are those of `rank.arguments.DocumentPart`; `least_size`: by the code of a length, the smallest size of
+    documents of this length and longer ones.
+    """
+
+    size: npt.NDArray[np.uint32]
+    norm: Floats
+    background: Floats
+    prior: Floats
+    mask: npt.NDArray[np.uint8]
+    least_size: Integers
+    background_by_length: Floats
+    norm_maxima: Floats
+    prior_maxima: Floats
+
+
+class Work(NamedTuple):
+    """Memory of one thread. `acc`: sums by place in the window, zeros before and after; `touched`: those that are not.
+
+    TERMs, one MODEL, WINDOWs, CELLs (term by term in each window), bounds (four for each block), CANDIDATEs, RESULTs;
+    `suffix`: bounds from a term on; `slots`, `held`: of `rank.forward_kernels`.
+    """
+
+    terms: Records
+    model: Records
+    windows: Records
+    cells: Records
+    bounds: Floats
+    suffix: Floats
+    acc: Floats
+    touched: npt.NDArray[np.uint32]
+    candidates: Records
+    results: Records
+    histogram: npt.NDArray[np.int32]
+    slots: Integers
+    held: Integers
