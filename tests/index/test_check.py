@@ -189,7 +189,7 @@ def test_files_in_each_others_place(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"{}", b"null", b'{"format": 1}', b'{"format": 1, "analyzer": 5, "fingerprint": ""}']
+    "body", [b"", b"{", b"[]", b"{}", b"null", b'{"format": 2}', b'{"format": 2, "analyzer": 5, "fingerprint": ""}']
 )
 def test_manifests_that_are_none(folder: Path, body: bytes) -> None:
     for content in (body, b"%08x\n" % zlib.crc32(body) + body):
@@ -200,7 +200,7 @@ def test_manifests_that_are_none(folder: Path, body: bytes) -> None:
 
 
 def test_newer_manifest(folder: Path) -> None:
-    parsed = orjson.loads((folder / "MANIFEST").read_bytes().partition(b"\n")[2]) | {"format": 2}
+    parsed = orjson.loads((folder / "MANIFEST").read_bytes().partition(b"\n")[2]) | {"format": 3}
     body = orjson.dumps(parsed)
     (folder / "MANIFEST").write_bytes(b"%08x\n" % zlib.crc32(body) + body)
     for call in (Engine.open, repair_index):
@@ -242,7 +242,9 @@ def swap(array: np.ndarray[Any, Any]) -> None:
         ("blk_doc_bits", first_plus(1), ""),
         ("blk_tf_bits", first_plus(40), "more than 32 bits"),
         ("blk_max_tf", first_plus(1), ""),
-        ("blk_min_len", first_plus(1), "shortest document"),
+        ("blk_length_1", lambda a: a ^ 1, "shortest document"),
+        ("blk_length_2", lambda a: a ^ 1, "shortest document"),
+        ("blk_length_4", lambda a: a ^ 1, "shortest document"),
         ("fwd_words", first_plus(1), "forward lists"),
         ("fwd_words", lambda a: a[:-1], "forward lists do not follow"),
         ("fwd_term_bits", first_plus(1), "forward lists"),

@@ -8,7 +8,8 @@ import pytest
 from numba import njit
 
 from germane.arrays import Words
-from germane.index import kernels
+from germane.index import block_kernels, kernels
+from germane.index.blocks import LENGTH_OF, PADDING, PostingBlocks, length_codes
 from germane.index.simd import unpack_documents, unpack_values
 from germane.index.strings import narrow, pack_strings, string_at
 
@@ -16,6 +17,11 @@ from germane.index.strings import narrow, pack_strings, string_at
 @njit
 def vertical(words, at, bits, out):  # type: ignore[no-untyped-def]
     unpack_values(words, at, bits, out, 0, 0)
+
+
+@njit
+def horizontal(words, at, bits, n, out):  # type: ignore[no-untyped-def]
+    block_kernels.unpack_short(words, at, bits, n, out, 0)
 
 
 @njit
@@ -43,15 +49,15 @@ def test_pack_and_unpack(bits: int) -> None:
         values = rng.integers(0, 1 << bits, n, dtype=np.uint64).astype(np.uint32)
         values[: n // 2] = (1 << bits) - 1
         words = np.full(200, 0xDEADBEEF, np.uint32)
-        end = kernels.pack(values, n, bits, words, 5)
-        assert end == 5 + -(-n * bits // 32) == 5 + kernels.words_needed(n, bits)
+        end = block_kernels.pack(values, n, bits, words, 5)
+        assert end == 5 + -(-n * bits // 32) == 5 + block_kernels.words_needed.py_func(n, bits)
         lanes = 4 if n == 128 else 1
         assert plain_unpack(words, 5, bits, n, lanes) == values.tolist()
         out = np.empty(n, np.uint32)
         if n == 128:
             vertical(words, 5, bits, out)
         else:
-            kernels.unpack_short(words, 5, bits, n, out, 0)
+            horizontal(words, 5, bits, n, out)
         assert out.tolist() == values.tolist()
 
 
@@ -59,7 +65,7 @@ def test_pack_and_unpack(bits: int) -> None:
 def test_vertical_documents(bits: int) -> None:
     gaps = np.random.default_rng(bits).integers(0, 1 << bits, 128).astype(np.uint32)
     words = np.empty(200, np.uint32)
-    kernels.pack(gaps, 128, bits, words, 0)
+    block_kernels.pack(gaps, 128, bits, words, 0)
     for previous in (-1, 0, 1000):
         out = np.empty(128, np.uint32)
         vertical_documents(words, 0, bits, out, previous)
@@ -68,7 +74,7 @@ def test_vertical_documents(bits: int) -> None:
 
 def test_bits_needed() -> None:
     for value in (0, 1, 2, 3, 255, 256, 2**31, 2**32 - 1):
-        assert kernels.bits_needed(value) == value.bit_length()
+        assert block_kernels.bits_needed.py_func(value) == value.bit_length()
 
 
 def inverted(n_terms: int, lengths: list[int], seed: int) -> tuple[np.ndarray, ...]:
@@ -100,16 +106,17 @@ def test_invert_and_transpose() -> None:
     assert np.array_equal(np.diff(doc_starts), np.bincount(expected[1], minlength=len(lengths)))
 
 
-def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[kernels.PostingBlocks, np.ndarray]:
+def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[PostingBlocks, np.ndarray]:
     df = np.array([len(docs) for docs, _ in lists])
     starts = np.concatenate([[0], np.cumsum(df)])
     n_blocks = int(sum(-(-df // 128)))
-    blocks = kernels.PostingBlocks.empty(2 * (int(df.sum()) + n_blocks) + 4, n_blocks)
+    words, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
     docs, counts = (np.concatenate(part) for part in zip(*lists, strict=True))
-    size, written = kernels.encode_lists(starts, docs, counts, doc_len, blocks)
+    buffer = np.empty(128, np.uint32)
+    size, written = block_kernels.encode_lists(starts, docs, counts, length_codes(doc_len), words, table, buffer)
     assert written == n_blocks
-    words = np.append(blocks.words[:size], np.zeros(4, np.uint32))
-    return blocks._replace(words=words), np.concatenate([[0], np.cumsum(-(-df // 128))])
+    words = np.append(words[:size], np.zeros(PADDING, np.uint32))
+    return PostingBlocks(words, table), np.concatenate([[0], np.cumsum(-(-df // 128))])
 
 
 @pytest.mark.parametrize("kind", ["ones", "small", "mixed", "huge", "alike", "alike and huge"])
@@ -134,17 +141,32 @@ def test_lists_come_back(kind: str) -> None:
     for i, (docs, counts) in enumerate(lists):
         room = -(-len(docs) // 128) * 128
         got_docs, got_counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
-        kernels.decode_list(
-            blocks.words, blocks.last, blocks.at, blocks.doc_bits, blocks.tf_bits, blocks.max_tf, first[i], len(docs),
-            got_docs, got_counts,
-        )  # fmt: skip
+        block_kernels.decode_list(*blocks, first[i], len(docs), got_docs, got_counts)
         assert np.array_equal(got_docs[: len(docs)], docs)
         assert np.array_equal(got_counts[: len(docs)], counts)
         for block, begin in enumerate(range(0, len(docs), 128)):
             at, end = first[i] + block, min(begin + 128, len(docs))
-            assert blocks.last[at] == docs[end - 1]
-            assert blocks.max_tf[at] == min(counts[begin:end].max(), kernels.TF_CAP)
-            assert blocks.min_len[at] == min(doc_len[docs[begin:end]].min(), 65535)
+            assert blocks.table["last"][at] == docs[end - 1]
+            assert blocks.table["max_tf"][at] == min(counts[begin:end].max(), 255)
+            for name, least, most in (("length_1", 1, 1), ("length_2", 2, 3), ("length_4", 4, 1 << 32)):
+                chosen = (counts[begin:end] >= least) & (counts[begin:end] <= most)
+                lengths = doc_len[docs[begin:end]][chosen]
+                code = blocks.table[name][at]
+                assert (code == 255) == (len(lengths) == 0)
+                assert code == 255 or lengths.min() * 15 / 16 <= LENGTH_OF[code] <= lengths.min()
+
+
+def test_the_code_of_a_length_is_that_of_the_next_below() -> None:
+    """Exact below 32, at most a sixteenth too small above, up to the largest."""
+    lengths = np.array([*range(2000), *(1 << i for i in range(11, 32)), 2**32 - 1], np.uint32)
+    back = LENGTH_OF[length_codes(lengths)].astype(np.int64)
+    assert back[:32].tolist() == list(range(32))
+    assert np.all(back <= lengths)
+    usual = lengths <= LENGTH_OF[-1]
+    assert np.all(back[usual] * 17 >= lengths[usual].astype(np.int64) * 16)
+    assert np.all(back[~usual] == LENGTH_OF[-1])
+    assert np.all(np.diff(LENGTH_OF.astype(np.int64)) > 0)
+    assert len(LENGTH_OF) == 255
 
 
 def test_forward_lists_come_back() -> None:

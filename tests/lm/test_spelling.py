@@ -11,7 +11,7 @@ import pytest
 from germane.errors import ParameterError
 from germane.lm import BigramModel, JelinekMercer, Speller
 from germane.lm.noisy_channel import Candidate, Lexicon, edits_allowed, log_channel, most_probable
-from germane.rank import kernels
+from germane.rank import suggest_kernels
 
 
 def literal_distance(a: str, b: str) -> int:
@@ -48,7 +48,9 @@ def test_lexicon_equals_the_kernel_of_the_index(typed: str) -> None:
     offsets = np.concatenate([[0], np.cumsum([len(word) for word in words])]).astype(np.uint64)
     nothing, nowhere = np.zeros(0, np.uint8), np.zeros(len(words) + 1, np.uint64)
     distance = np.empty(len(words), np.uint8)
-    kernels.edit_distances(data, offsets, nothing, nowhere, np.frombuffer(typed.encode(), np.uint8), 2, distance)
+    suggest_kernels.edit_distances(
+        data, offsets, nothing, nowhere, np.frombuffer(typed.encode(), np.uint8), 2, distance
+    )
     near = dict(Lexicon(words).within(typed, 2))
     assert distance.tolist() == [near.get(word, 3) for word in words]
 

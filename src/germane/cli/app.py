@@ -30,6 +30,7 @@ from germane.cli.commands.screen import screen
 from germane.cli.commands.search import search
 from germane.cli.commands.stats import stats
 from germane.cli.commands.tune import tune
+from germane.cli.commands.upgrade import upgrade
 from germane.cli.failures import Program
 
 FILL: Final = "Make and change an index"
@@ -51,6 +52,7 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("check", check, CARE),
     ("repair", repair, CARE),
     ("merge", merge, CARE),
+    ("upgrade", upgrade, CARE),
     ("export", export, CARE),
     ("classify", classify, LEARN),
     ("refine", refine, LEARN),

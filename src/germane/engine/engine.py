@@ -76,6 +76,16 @@ class Engine:
         """Open an index. The writer's lock is taken by the first call that changes something."""
         return cls(Path(path), Snapshot.open(Path(path)))
 
+    @classmethod
+    def upgrade(cls, old: str | os.PathLike[str], new: str | os.PathLike[str]) -> "Engine":
+        """Make a new index of the documents of one that an older version of Germane made, which stays as it is."""
+        from germane.index.upgrade import old_documents, old_manifest
+
+        manifest = old_manifest(Path(old))
+        engine = cls.create(new, analyzer=manifest.analyzer, fields=manifest.text_fields)
+        engine.add(old_documents(Path(old), manifest))
+        return engine
+
     def refresh(self) -> None:
         """See what other processes have committed since."""
         self._show(Snapshot.open(self.folder, self._searcher.snapshot))

@@ -17,7 +17,9 @@ from germane.index.durable import write_atomic
 from germane.text import Analyzer
 
 NAME = "MANIFEST"
-FORMAT = 1
+FORMAT = 2
+"""2: blocks of postings are bounded by lengths at three counts. `index.upgrade` makes one of the other."""
+UPGRADED = (1,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ def recovery_meta(analyzer: Analyzer, text_fields: tuple[str, ...], generation: 
     }
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Read and verify the manifest of the index in `folder`."""
+def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
+    """Read and verify the manifest of the index in `folder`, whose segments are of this format."""
     path = folder / NAME
     try:
         content = path.read_bytes()
@@ -98,13 +100,20 @@ def read_manifest(folder: Path) -> Manifest:
         raise IndexFormatError(f"{path} is damaged (checksum differs); try 'germane repair {folder}'")
     try:
         parsed = orjson.loads(body)
-        if parsed["format"] != FORMAT:
-            raise IndexFormatError(
-                f"{path} has format {parsed['format']}, this program reads {FORMAT}: upgrade germane to open this index"
-            )
+        if parsed["format"] != format:
+            raise IndexFormatError(_other_format(folder, parsed["format"]))
         return _parse(path, parsed)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise IndexFormatError(f"{path} is not a manifest this program understands ({error!r})") from None
+
+
+def _other_format(folder: Path, found: object) -> str:
+    if found in UPGRADED:
+        return (
+            f"{folder} was made by an older version of germane (format {found}): 'germane upgrade {folder} --into NEW' "
+            "makes a new index of its stored documents"
+        )
+    return f"{folder} has format {found}, this program reads {FORMAT}: upgrade germane to open this index"
 
 
 def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:

@@ -1,0 +1,25 @@
+"""germane upgrade: an index of an older version, made anew."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.streams import tell
+
+
+def upgrade(
+    folder: options.Folder,
+    into: Annotated[Path, typer.Option("--into", metavar="NEW", help="Where the new index goes.", show_default=False)],
+) -> None:
+    """Make a new index of the documents of one that an older version made.
+
+    They are indexed anew from their stored fields; the old index stays as it is.
+
+    Example: germane upgrade my-index --into my-new-index
+    """
+    from germane.engine import Engine
+
+    with Engine.upgrade(folder, into) as engine:
+        tell(f"{len(engine):,} documents of {folder} are in {into}")

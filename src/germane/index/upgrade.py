@@ -1,0 +1,34 @@
+"""The documents of an index that an older version made, to be indexed anew: ids and stored fields never changed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from germane.errors import IndexFormatError
+from germane.index.container import Container
+from germane.index.deletions import read_bitmap
+from germane.index.manifest import UPGRADED, Manifest, read_manifest
+from germane.index.stored_fields import StoredReader
+from germane.index.strings import unpack_strings
+from germane.types import Document, text_of
+
+
+def old_manifest(folder: Path) -> Manifest:
+    """The manifest of an index of the format before this."""
+    return read_manifest(folder, UPGRADED[-1])
+
+
+def old_documents(folder: Path, manifest: Manifest) -> Iterator[Document]:
+    """Its documents that are not deleted; an error if their text was never stored."""
+    for entry in manifest.segments:
+        container = Container(folder / entry.name)
+        ids = unpack_strings(container["id_bytes"], container["id_offsets"])
+        gone = {*()}
+        if entry.deletions:
+            gone = {*read_bitmap(Container(folder / entry.deletions), len(ids)).nonzero()[0].tolist()}
+        words = bool(container.meta["n_tokens"])
+        for doc, fields in enumerate(StoredReader(container).all_fields()):
+            if doc not in gone:
+                words &= not text_of(fields, manifest.text_fields)
+                yield Document(ids[doc].decode(), fields)
+        if words:
+            raise IndexFormatError(f"{folder / entry.name} was made without its text: import that collection again")
