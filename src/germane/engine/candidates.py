@@ -26,13 +26,15 @@ class Terms:
 
     def __init__(self, snapshot: Snapshot, homes: Integers, numbers: Integers) -> None:
         self._snapshot, self._homes, self._numbers = snapshot, homes, numbers
-        self._segments = sorted(set(homes.tolist()))
+        self._segments = sorted(set(homes.tolist())) if len(snapshot.segments) > 1 else [0]
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def frequencies(self) -> tuple[Integers, Integers]:
         """df and cf of each word in the live collection."""
+        if len(self._segments) == 1:
+            return self._snapshot.frequencies_of(self._segments[0], self._numbers)
         df, cf = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
         for i in self._segments:
             own = self._homes == i
@@ -41,6 +43,8 @@ class Terms:
 
     def of(self, words: Integers) -> list[str]:
         """The index terms of words."""
+        if len(self._segments) == 1:
+            return self._snapshot.segments[self._segments[0]].segment.terms(self._numbers[words])
         names = [""] * len(words)
         homes, numbers = self._homes[words], self._numbers[words]
         for i in self._segments:

@@ -39,9 +39,9 @@ class LiveSegment(NamedTuple):
     def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf of some terms among the segment's live documents."""
         df, cf = self.segment.df[numbers].astype(np.int64), self.segment.cf[numbers].astype(np.int64)
-        if self.deletions.n_docs:
-            fallen = np.array([self.deletions.frequencies_of(number) for number in numbers.tolist()], np.int64)
-            df, cf = df - fallen.reshape(-1, 2)[:, 0], cf - fallen.reshape(-1, 2)[:, 1]
+        if len(self.deletions.terms):
+            fallen_df, fallen_cf = self.deletions.frequencies_of(numbers)
+            df, cf = df - fallen_df, cf - fallen_cf
         return df, cf
 
 

@@ -152,17 +152,18 @@ class Searcher:
         if plan is None:
             return Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
+        terms, values = self._term_arrays(plan), self._document_values(model, priors, statistics)
         threshold, hinted = -np.inf, False
         if hint is not None and len(hint.docs) >= k:
-            scores = self.scores_of(hint, plan, model, priors, statistics)
+            scores = self._scores_of(hint, terms, values)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
             hinted = threshold > -np.inf
-        numbers, values = self._numbers(plan), self._document_values(model, priors, statistics)
         for i, live in enumerate(self.snapshot.segments):
-            terms, mask = terms_in(live.segment, plan, numbers[i]), self._mask(i, filters)
-            if len(terms.df):
-                results.append(top_k(live.segment, terms, values[i], mask, k, threshold, prune=prune, hinted=hinted))
+            if len(terms[i].df):
+                mask = self._mask(i, filters)
+                found = top_k(live.segment, terms[i], values[i], mask, k, threshold, prune=prune, hinted=hinted)
+                results.append(found)
             else:
                 results.append((NOTHING, np.empty(0, np.int64)))
             if i + 1 < len(self.snapshot.segments):
@@ -178,22 +179,25 @@ class Searcher:
         statistics: CollectionStatistics | None = None,
     ) -> Floats:
         """The scores of given documents; -inf for one without any of the terms."""
+        return self._scores_of(hits, self._term_arrays(plan), self._document_values(model, priors, statistics))
+
+    def _scores_of(self, hits: Hits, terms: Sequence[TermArrays], values: Sequence[DocumentValues]) -> Floats:
         scores = np.full(len(hits.docs), -np.inf)
-        numbers, values = self._numbers(plan), self._document_values(model, priors, statistics)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            scores[chosen] = scores_of(segment, terms_in(segment, plan, numbers[i]), values[i], hits.docs[chosen])
+            scores[chosen] = scores_of(segment, terms[i], values[i], hits.docs[chosen])
         return scores
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
         """The plan's terms that segment i holds."""
-        return terms_in(self.snapshot.segments[i].segment, plan, self._numbers(plan)[i])
+        return self._term_arrays(plan)[i]
 
-    def _numbers(self, plan: Plan) -> list[tuple[int, ...]]:
-        """For each segment the numbers of the plan's terms there, -1 for a term that it lacks."""
+    def _term_arrays(self, plan: Plan) -> list[TermArrays]:
+        """For each segment the plan's terms that it holds."""
         stats = self.snapshot.term_stats([term for term, _, _, _ in plan.terms])
-        return list(zip(*(numbers for _, _, numbers in stats), strict=True))
+        numbers = zip(*(numbers for _, _, numbers in stats), strict=True)
+        return [terms_in(live.segment, plan, own) for live, own in zip(self.snapshot.segments, numbers, strict=True)]
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
@@ -257,7 +261,7 @@ class Searcher:
         filled = [i for i, (scores, _) in enumerate(results) if len(scores)]
         if len(filled) == 1:
             scores, docs = results[filled[0]]
-            return Hits(scores, np.full(len(docs), filled[0], np.int64), docs)
+            return Hits(scores, np.array(filled).repeat(len(docs)), docs)
         rows = [
             (-score, doc_id, i, doc)
             for i in filled
