@@ -30,6 +30,7 @@ from germane.cli.commands.screen import screen
 from germane.cli.commands.search import search
 from germane.cli.commands.stats import stats
 from germane.cli.commands.tune import tune
+from germane.cli.commands.warmup import warmup
 from germane.cli.failures import Program
 
 FILL: Final = "Make and change an index"
@@ -52,6 +53,7 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("repair", repair, CARE),
     ("merge", merge, CARE),
     ("export", export, CARE),
+    ("warmup", warmup, CARE),
     ("classify", classify, LEARN),
     ("refine", refine, LEARN),
     ("screen", screen, LEARN),

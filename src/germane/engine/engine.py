@@ -13,6 +13,7 @@ import numpy as np
 from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
 from germane.engine.candidates import Candidates
+from germane.engine.compiling import announce_compiling
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
@@ -56,6 +57,7 @@ class Engine:
     """
 
     def __init__(self, folder: Path, snapshot: Snapshot, writer: IndexWriter | None = None) -> None:
+        announce_compiling()
         self.folder = folder
         self._searcher = Searcher(snapshot)
         self._writer = writer

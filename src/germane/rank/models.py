@@ -7,11 +7,10 @@ Each model is a frozen value with its parameters; `plan` does the work of a quer
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
-from itertools import repeat
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -24,7 +23,6 @@ from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Collection, Plan, QueryTerm
 from germane.rank.registry import DEFAULT_MU
-
 
 IDF_CACHE = 1 << 16
 
@@ -123,8 +121,8 @@ class QueryLikelihood(RankingModel):
             LOG_SIZE_RATIO if sized else LOG_COUNT_RATIO,
             terms,
             weight,
-            scale,
             [w * math.log1p(s / usual) for w, s in zip(weight, scale, strict=True)],
+            scale,
             constant=constant,
             mass=mass,
             delta=ratio.delta,
@@ -161,7 +159,7 @@ class BM25(RankingModel):
         average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
         weight = [term.weight * _robertson_idf(collection.n_docs, term.df) * (self.k1 + 1.0) for term in terms]
         x0, x1 = self.k1 * (1.0 - self.b), self.k1 * self.b / average
-        return Plan.ordered(SATURATION, terms, weight, _no_scale(terms), weight, x0=x0, x1=x1)
+        return Plan.ordered(SATURATION, terms, weight, strength=weight, x0=x0, x1=x1)
 
 
 @lru_cache(maxsize=IDF_CACHE)
@@ -179,7 +177,7 @@ class TfIdf(RankingModel):
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         weight = [term.weight * float(idf(collection.n_docs, term.df)) ** 2 for term in terms]
-        return Plan.ordered(LOG_COUNT, terms, weight, _no_scale(terms), weight)
+        return Plan.ordered(LOG_COUNT, terms, weight, strength=weight)
 
     def word_sums(self) -> WordSums:
         return WordSums.SQUARED_TFIDF
@@ -217,7 +215,7 @@ class DCrossEntropy(RankingModel):
         weight = [math.log1p(odds * term.weight / total / p) for term, p in zip(terms, p_C, strict=True)]
         background = math.fsum(p * w for p, w in zip(p_C, weight, strict=True)) - collection.entropy
         constant = math.log(1.0 - self.lam)
-        return Plan.ordered(COUNT, terms, weight, _no_scale(terms), weight, constant=constant, mass=background)
+        return Plan.ordered(COUNT, terms, weight, strength=weight, constant=constant, mass=background)
 
     def word_sums(self) -> WordSums:
         return WordSums.LOG_PROBABILITY
@@ -233,8 +231,3 @@ class DCrossEntropy(RankingModel):
     def document_base(self, documents: Documents) -> Floats:
         """Σ_{w∈D} c log p_C(w)/(|D| + μ), which is the document's own whatever the query."""
         return documents.sums / (documents.length.astype(np.float64) + self.mu)
-
-
-def _no_scale(terms: Sequence[QueryTerm]) -> Iterable[float]:
-    """The scales of a model whose impacts have none."""
-    return repeat(0.0, len(terms))

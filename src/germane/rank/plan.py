@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from operator import neg
 from typing import Any, NamedTuple
 
@@ -60,18 +61,19 @@ class Plan(NamedTuple):
         kind: int,
         terms: Sequence[QueryTerm],
         weight: Iterable[float],
-        scale: Iterable[float],
         strength: Iterable[float],
+        scale: Iterable[float] | None = None,
         **rest: float,
     ) -> "Plan":
         """The plan with its terms in the canonical order: strongest first, then by the term itself.
 
         The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
-        `rest`: the numbers that belong to no term.
+        No `scale`: the impacts have none. `rest`: the numbers that belong to no term.
         """
-        rows = sorted(zip(map(neg, strength), terms, weight, scale, strict=True))  # a query holds each term once
-        _, terms, weight, scale = zip(*rows, strict=True)
-        return cls(kind, terms, np.array(weight), np.array(scale), **rest)  # type: ignore[arg-type]
+        scales = repeat(0.0, len(terms)) if scale is None else scale
+        rows = sorted(zip(map(neg, strength), terms, weight, scales, strict=True))  # a query holds each term once
+        _, in_order, weights, scales = zip(*rows, strict=True)
+        return cls(kind, in_order, np.array(weights), np.array(scales), **rest)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""
