@@ -26,7 +26,7 @@ class Terms:
 
     def __init__(self, snapshot: Snapshot, homes: Integers, numbers: Integers) -> None:
         self._snapshot, self._homes, self._numbers = snapshot, homes, numbers
-        self._segments = sorted(set(homes.tolist())) if len(snapshot.segments) > 1 else [0]
+        self._segments = [0] if len(snapshot.segments) == 1 else sorted(set(homes.tolist()))
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -100,9 +100,9 @@ def _number_anew(snapshot: Snapshot, homes: Integers, numbers: Integers) -> tupl
         segments = [live.segment for live in snapshot.segments]
         names = [segments[i].term(n) for i, n in zip(homes.tolist(), numbers.tolist(), strict=True)]
         _, first, words = np.unique(np.array(names, object), return_index=True, return_inverse=True)
-    else:
-        _, first, words = np.unique(numbers, return_index=True, return_inverse=True)
-    return words.astype(np.int64), Terms(snapshot, homes[first], numbers[first])
+        return words.astype(np.int64), Terms(snapshot, homes[first], numbers[first])
+    distinct, words = np.unique(numbers, return_inverse=True)
+    return words, Terms(snapshot, np.zeros(len(distinct), np.int64), distinct)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,9 @@ DICTIONARY_SECTIONS = names_of("dictionary")
 POSTINGS_SECTIONS = names_of("postings")
 
 
+FEW = 32
+
+
 class PackedStrings(NamedTuple):
     """Strings by number (see `index.strings`)."""
 
@@ -279,6 +282,9 @@ def _strings(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.integer], chos
     """Some of the strings packed in `data`."""
     if len(chosen) == 0:
         return []
+    if len(chosen) <= FEW:  # a kernel that is called once more costs more
+        bounds = zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
+        return [data[begin:end].tobytes().decode() for begin, end in bounds]
     size = int(offsets[chosen + 1].sum(dtype=np.int64) - offsets[chosen].sum(dtype=np.int64))
     buffer = np.empty(size + len(chosen), np.uint8)
     kernels.gather_strings(data, offsets, chosen, buffer)
