@@ -62,6 +62,10 @@ class LazyClasses(Mapping[str, type[Kind]], Generic[Kind]):
         found: type[Kind] = load(self._homes[name])
         return found
 
+    def home(self, name: str) -> str | None:
+        """Where the class of that name is; None for a name that is not known."""
+        return self._homes.get(name)
+
     def __setitem__(self, name: str, home: str) -> None:
         self._homes[name] = home
 

@@ -31,6 +31,7 @@ from germane.cli.commands.search import search
 from germane.cli.commands.stats import stats
 from germane.cli.commands.tune import tune
 from germane.cli.commands.upgrade import upgrade
+from germane.cli.commands.warmup import warmup
 from germane.cli.failures import Program
 
 FILL: Final = "Make and change an index"
@@ -54,6 +55,7 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("merge", merge, CARE),
     ("upgrade", upgrade, CARE),
     ("export", export, CARE),
+    ("warmup", warmup, CARE),
     ("classify", classify, LEARN),
     ("refine", refine, LEARN),
     ("screen", screen, LEARN),

@@ -11,10 +11,8 @@ if TYPE_CHECKING:
 
 def open_engine(folder: Path) -> "Engine":
     """The index in the folder."""
-    from germane.cli.compiling import announce_compiling
     from germane.engine import Engine
 
-    announce_compiling()
     return Engine.open(folder)
 
 
@@ -29,8 +27,8 @@ def must_be_index(folder: Path) -> None:
 @contextmanager
 def new_engine(folder: Path, analyzer: "Analyzer", fields: Sequence[str]) -> Iterator["Engine"]:
     """A new index to fill, all or nothing."""
-    from germane.cli.compiling import announce_compiling
     from germane.engine import Engine
+    from germane.engine.compiling import announce_compiling
     from germane.index.writer import new_index
 
     announce_compiling()

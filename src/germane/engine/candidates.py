@@ -26,13 +26,15 @@ class Terms:
 
     def __init__(self, snapshot: Snapshot, homes: Integers, numbers: Integers) -> None:
         self._snapshot, self._homes, self._numbers = snapshot, homes, numbers
-        self._segments = sorted(set(homes.tolist()))
+        self._segments = [0] if len(snapshot.segments) == 1 else sorted(set(homes.tolist()))
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def frequencies(self) -> tuple[Integers, Integers]:
         """df and cf of each word in the live collection."""
+        if len(self._segments) == 1:
+            return self._snapshot.frequencies_of(self._segments[0], self._numbers)
         df, cf = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
         for i in self._segments:
             own = self._homes == i
@@ -41,6 +43,8 @@ class Terms:
 
     def of(self, words: Integers) -> list[str]:
         """The index terms of words."""
+        if len(self._segments) == 1:
+            return self._snapshot.segments[self._segments[0]].segment.terms(self._numbers[words])
         names = [""] * len(words)
         homes, numbers = self._homes[words], self._numbers[words]
         for i in self._segments:
@@ -96,9 +100,9 @@ def _number_anew(snapshot: Snapshot, homes: Integers, numbers: Integers) -> tupl
         segments = [live.segment for live in snapshot.segments]
         names = [segments[i].term(n) for i, n in zip(homes.tolist(), numbers.tolist(), strict=True)]
         _, first, words = np.unique(np.array(names, object), return_index=True, return_inverse=True)
-    else:
-        _, first, words = np.unique(numbers, return_index=True, return_inverse=True)
-    return words.astype(np.int64), Terms(snapshot, homes[first], numbers[first])
+        return words.astype(np.int64), Terms(snapshot, homes[first], numbers[first])
+    distinct, words = np.unique(numbers, return_inverse=True)
+    return words, Terms(snapshot, np.zeros(len(distinct), np.int64), distinct)
 
 
 @dataclass(frozen=True, eq=False)

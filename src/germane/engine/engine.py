@@ -13,6 +13,7 @@ import numpy as np
 from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
 from germane.engine.candidates import Candidates
+from germane.engine.compiling import announce_compiling
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
@@ -40,6 +41,7 @@ from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
 
+NO_MARKS = Marks()
 Query = str | Mapping[str, float]
 
 
@@ -55,11 +57,11 @@ class Engine:
     """
 
     def __init__(self, folder: Path, snapshot: Snapshot, writer: IndexWriter | None = None) -> None:
+        announce_compiling()
         self.folder = folder
         self._searcher = Searcher(snapshot)
         self._writer = writer
         self._changing = threading.Lock()
-        self._priors: dict[tuple[int, tuple[Prior, ...]], list[Floats]] = {}
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -146,7 +148,6 @@ class Engine:
     def _show(self, snapshot: Snapshot) -> None:
         if snapshot is not self._searcher.snapshot:
             self._searcher = Searcher(snapshot, self._searcher)
-            self._priors.clear()
 
     # -- searching -------------------------------------------------------------------------------------------------
 
@@ -190,7 +191,7 @@ class Engine:
         chosen = self._model(model, parameters)
         conditions = parsed.conditions
         own = self._log_priors(searcher, priors)
-        marked = Marks.of(marks)
+        marked = NO_MARKS if marks is None else Marks.of(marks)
         if feedback is None and not marked:
             ranking = chosen or model_named(DEFAULT_MODEL)
             hits = searcher.search(parsed.weights, ranking, n_first, filters=conditions, priors=own)
@@ -292,7 +293,8 @@ class Engine:
     def _parse(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
         if not isinstance(query, str):
             return ParsedQuery(dict(query))
-        parsed = parse(query, self.analyzer, self.filterable()) if syntax else plain(query, self.analyzer)
+        analyzer = searcher.snapshot.manifest.analyzer
+        parsed = parse(query, analyzer, searcher.snapshot.filterable) if syntax else plain(query, analyzer)
         if len(parsed.weights) <= MAX_QUERY_TERMS:
             return parsed
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
@@ -301,12 +303,12 @@ class Engine:
     def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
         if not priors:
             return None
-        key = searcher.snapshot.manifest.generation, tuple(priors)
-        if key not in self._priors:
-            self._priors[key] = [
-                np.sum(parts, axis=0) for parts in zip(*(p.of(searcher.snapshot) for p in priors), strict=True)
-            ]
-        return self._priors[key]
+
+        def summed() -> list[Floats]:
+            parts = (prior.of(searcher.snapshot) for prior in priors)
+            return [np.sum(own, axis=0) for own in zip(*parts, strict=True)]
+
+        return searcher.remembered(("priors", *priors), summed)
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
@@ -322,7 +324,7 @@ class Engine:
 
     def filterable(self) -> set[str]:
         """The fields a query may filter on."""
-        return {name for live in self._searcher.snapshot.segments for name in live.segment.column_kinds}
+        return set(self._searcher.snapshot.filterable)
 
     def __len__(self) -> int:
         return self._searcher.snapshot.n_docs

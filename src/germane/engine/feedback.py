@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ class Passes(NamedTuple):
     priors: Sequence[Floats] | None
 
 
+@lru_cache(maxsize=256)
 def model_of(choice: RankingChoice) -> RankingModel:
     """The ranking model that a feedback method asks for."""
     return QueryLikelihood(choice) if isinstance(choice, Smoothing) else model_named(choice)

@@ -58,7 +58,17 @@ class Evidence:
     @cached_property
     def document_of(self) -> Integers:
         """For each posting the document it belongs to."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return np.repeat(np.arange(len(self)), self._n_unique)
+
+    @cached_property
+    def _n_unique(self) -> Integers:
+        """Distinct words of each document."""
+        return self.starts[1:] - self.starts[:-1]
+
+    @cached_property
+    def _sizes(self) -> tuple[Floats, Integers]:
+        """For each posting the length and the distinct words of its document."""
+        return self.lengths[self.document_of], self._n_unique[self.document_of]
 
     def log_ratios(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
         """For each posting log(1 + e/(a·p_C)), and for each document its a: θ_D = e + a·p_C, SD (5.6).
@@ -72,9 +82,8 @@ class Evidence:
 
     def split(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
         """The excess e of each posting and the background share a of each document."""
-        n_unique = np.diff(self.starts)
-        excess, _ = smoothing.split(self.counts, self.lengths[self.document_of], n_unique[self.document_of])
-        _, background = smoothing.split(np.zeros(len(self)), self.lengths, n_unique)
+        excess, _ = smoothing.split(self.counts, *self._sizes)
+        _, background = smoothing.split(np.zeros(len(self)), self.lengths, self._n_unique)
         return excess, np.broadcast_to(np.asarray(background, np.float64), self.lengths.shape)
 
     def per_document(self, values: Floats) -> Floats:

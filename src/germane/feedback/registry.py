@@ -1,5 +1,7 @@
 """Feedback methods by name, as the command line and configuration write them. Naming them loads nothing."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from germane.lazy import LazyClasses
@@ -24,6 +26,16 @@ FEEDBACK_NAMES = tuple(METHODS)
 
 def feedback_named(name: str, **parameters: Any) -> "FeedbackMethod":
     """The method of that name; a parameter left None keeps its default, one the method does not have is an error."""
+    return _named(name, parameters) if parameters else _with_defaults(name, METHODS.home(name))
+
+
+def _named(name: str, parameters: Mapping[str, Any]) -> "FeedbackMethod":
     from germane.lm.parameters import named
 
     return named("feedback method", name, METHODS, parameters)
+
+
+@lru_cache(maxsize=64)
+def _with_defaults(name: str, home: str | None) -> "FeedbackMethod":
+    """Methods are values: a search that names one again is given the same. `home`: another may take the name."""
+    return _named(name, {})

@@ -32,12 +32,11 @@ class Deletions:
         """How many documents are deleted."""
         return int(np.count_nonzero(self.deleted))
 
-    def frequencies_of(self, term: int) -> tuple[int, int]:
-        """Fall of (df, cf) of one term."""
-        i = int(np.searchsorted(self.terms, term))
-        if i < len(self.terms) and self.terms[i] == term:
-            return int(self.df[i]), int(self.cf[i])
-        return 0, 0
+    def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
+        """Fall of df and cf of some terms."""
+        at = np.minimum(np.searchsorted(self.terms, numbers), len(self.terms) - 1)
+        fallen = self.terms[at] == numbers
+        return np.where(fallen, self.df[at], 0), np.where(fallen, self.cf[at], 0)
 
 
 def no_deletions(segment: Segment) -> Deletions:

@@ -35,6 +35,16 @@ DICTIONARY_SECTIONS = names_of("dictionary")
 POSTINGS_SECTIONS = names_of("postings")
 
 
+FEW = 32
+
+
+class PackedStrings(NamedTuple):
+    """Strings by number (see `index.strings`)."""
+
+    data: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.integer]
+
+
 class ForwardArrays(NamedTuple):
     """Packed forward lists, where each begins, their widths and lengths (see `index.kernels.encode_forward`)."""
 
@@ -72,7 +82,7 @@ class Segment:
 
     def find_terms(self, terms: Sequence[str]) -> Integers:
         """Number of each term, -1 where the segment does not hold it."""
-        return self._find(self.container["term_bytes"], self.container["term_offsets"], _IDENTITY, terms)
+        return self._find(*self._terms, _IDENTITY, terms)
 
     def find_terms_of(self, other: "Segment") -> Integers:
         """Number of each term of another segment, -1 where this one does not hold it."""
@@ -101,13 +111,17 @@ class Segment:
         kernels.find_strings(data, offsets, order, query_data, query_offsets, found)
         return found
 
+    @cached_property
+    def _terms(self) -> PackedStrings:
+        return PackedStrings(self.container["term_bytes"], self.container["term_offsets"])
+
     def term(self, number: int) -> str:
         """The term with this number."""
-        return string_at(self.container["term_bytes"], self.container["term_offsets"], number).decode()
+        return string_at(*self._terms, number).decode()
 
     def terms(self, numbers: npt.NDArray[np.int64]) -> list[str]:
         """The terms with these numbers, in one pass."""
-        return _strings(self.container["term_bytes"], self.container["term_offsets"], numbers)
+        return _strings(*self._terms, numbers)
 
     def surface(self, number: int) -> str:
         """The commonest form in which the term was written."""
@@ -221,16 +235,20 @@ class Segment:
 
     def doc_id(self, doc: int) -> str:
         """The id under which document `doc` was added."""
-        return string_at(self.container["id_bytes"], self.container["id_offsets"], doc).decode()
+        return string_at(*self._ids, doc).decode()
 
     def doc_ids(self, docs: npt.NDArray[np.int64]) -> list[str]:
         """The ids of many documents, in one pass."""
-        return _strings(self.container["id_bytes"], self.container["id_offsets"], docs)
+        return _strings(*self._ids, docs)
+
+    @cached_property
+    def _ids(self) -> PackedStrings:
+        return PackedStrings(self.container["id_bytes"], self.container["id_offsets"])
 
     def find_ids(self, ids: Sequence[str]) -> Integers:
         """Document number of each id, -1 where absent; a deleted document is still found."""
         order = self.container["id_order"]
-        found = self._find(self.container["id_bytes"], self.container["id_offsets"], order, ids)
+        found = self._find(*self._ids, order, ids)
         known = found >= 0
         found[known] = order[found[known]]
         return found
@@ -266,7 +284,10 @@ def _strings(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.integer], chos
     """Some of the strings packed in `data`."""
     if len(chosen) == 0:
         return []
-    sizes = offsets[chosen + 1].astype(np.int64) - offsets[chosen]
-    buffer = np.empty(int(sizes.sum()) + len(chosen), np.uint8)
+    if len(chosen) <= FEW:  # a kernel that is called once more costs more
+        bounds = zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
+        return [data[begin:end].tobytes().decode() for begin, end in bounds]
+    size = int(offsets[chosen + 1].sum(dtype=np.int64) - offsets[chosen].sum(dtype=np.int64))
+    buffer = np.empty(size + len(chosen), np.uint8)
     kernels.gather_strings(data, offsets, chosen, buffer)
     return buffer.tobytes()[:-1].decode().split("\0")

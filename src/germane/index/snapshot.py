@@ -1,6 +1,7 @@
 """What a reader sees: the segments of one commit, unchanged for as long as it looks at them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,9 +39,9 @@ class LiveSegment(NamedTuple):
     def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf of some terms among the segment's live documents."""
         df, cf = self.segment.df[numbers].astype(np.int64), self.segment.cf[numbers].astype(np.int64)
-        if self.deletions.n_docs:
-            fallen = np.array([self.deletions.frequencies_of(number) for number in numbers.tolist()], np.int64)
-            df, cf = df - fallen.reshape(-1, 2)[:, 0], cf - fallen.reshape(-1, 2)[:, 1]
+        if len(self.deletions.terms):
+            fallen_df, fallen_cf = self.deletions.frequencies_of(numbers)
+            df, cf = df - fallen_df, cf - fallen_cf
         return df, cf
 
 
@@ -84,18 +85,23 @@ class Snapshot:
                     raise
         raise AssertionError("unreachable")
 
-    def term_stats(self, terms: Sequence[str]) -> list[TermStats]:
+    def term_stats(self, terms: Collection[str]) -> list[TermStats]:
         """Statistics of terms, remembered. Threads may ask at once: none relies on what another may forget."""
         remembered = self._terms
-        found = {term: remembered.get(term) for term in terms}
-        unknown = [term for term, stats in found.items() if stats is None]
-        if unknown:
+        try:
+            return [remembered[term] for term in terms]
+        except KeyError:
+            asked = list(terms)
+            unknown = [term for term in dict.fromkeys(asked) if term not in remembered]
             fresh = dict(zip(unknown, self._stats_of(unknown), strict=True))
-            if len(remembered) > TERM_CACHE:
-                self._terms = remembered = {}
-            remembered.update(fresh)
-            found.update(fresh)
-        return [stats for term in terms if (stats := found[term]) is not None]
+            found = [fresh[term] if term in fresh else remembered[term] for term in asked]
+            self._remember(fresh)
+            return found
+
+    def _remember(self, stats: Mapping[str, TermStats]) -> None:
+        if len(self._terms) > TERM_CACHE:
+            self._terms = {}  # another thread may still read the old one
+        self._terms.update(stats)
 
     def _stats_of(self, terms: Sequence[str]) -> list[TermStats]:
         df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
@@ -133,6 +139,11 @@ class Snapshot:
             total_df[found >= 0] += df[found[found >= 0]]
             total_cf[found >= 0] += cf[found[found >= 0]]
         return total_df, total_cf
+
+    @cached_property
+    def filterable(self) -> frozenset[str]:
+        """The fields a query may filter on."""
+        return frozenset(name for live in self.segments for name in live.segment.column_kinds)
 
     def n_terms(self) -> int:
         """Distinct terms of the live collection."""

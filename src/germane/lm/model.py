@@ -57,6 +57,16 @@ class LanguageModel:
         self.excess.setflags(write=False)
 
     @classmethod
+    def _trusted(cls, ids: Integers, excess: Floats, background: float) -> "LanguageModel":
+        """The same without the checks: of arrays made here from models that passed them, and held by no one else."""
+        made = object.__new__(cls)
+        ids.setflags(write=False)
+        excess.setflags(write=False)
+        for name, value in (("ids", ids), ("excess", excess), ("background", background)):
+            object.__setattr__(made, name, value)
+        return made
+
+    @classmethod
     def from_counts(cls, ids: npt.ArrayLike, counts: npt.ArrayLike) -> "LanguageModel":
         """The maximum likelihood estimate of a text: e(w) = c(w) / Σc, a = 0. Source: Lecture (MLE); SD (1.7).
 
@@ -65,7 +75,7 @@ class LanguageModel:
         """
         ids, counts = add_up(ids, counts)
         total = counts.sum()
-        return cls(ids, counts / total, 0.0) if total > 0 else cls([], [], 1.0)
+        return cls._trusted(ids, counts / total, 0.0) if total > 0 else cls([], [], 1.0)
 
     def excess_at(self, ids: npt.ArrayLike) -> Floats:
         """e(w) for each of `ids`, which may come in any order; 0 for words outside the support."""
@@ -92,11 +102,11 @@ class LanguageModel:
         Source: SD (5.2), the Relevance Model. The support is the union: e = Σ π_i e_i, a = Σ π_i a_i.
         """
         models, pi = _weighted(parts)
-        ids, excess = add_up(
+        ids, excess = _add_up(
             np.concatenate([m.ids for m in models]),
             np.concatenate([w * m.excess for w, m in zip(pi, models, strict=True)]),
         )
-        return cls(ids, excess, float(sum(w * m.background for w, m in zip(pi, models, strict=True))))
+        return cls._trusted(ids, excess, float(sum(w * m.background for w, m in zip(pi, models, strict=True))))
 
     @classmethod
     def geometric_mean(
@@ -145,7 +155,7 @@ class LanguageModel:
         keep = np.sort(self._strongest(whole("n_terms", n_terms, least=1)))
         total, kept = float(self.excess.sum()), float(self.excess[keep].sum())
         scale = total / kept if kept > 0 else 1.0
-        model = LanguageModel(self.ids[keep], self.excess[keep] * scale, self.background)
+        model = self._trusted(self.ids[keep], self.excess[keep] * scale, self.background)
         return Truncation(model, max(total - kept, 0.0) if len(keep) < len(self.ids) else 0.0)
 
     def _strongest(self, n: int) -> Integers:
@@ -163,7 +173,7 @@ class LanguageModel:
         total = float(self.excess.sum())
         if total == 0:
             raise ParameterError("a model that is all background has no excess to keep")
-        return LanguageModel(self.ids, self.excess / total, 0.0)
+        return self._trusted(self.ids, self.excess / total, 0.0)
 
 
 def add_up(ids: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Integers, Floats]:
@@ -171,6 +181,10 @@ def add_up(ids: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Integers, Floats]
     ids, values = wholes("ids", ids), reals("values", values)
     if ids.shape != values.shape:
         raise ParameterError(f"{ids.size} ids but {values.size} values")
+    return _add_up(ids, values)
+
+
+def _add_up(ids: Integers, values: Floats) -> tuple[Integers, Floats]:
     unique, place = np.unique(ids, return_inverse=True)
     return unique, np.bincount(place, weights=values, minlength=unique.size).astype(np.float64)
 

@@ -26,7 +26,7 @@ class DocumentPart(NamedTuple):
     """A number for each document of a segment; empty: none.
 
     `maxima`: in each fine window of documents. `by_length`: among documents whose length has this code or a larger one
-    (`index.blocks`). `typical`: the mean.
+    (`index.blocks`), of a background only. `typical`: the mean.
     """
 
     values: Floats

@@ -19,7 +19,7 @@ def scores_everywhere(searcher: Searcher, weights: Weights, model: RankingModel)
     for i, segment in enumerate(segments):
         scores = impacts_everywhere(segment, searcher.terms_in(i, plan))
         parts = searcher.document_parts(i, model)
-        doc, norm, base = parts.background.values, parts.norm.values, parts.base
+        doc, norm, base = parts.background.values, parts.norm.values, parts.base.values
         scores = scores * norm if len(norm) else scores
         everywhere.append(
             scores + plan.constant + (plan.mass * doc if len(doc) else 0.0) + (base if len(base) else 0.0)

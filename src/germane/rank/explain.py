@@ -72,6 +72,6 @@ def explain(
     norm = float(document_parts.norm.values[place.doc]) if len(document_parts.norm.values) else 1.0
     background = document_parts.background.values
     document = plan.mass * float(background[place.doc]) if len(background) else 0.0
-    base = float(document_parts.base[place.doc]) if len(document_parts.base) else 0.0
+    base = float(document_parts.base.values[place.doc]) if len(document_parts.base.values) else 0.0
     prior = base + (float(priors[place.segment][place.doc]) if priors is not None else 0.0)
     return Explanation(doc_id, parts, norm, plan.constant, document, prior, int(segment.doc_len[place.doc]))

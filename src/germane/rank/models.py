@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,11 +18,13 @@ import numpy.typing as npt
 
 from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.lm import Dirichlet, Size, Smoothing, idf, robertson_idf
+from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf, robertson_idf
 from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Collection, Plan, QueryTerm
 from germane.rank.registry import DEFAULT_MU
+
+IDF_CACHE = 1 << 16
 
 
 class Documents(NamedTuple):
@@ -97,10 +100,14 @@ class QueryLikelihood(RankingModel):
     def __post_init__(self) -> None:
         if not isinstance(self.smoothing, Smoothing):
             raise ParameterError(f"{type(self.smoothing).__name__} cannot smooth a document for ranking")
-        self.smoothing.excess_ratio()  # refuses what cannot rank
+        _ = self._ratio  # refuses what cannot rank
+
+    @cached_property
+    def _ratio(self) -> ExcessRatio:
+        return self.smoothing.excess_ratio()
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
-        ratio = self.smoothing.excess_ratio()
+        ratio = self._ratio
         p_C = [term.cf / collection.n_tokens for term in terms]
         weight = [term.weight for term in terms]
         constant = math.fsum(w * math.log(p) for w, p in zip(weight, p_C, strict=True))
@@ -110,22 +117,23 @@ class QueryLikelihood(RankingModel):
         sized = ratio.size is not Size.NONE
         scale = [ratio.numerator / (ratio.denominator * p) for p in p_C]
         usual = ratio.x0 + ratio.x1 * (collection.n_tokens / max(collection.n_docs, 1)) if sized else 1.0
-        return Plan(
+        return Plan.ordered(
             LOG_SIZE_RATIO if sized else LOG_COUNT_RATIO,
-            tuple(terms),
-            np.array(weight),
-            np.array(scale),
+            terms,
+            weight,
+            [w * math.log1p(s / usual) for w, s in zip(weight, scale, strict=True)],
+            scale,
             constant=constant,
             mass=mass,
             delta=ratio.delta,
             x0=ratio.x0,
             x1=ratio.x1,
             sized_by_unique=ratio.size is Size.UNIQUE,
-        ).in_order([w * math.log1p(s / usual) for w, s in zip(weight, scale, strict=True)])
+        )
 
     def document_background(self, documents: Documents) -> Floats:
         """log a_D; where it is the same for all documents it is part of the constant."""
-        if self.smoothing.excess_ratio().log_background is not None:
+        if self._ratio.log_background is not None:
             return NOTHING
         _, background = self.smoothing.split(0.0, documents.length, documents.unique)
         return np.log(np.broadcast_to(background, documents.length.shape))
@@ -149,10 +157,15 @@ class BM25(RankingModel):
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
-        idfs = robertson_idf(collection.n_docs, [term.df for term in terms]).tolist()
-        weight = [term.weight * idf_w * (self.k1 + 1.0) for term, idf_w in zip(terms, idfs, strict=True)]
+        weight = [term.weight * _robertson_idf(collection.n_docs, term.df) * (self.k1 + 1.0) for term in terms]
         x0, x1 = self.k1 * (1.0 - self.b), self.k1 * self.b / average
-        return Plan(SATURATION, tuple(terms), np.array(weight), np.zeros(len(terms)), x0=x0, x1=x1).in_order(weight)
+        return Plan.ordered(SATURATION, terms, weight, strength=weight, x0=x0, x1=x1)
+
+
+@lru_cache(maxsize=IDF_CACHE)
+def _robertson_idf(n_docs: int, df: int) -> float:
+    """idf(w) of one word, remembered: most words of a collection have one of few frequencies."""
+    return float(robertson_idf(n_docs, df))
 
 
 @dataclass(frozen=True)
@@ -164,7 +177,7 @@ class TfIdf(RankingModel):
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         weight = [term.weight * float(idf(collection.n_docs, term.df)) ** 2 for term in terms]
-        return Plan(LOG_COUNT, tuple(terms), np.array(weight), np.zeros(len(terms))).in_order(weight)
+        return Plan.ordered(LOG_COUNT, terms, weight, strength=weight)
 
     def word_sums(self) -> WordSums:
         return WordSums.SQUARED_TFIDF
@@ -202,8 +215,7 @@ class DCrossEntropy(RankingModel):
         weight = [math.log1p(odds * term.weight / total / p) for term, p in zip(terms, p_C, strict=True)]
         background = math.fsum(p * w for p, w in zip(p_C, weight, strict=True)) - collection.entropy
         constant = math.log(1.0 - self.lam)
-        plan = Plan(COUNT, tuple(terms), np.array(weight), np.zeros(len(terms)), constant=constant, mass=background)
-        return plan.in_order(weight)
+        return Plan.ordered(COUNT, terms, weight, strength=weight, constant=constant, mass=background)
 
     def word_sums(self) -> WordSums:
         return WordSums.LOG_PROBABILITY

@@ -1,7 +1,8 @@
 """The work of one query as plain data: numbers and strings, to be scored here or sent to where the documents lie."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ from germane.errors import ParameterError
 
 def checked(weights: Mapping[str, float]) -> Mapping[str, float]:
     """The weights of a query, if all are finite and not below 0."""
-    for term, weight in weights.items():
-        if not 0.0 <= weight < np.inf:
+    for weight in weights.values():
+        if not 0.0 <= weight < math.inf:
+            term = next(term for term, own in weights.items() if own is weight)
             raise ParameterError(f"the weight of '{term}' must be a finite number not below 0, not {weight}")
     return weights
 
@@ -52,15 +54,27 @@ class Plan(NamedTuple):
     x1: float = 0.0
     sized_by_unique: bool = False
 
-    def in_order(self, strength: Sequence[float]) -> "Plan":
-        """Its terms in the canonical order: those first that are strong for the number of their postings.
+    @classmethod
+    def ordered(
+        cls,
+        kind: int,
+        terms: Sequence[QueryTerm],
+        weight: Iterable[float],
+        strength: Iterable[float],
+        scale: Iterable[float] | None = None,
+        **rest: float,
+    ) -> "Plan":
+        """The plan with its terms in the canonical order: those first that are strong for the number of their postings.
 
-        A term's place is that of strength/√df, then of the term itself: the order depends on nothing but global
-        statistics, so that a score is the same to the last bit everywhere.
+        A term's place is that of strength/√df, then of the term itself. The order depends on nothing but global
+        statistics, so that a score is the same to the last bit everywhere. No `scale`: the impacts have none. `rest`:
+        the numbers that belong to no term.
         """
-        terms = self.terms
-        order = sorted(range(len(terms)), key=lambda i: (-strength[i] / math.sqrt(terms[i].df), terms[i].term))
-        return self._replace(terms=tuple(terms[i] for i in order), weight=self.weight[order], scale=self.scale[order])
+        scales = repeat(0.0, len(terms)) if scale is None else scale
+        places = (-own / math.sqrt(term.df) for own, term in zip(strength, terms, strict=True))
+        rows = sorted(zip(places, terms, weight, scales, strict=True))  # a query holds each term once
+        _, in_order, weights, scales = zip(*rows, strict=True)
+        return cls(kind, in_order, np.array(weights), np.array(scales), **rest)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

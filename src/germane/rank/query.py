@@ -11,8 +11,8 @@ A word holding none of these signs is never special; `plain` reads any text as w
 """
 
 import re
+from collections.abc import Callable, Mapping
 from collections.abc import Collection as Names
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -21,11 +21,13 @@ from germane.rank.filters import FieldFilter, Filter, HoldsTerm, parse_filter
 from germane.text import Analyzer
 
 MAX_WEIGHT = 1e6
+WORD_CACHE = 1 << 16
 _ITEM = re.compile(
-    r"""(?P<sign>[+-])?(?:(?P<field>[\w.-]+):(?P<test>"[^"]*"|[^\s"]+)|"(?P<quoted>[^"]*)"|(?P<word>[^\s"^]+))"""
-    r"""(?:\^(?P<weight>[^\s"]*))?""",
+    r"""((?P<sign>[+-])?(?:(?P<field>[\w.-]+):(?P<test>"[^"]*"|[^\s"]+)|"(?P<quoted>[^"]*)"|(?P<word>[^\s"^]+))"""
+    r"""(?P<weight>\^[^\s"]*)?)""",
     re.VERBOSE,
 )
+"""`findall` gives the whole item and its groups, each empty where it is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +64,17 @@ def parse(text: str, analyzer: Analyzer, fields: Names[str] = ()) -> ParsedQuery
     excluded: list[str] = []
     filters: list[FieldFilter] = []
     words: list[str] = []
-    for item in _ITEM.finditer(text):
-        sign, name, test = item["sign"], item["field"], item["test"]
-        if name is not None and not _looks_like_field(name, test, fields, item[0]):
-            name = None
-            content = item[0].lstrip("+-")
-        elif name is not None:
+    terms_of = _remembering(analyzer)
+    for item, sign, name, test, quoted, word, factor in _ITEM.findall(text):
+        if not name:
+            content = word or quoted
+        elif _looks_like_field(name, test, fields, item):
             filters.append(parse_filter(name, test.strip('"'), negated=sign == "-"))
             continue
         else:
-            content = item["quoted"] if item["quoted"] is not None else item["word"]
-        weight = _weight(item["weight"], item[0])
-        terms = _terms_of(analyzer, content)
+            content = item.lstrip("+-")
+        weight = _weight(factor[1:], item) if factor else 1.0
+        terms = terms_of(content)
         if sign == "-":
             excluded += terms
             continue
@@ -85,10 +86,10 @@ def parse(text: str, analyzer: Analyzer, fields: Names[str] = ()) -> ParsedQuery
     return ParsedQuery(weights, tuple(required), tuple(excluded), tuple(filters), tuple(words))
 
 
-@lru_cache(maxsize=1 << 16)
-def _terms_of(analyzer: Analyzer, content: str) -> list[str]:
+@lru_cache(maxsize=8)
+def _remembering(analyzer: Analyzer) -> Callable[[str], list[str]]:
     """The terms of one item, remembered: queries repeat their words."""
-    return analyzer.terms(content)
+    return lru_cache(maxsize=WORD_CACHE)(analyzer.terms)
 
 
 def _looks_like_field(name: str, test: str, fields: Names[str], item: str) -> bool:
@@ -101,9 +102,7 @@ def _looks_like_field(name: str, test: str, fields: Names[str], item: str) -> bo
     raise QueryError(f"'{item}': there is no field '{name}' to filter on (fields: {known})", field=name)
 
 
-def _weight(text: str | None, item: str) -> float:
-    if text is None:
-        return 1.0
+def _weight(text: str, item: str) -> float:
     try:
         weight = float(text)
     except ValueError:

@@ -1,6 +1,7 @@
 """Ranking models by name, as the command line and configuration write them. Importing this loads no model."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from germane.errors import ParameterError
@@ -59,7 +60,18 @@ def model_named(name: str, **parameters: float | None) -> "RankingModel":
         others = [other for other, (_, takes_too) in MODELS.items() if set(foreign) <= takes_too.keys()]
         hint = f" ({', '.join(foreign)}: model {' or '.join(others)})" if others else ""
         raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}{hint}")
+    try:
+        return _remembered(MODELS[name][0], **{**defaults, **given})
+    except TypeError:  # a value that has no hash; the model itself says what is wrong with it
+        return _made(MODELS[name][0], **{**defaults, **given})
+
+
+def _made(home: str, **parameters: float) -> "RankingModel":
     from germane.rank.models import QueryLikelihood, RankingModel
 
-    made = load(MODELS[name][0])(**{**defaults, **given})
+    made = load(home)(**parameters)
     return made if isinstance(made, RankingModel) else QueryLikelihood(made)
+
+
+_remembered = lru_cache(maxsize=1024, typed=True)(_made)
+"""Models are values: a search that names one again is given the same. `typed`, for True is no number here but 1 is."""

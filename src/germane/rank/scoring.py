@@ -90,14 +90,17 @@ class Memory(threading.local):
 _memory = Memory()
 
 
-def with_maxima(values: Floats, codes: npt.NDArray[np.uint8]) -> DocumentPart:
-    """Prepare document values for the kernel; `codes`: those of the documents' lengths."""
+def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> DocumentPart:
+    """Prepare document values for the kernel; `codes`: those of the documents' lengths, needed for a background."""
     if len(values) == 0:
         return NO_PART
     maxima = np.maximum.reduceat(values, np.arange(0, len(values), 1 << FINE_BITS))
-    by_length = np.full(TF_CAP + 1, values.min())
-    np.maximum.at(by_length, codes, values)
-    return DocumentPart(values, maxima, np.maximum.accumulate(by_length[::-1])[::-1].copy(), float(values.mean()))
+    by_length = NOTHING
+    if codes is not None:
+        own = np.full(TF_CAP + 1, values.min())
+        np.maximum.at(own, codes, values)
+        by_length = np.maximum.accumulate(own[::-1])[::-1].copy()
+    return DocumentPart(values, maxima, by_length, float(values.mean()))
 
 
 def terms_in(segment: Segment, plan: Plan, numbers: Sequence[int]) -> TermArrays:

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats
+from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
 from germane.rank import document_kernels
@@ -15,7 +15,7 @@ from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermAr
 from germane.rank.filters import Filter, mask_of
 from germane.rank.models import Documents, RankingModel, word_weights
 from germane.rank.plan import Collection, Plan, QueryTerm, checked
-from germane.rank.scoring import NO_MASK, NO_PART, Mask, scores_of, terms_in, top_k, with_maxima
+from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, with_maxima
 from germane.rank.statistics import CollectionStatistics
 
 
@@ -32,12 +32,20 @@ class DocumentParts(NamedTuple):
 
     background: DocumentPart
     norm: DocumentPart
-    base: Floats
+    base: DocumentPart
+
+    def values(self, own: Floats = NOTHING) -> DocumentValues:
+        """All that enters a document's score beside its postings; `own`: its log-prior."""
+        prior = with_maxima(_sum(self.base.values, own)) if len(own) else self.base
+        return DocumentValues(self.norm, self.background, prior)
 
 
+Key = TypeVar("Key", bound=Hashable)
+Made = TypeVar("Made")
 Weights = Mapping[str, float]
 PartsMemory = dict[tuple[str, RankingModel, str], DocumentParts]
 REMEMBERED = 256
+REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
 HINT_MARGIN = 1e-12
 """Sums in another order may differ by so much of their value."""
@@ -50,32 +58,31 @@ class Searcher:
         self.snapshot = snapshot
         self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
         names = {live.entry.name for live in snapshot.segments}
-        known = previous._lasting if previous else {}
+        known = previous._lasting.copy() if previous else {}  # other threads may add to it
         self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in names}
         self._passing: PartsMemory = {}
         self._live = [
             (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
             for live in snapshot.segments
         ]
+        self._values: dict[RankingModel, list[DocumentValues]] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
     def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
         """What `make` gives for every document of the snapshot, made once."""
         found = self._everywhere.get(key)
         if found is None:
-            if len(self._everywhere) >= REMEMBERED_EVERYWHERE:
-                self._everywhere.clear()
-            self._everywhere[key] = found = make()
+            found = make()
+            _remember(self._everywhere, key, found, REMEMBERED_EVERYWHERE)
         return found
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
         """The query's terms that the collection holds, with their statistics."""
-        checked(weights)
-        stats = self.snapshot.term_stats(list(weights))
+        stats = self.snapshot.term_stats(checked(weights))
         return [
-            QueryTerm(term, weight, found.df, found.cf)
-            for (term, weight), found in zip(weights.items(), stats, strict=True)
-            if found.df > 0 and weight > 0.0
+            QueryTerm(term, weight, df, cf)
+            for (term, weight), (df, cf, _) in zip(weights.items(), stats, strict=True)
+            if df > 0 and weight > 0.0
         ]
 
     def plan(
@@ -145,17 +152,16 @@ class Searcher:
         if plan is None:
             return Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
+        terms, values = self._term_arrays(plan), self._document_values(model, priors, statistics)
         threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
-            scores = self.scores_of(hint, plan, model, priors, statistics)
+            scores = self._scores_of(hint, terms, values)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
-        numbers = self._numbers(plan)
         for i, live in enumerate(self.snapshot.segments):
-            terms, mask = terms_in(live.segment, plan, numbers[i]), self._mask(i, filters)
-            if len(terms.numbers):
-                values = self._values(i, model, priors, statistics)
-                results.append(top_k(live.segment, terms, values, mask, k, threshold, prune=prune))
+            if len(terms[i].numbers):
+                mask = self._mask(i, filters)
+                results.append(top_k(live.segment, terms[i], values[i], mask, k, threshold, prune=prune))
             else:
                 results.append((NOTHING, np.empty(0, np.int64)))
             if i + 1 < len(self.snapshot.segments):
@@ -171,36 +177,40 @@ class Searcher:
         statistics: CollectionStatistics | None = None,
     ) -> Floats:
         """The scores of given documents; -inf for one without any of the terms."""
+        return self._scores_of(hits, self._term_arrays(plan), self._document_values(model, priors, statistics))
+
+    def _scores_of(self, hits: Hits, terms: Sequence[TermArrays], values: Sequence[DocumentValues]) -> Floats:
         scores = np.full(len(hits.docs), -np.inf)
-        numbers = self._numbers(plan)
-        for i in np.unique(hits.segments).tolist():
+        for i in _distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            values = self._values(i, model, priors, statistics)
-            scores[chosen] = scores_of(segment, terms_in(segment, plan, numbers[i]), values, hits.docs[chosen])
+            scores[chosen] = scores_of(segment, terms[i], values[i], hits.docs[chosen])
         return scores
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
         """The plan's terms that segment i holds."""
-        return terms_in(self.snapshot.segments[i].segment, plan, self._numbers(plan)[i])
+        return self._term_arrays(plan)[i]
 
-    def _numbers(self, plan: Plan) -> list[tuple[int, ...]]:
-        """For each segment the numbers of the plan's terms there, -1 for a term that it lacks."""
-        stats = self.snapshot.term_stats([term.term for term in plan.terms])
-        return list(zip(*(found.numbers for found in stats), strict=True))
+    def _term_arrays(self, plan: Plan) -> list[TermArrays]:
+        """For each segment the plan's terms that it holds."""
+        stats = self.snapshot.term_stats([term for term, _, _, _ in plan.terms])
+        numbers = zip(*(numbers for _, _, numbers in stats), strict=True)
+        return [terms_in(live.segment, plan, own) for live, own in zip(self.snapshot.segments, numbers, strict=True)]
 
-    def _values(
-        self,
-        i: int,
-        model: RankingModel,
-        priors: Sequence[Floats] | None,
-        statistics: CollectionStatistics | None,
-    ) -> DocumentValues:
-        background, norm, base = self.document_parts(i, model, statistics)
-        own = priors[i] if priors is not None else NOTHING
-        codes = self.snapshot.segments[i].segment.length_codes
-        prior = with_maxima(_sum(base, own), codes) if len(base) or len(own) else NO_PART
-        return DocumentValues(norm, background, prior)
+    def _document_values(
+        self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
+    ) -> list[DocumentValues]:
+        """For each segment what its documents are given beside their postings; without priors remembered."""
+        found = self._values.get(model) if priors is None and statistics is None else None
+        if found is not None:
+            return found
+        parts = [self.document_parts(i, model, statistics) for i in range(len(self.snapshot.segments))]
+        if priors is not None:
+            return [own.values(prior) for own, prior in zip(parts, priors, strict=True)]
+        found = [own.values() for own in parts]
+        if statistics is None:
+            _remember(self._values, model, found, REMEMBERED_MODELS)
+        return found
 
     def _mask(self, i: int, filters: Sequence[Filter]) -> Mask:
         mask = self._live[i]
@@ -238,12 +248,10 @@ class Searcher:
             documents = Documents(segment.doc_len, segment.n_unique, sums)
             parts = DocumentParts(
                 with_maxima(model.document_background(documents), segment.length_codes),
-                with_maxima(model.document_norm(documents), segment.length_codes),
-                model.document_base(documents),
+                with_maxima(model.document_norm(documents)),
+                with_maxima(model.document_base(documents)),
             )
-            if len(memory) >= REMEMBERED:  # many parameters were tried: start anew
-                memory.clear()
-            memory[key] = parts
+            _remember(memory, key, parts, REMEMBERED)
         return parts
 
     def _in_total_order(self, results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> Hits:
@@ -251,7 +259,7 @@ class Searcher:
         filled = [i for i, (scores, _) in enumerate(results) if len(scores)]
         if len(filled) == 1:
             scores, docs = results[filled[0]]
-            return Hits(scores, np.full(len(docs), filled[0], np.int64), docs)
+            return Hits(scores, np.array(filled).repeat(len(docs)), docs)
         rows = [
             (-score, doc_id, i, doc)
             for i in filled
@@ -275,13 +283,24 @@ class Searcher:
         if len(self.snapshot.segments) == 1:
             return self.snapshot.segments[0].segment.doc_ids(hits.docs)
         ids = [""] * len(hits.docs)
-        for i in np.unique(hits.segments).tolist():
+        for i in _distinct(hits.segments):
             at = np.flatnonzero(hits.segments == i)
             for position, doc_id in zip(
                 at.tolist(), self.snapshot.segments[i].segment.doc_ids(hits.docs[at]), strict=True
             ):
                 ids[position] = doc_id
         return ids
+
+
+def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
+    """Keep what was made. Many parameters were tried: start anew; no thread relies on what another may forget."""
+    if len(memory) >= most:
+        memory.clear()
+    memory[key] = made
+
+
+def _distinct(segments: Integers) -> list[int]:
+    return sorted(set(segments.tolist()))
 
 
 def _sum(base: Floats, own: Floats) -> Floats:

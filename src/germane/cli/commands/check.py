@@ -15,7 +15,7 @@ def check(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane check my-index
     """
-    from germane.cli.compiling import announce_compiling
+    from germane.engine.compiling import announce_compiling
     from germane.index.check import check_index
 
     announce_compiling()

@@ -14,7 +14,7 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane repair my-index
     """
-    from germane.cli.compiling import announce_compiling
+    from germane.engine.compiling import announce_compiling
     from germane.index.repair import repair_index
 
     announce_compiling()

@@ -282,7 +282,7 @@ def _simulate(
     documents: "Sequence[Document]", labels: dict[str, bool], source: str, seeds: int, explore: float,
     rule: "StoppingRule", plot: Path | None, wanted: str, progress: bool,
 ) -> None:  # fmt: skip
-    from germane.cli.compiling import announce_compiling
+    from germane.engine.compiling import announce_compiling
     from germane.refine.screening.simulation import simulated_runs, summary
     from germane.refine.screening.weighting import weigh_documents
 

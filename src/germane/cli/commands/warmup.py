@@ -1,0 +1,17 @@
+"""germane warmup: compile the kernels before they are needed."""
+
+from germane.cli.streams import tell
+
+
+def warmup() -> None:
+    """Compile all that building and searching an index need, and keep it on disk.
+
+    Once after installation, or while a container image is made. Without it the first index and the first searches do
+    it. Where it is kept: beside the package, or in the folder that NUMBA_CACHE_DIR names.
+
+    Example: NUMBA_CACHE_DIR=/opt/germane-cache germane warmup
+    """
+    from germane.engine.compiling import announce_compiling, warm_up
+
+    announce_compiling()
+    tell(f"kernels ready after {warm_up():.1f} s")

@@ -1,0 +1,101 @@
+"""Kernels are compiled for this processor at their first use, and kept on disk: say so once, and do it beforehand."""
+
+import logging
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from germane.types import Document
+
+N_DOCUMENTS = 2000
+
+_log = logging.getLogger("germane.compiling")
+
+
+@cache
+def announce_compiling() -> None:
+    """From now on, the first kernel that is not found in Numba's cache is announced, once, as a warning of the logger
+    `germane.compiling`: on stderr, unless logging was told otherwise. How long each took is told at level INFO.
+    """
+    from numba.core.event import Listener, register
+
+    class Announcer(Listener):
+        def __init__(self) -> None:
+            self.told = False
+            self.began: list[float] = []  # of those that are being compiled: a kernel compiles what it calls
+
+        def on_start(self, event: Any) -> None:
+            self.began.append(time.perf_counter())
+            if not self.told:
+                self.told = True
+                _log.warning(
+                    "compiling search kernels, once; this takes some seconds ('germane warmup' does it before) ..."
+                )
+
+        def on_end(self, event: Any) -> None:
+            seconds = time.perf_counter() - self.began.pop()
+            _log.info("compiled %s in %.1f s", event.data["dispatcher"].py_func.__qualname__, seconds)
+
+    register("numba:compile", Announcer())  # type: ignore[no-untyped-call]
+
+
+def warm_up() -> float:
+    """Compile all that building, changing and searching an index need, feedback and priors included; the seconds it
+    took.
+
+    What is compiled already is loaded, so that a second time is quick. Numba keeps it beside the package, or where
+    `NUMBA_CACHE_DIR` says.
+    """
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        _work(Path(folder) / "index")
+    return time.perf_counter() - began
+
+
+def _work(folder: Path) -> None:
+    """Build, search, delete, search, merge: a little of everything."""
+    from germane.engine.engine import Engine
+    from germane.feedback import FEEDBACK_NAMES
+    from germane.rank import MODEL_NAMES
+    from germane.rank.priors import LengthPrior
+
+    documents = list(_documents())
+    many = {word: 1.0 + i for i, word in enumerate(_words()[:60])}
+    with Engine.create(folder) as engine:
+        engine.add(documents[:-50])
+        for changed in (False, True):
+            for model in MODEL_NAMES:
+                found = engine.search("aba abe year:>=2000", model=model)
+                engine.search(many, model=model)
+                engine.search(many, model=model, priors=[LengthPrior(0.1)])
+                engine.explain("aba abe", found.ids[0], model=model)
+            engine.search("+aba -abe kind:odd")
+            for method in FEEDBACK_NAMES:
+                list(engine.search("aba abe", feedback=method))
+                engine.search("aba abe", marks={found.ids[0]: True, found.ids[1]: False}, feedback=method)
+            if not changed:  # then there are two segments, and deleted documents
+                engine.add(documents[-50:])
+                engine.update(documents[:10])
+                engine.delete([document.id for document in documents[10:20]])
+        engine.suggest("abx")
+        engine.merge()
+        engine.stats()
+    list(Engine.open(folder).documents())
+
+
+def _words() -> list[str]:
+    return [a + b + c for a in "abcdefgh" for b in "bcdlmnprst" for c in "aeiou"]
+
+
+def _documents() -> Iterator[Document]:
+    """Twelve words each, frequent and rare ones; some in other letters."""
+    words = np.array(_words())
+    chosen = (len(words) * np.random.default_rng(0).random((N_DOCUMENTS, 12)) ** 2).astype(np.int64)
+    for i, text in enumerate(words[chosen].tolist()):
+        own = [*text, "café", "東京"] if i % 100 == 0 else text
+        yield Document(str(i), {"text": " ".join(own), "year": 1990 + i % 30, "kind": "even" if i % 2 == 0 else "odd"})

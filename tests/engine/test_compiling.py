@@ -1,0 +1,82 @@
+"""What is said of a first compilation, and that a warm-up leaves nothing to compile."""
+
+import json
+import subprocess
+import sys
+
+SIGNATURES = """
+import gc, json
+from numba.core.dispatcher import Dispatcher
+
+def compiled():
+    found = (o for o in gc.get_objects() if isinstance(o, Dispatcher) and o.py_func.__module__.startswith("germane"))
+    return {f"{o.py_func.__module__}.{o.py_func.__name__}": sorted(map(str, o.signatures)) for o in found}
+"""
+
+ORDINARY_WORK = """
+import tempfile
+from germane import Engine
+from germane.cli.samples import sample_path
+from germane.data import read_documents
+from germane.engine.compiling import warm_up
+from germane.feedback import FEEDBACK_NAMES
+from germane.rank import MODEL_NAMES
+
+assert warm_up() > 0.0
+before = compiled()
+with tempfile.TemporaryDirectory() as folder:
+    engine = Engine.create(folder + "/index")
+    documents = list(read_documents(sample_path()))
+    query = documents[0].fields["text"]
+    engine.add(documents[:30])
+    for part in (documents[30:40], documents[40:]):
+        for model in MODEL_NAMES:
+            ids = engine.search(query[:40], model=model, syntax=False).ids
+        for method in FEEDBACK_NAMES:
+            engine.search(query[:40], feedback=method, marks={ids[0]: True}, syntax=False)
+        engine.search("+history -science")
+        engine.suggest("histroy")
+        engine.add(part)
+        engine.delete(ids[:1])
+    engine.merge()
+    engine.search(query, syntax=False)
+    engine.close()
+after = compiled()
+print(json.dumps({name: after[name] for name in after if after[name] != before.get(name)}))
+"""
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True)
+
+
+def test_after_a_warm_up_nothing_is_compiled() -> None:
+    assert json.loads(python(SIGNATURES + ORDINARY_WORK).stdout) == {}
+
+
+TWO_KERNELS = """
+import numba
+numba.njit(lambda x: x + 1)(1)
+numba.njit(lambda x: x + 2)(1)
+"""
+
+
+def test_python_is_told_once_through_logging() -> None:
+    said = python(
+        "import tempfile\nfrom germane import Engine\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    Engine.create(folder + '/one').close(); Engine.create(folder + '/two').close()\n" + TWO_KERNELS
+    )
+    assert said.stderr.count("compiling search kernels, once") == 1
+    assert said.stdout == ""
+
+
+def test_logging_can_silence_it_or_say_more() -> None:
+    announce = "from germane.engine.compiling import announce_compiling; announce_compiling()\n"
+    logging = "import logging; logging.basicConfig(level='{}', format='%(name)s %(levelname)s %(message)s')\n"
+    assert python(logging.format("ERROR") + announce + TWO_KERNELS).stderr == ""
+    lines = python(logging.format("INFO") + announce + TWO_KERNELS).stderr.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["germane.compiling", "WARNING"], ["germane.compiling", "INFO"], ["germane.compiling", "INFO"]
+    ]  # fmt: skip
+    assert all("compiled <lambda> in " in line for line in lines[1:])
