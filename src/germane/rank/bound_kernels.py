@@ -10,7 +10,7 @@ from germane.index.blocks import NO_LENGTH, TF_CAP
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
-from germane.rank.records import HISTOGRAM, Asked, Documents, Postings, Work
+from germane.rank.records import HISTOGRAM, Asked, Extremes, Lists, Query
 
 FINE_BITS = 11
 """Maxima of documents' values are kept in windows of 2^11 documents, the smallest that are used."""
@@ -45,16 +45,16 @@ def bound_block(block, t, m, bound):
 
 
 @inner
-def bound_terms(postings, work):
+def bound_terms(table, query, m):
     """Bounds of blocks and of terms in windows, and where each window's postings begin."""
-    m, cells, bounds, row = work.model[0], work.cells, work.bounds, 0
+    cells, bounds, row = query.cells, query.bounds, 0
     for i in range(m.n_terms):
-        t = work.terms[i]
+        t = query.terms[i]
         t.bounds = row - t.first
         t.tabled = m.kind != SATURATION and m.kind != LOG_SIZE_RATIO
         begin, window = np.int64(0), np.int64(-1)
         for b in range(t.first, t.end):
-            block = postings.table[b]
+            block = table[b]
             bound_block(block, t, m, bounds[row])
             value = bounds[row, 3]
             row += 1
@@ -74,52 +74,43 @@ def bound_terms(postings, work):
 
 
 @kernel
-def prepare(asked, postings, docs, work):
+def prepare(asked, lists, table, n_docs, extremes, query, histogram):
     """Everything that is to be known before the windows are visited.
 
     Groups of arguments come as plain tuples: that costs half the time of named ones, and compiled code kept on disk
     must not speak of classes that a later version may not have.
     """
-    asked, postings, docs, work = Asked(*asked), Postings(*postings), Documents(*docs), Work(*work)
-    begin(asked, postings, docs, work)
-    m, low, high = work.model[0], asked.settings[11], -np.inf
+    asked, lists, extremes, query = Asked(*asked), Lists(*lists), Extremes(*extremes), Query(*query)
+    m, background, low, high = query.model[0], extremes.background_by_length, asked.settings[11], -np.inf
+    begin(asked, lists, query.terms, m, n_docs)
+    m.top = background[0] if len(background) > 0 else 0.0
     for code in range(NO_LENGTH):
-        m.by_of[code] = m.x0 + m.x1 * np.float64(docs.least_size[code])
-        m.background_of[code] = 0.0
-    m.top = 0.0
-    if len(docs.background) > 0:
-        m.top = docs.background_by_length[0]
-        for code in range(NO_LENGTH):
-            m.background_of[code] = m.mass * (docs.background_by_length[code] - m.top)
-    m.n_windows = (m.n_docs + (1 << m.bits) - 1) >> m.bits
-    bound_terms(postings, work)
+        m.by_of[code] = m.x0 + m.x1 * np.float64(extremes.least_size[code])
+        m.background_of[code] = m.mass * (background[code] - m.top) if len(background) > 0 else 0.0
+    m.n_windows = (n_docs + (1 << m.bits) - 1) >> m.bits
+    bound_terms(table, query, m)
     step = 1 << (m.bits - FINE_BITS)
     for w in range(m.n_windows):
-        window, total, rest = work.windows[w], 0.0, m.constant + m.mass * m.top
+        window, total = query.windows[w], 0.0
         for i in range(m.n_terms):
-            total += work.cells[w * m.n_terms + i].bound
-        window.scaling = maximum(docs.norm_maxima, w * step, step) if len(docs.norm) > 0 else 1.0
-        window.flat = rest + (maximum(docs.prior_maxima, w * step, step) if len(docs.prior) > 0 else 0.0)
+            total += query.cells[w * m.n_terms + i].bound
+        window.flat = m.constant + m.mass * m.top + maximum(extremes.prior_maxima, w * step, step, 0.0)
+        window.scaling = maximum(extremes.norm_maxima, w * step, step, 1.0)
         window.total = total * window.scaling + window.flat
         high = max(high, window.total)
-    start_histogram(work, max(low, m.threshold), high)
+    m.low, m.edge, m.above = max(low, m.threshold), 0, 0
+    m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
     m.slack = 1e-12 * (1.0 + m.n_terms / 1000.0) * (1.0 + abs(high) + abs(m.low))
+    for place in range(len(histogram)):
+        histogram[place] = 0
 
 
 @inner
-def start_histogram(work, low, high):
-    """Classes of scores between `low` and `high`, all empty."""
-    m = work.model[0]
-    m.low, m.edge, m.above = low, 0, 0
-    m.per_class = HISTOGRAM / (high - low) if high > low else 0.0
-    for place in range(len(work.histogram)):
-        work.histogram[place] = 0
-
-
-@inner
-def maximum(values, begin, n):
-    """values[begin : begin + n].max()"""
-    highest = -np.inf
-    for i in range(begin, min(begin + n, len(values))):
+def maximum(values, begin, n, otherwise):
+    """values[begin : begin + n].max(), or `otherwise` if there are no values at all."""
+    if len(values) == 0:
+        return otherwise
+    highest = values[begin]
+    for i in range(begin + 1, min(begin + n, len(values))):
         highest = max(highest, values[i])
     return highest

@@ -9,9 +9,9 @@ import numpy as np
 
 from germane.index.block_kernels import decode_list
 from germane.index.blocks import BLOCK
-from germane.jit import allocating, kernel
+from germane.jit import allocating, inner, kernel
 from germane.rank.impact_kernels import impact
-from germane.rank.records import Asked, Postings, Work
+from germane.rank.records import Asked, Lists
 
 
 @allocating
@@ -28,32 +28,36 @@ def word_sums(words, table, first_block, df, weight, squared_log, out):
             out[docs[i]] += value * weight[t]
 
 
-@allocating
-def impact_sums(asked, postings, size, work, out):
-    """out[d] = Σ_t impact(t, d) over the terms asked for, for every document of the segment."""
-    asked, postings, work = Asked(*asked), Postings(*postings), Work(*work)
-    t, m, settings = work.terms[0], work.model[0], asked.settings
+@inner
+def set_impact(settings, m):
+    """The numbers of the impact that belong to no term."""
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
+
+
+@allocating
+def impact_sums(asked, lists, words, table, size, term, model, out):
+    """out[d] = Σ_t impact(t, d) over the terms asked for, for every document of the segment."""
+    asked, lists, t, m = Asked(*asked), Lists(*lists), term[0], model[0]
+    set_impact(asked.settings, m)
     out[:] = 0.0
     largest = 0
     for number in asked.numbers:
-        largest = max(largest, postings.df[number])
+        largest = max(largest, lists.df[number])
     docs, counts = np.empty(largest + BLOCK, np.uint32), np.empty(largest + BLOCK, np.uint32)
     for i in range(len(asked.numbers)):
-        number = asked.numbers[i]
+        first, df = lists.first_block[asked.numbers[i]], lists.df[asked.numbers[i]]
         t.weight, t.scale = asked.weight[i], asked.scale[i]
-        decode_list(postings.words, postings.table, postings.first_block[number], postings.df[number], docs, counts)
-        for j in range(postings.df[number]):
+        decode_list(words, table, first, df, docs, counts)
+        for j in range(df):
             d = docs[j]
             out[d] += impact(t, m, np.float64(counts[j]), m.x0 + m.x1 * np.float64(size[d]))
 
 
 @kernel
-def impacts_of(asked, size, work, counts, out):
+def impacts_of(asked, size, term, model, counts, out):
     """out[i] = the impact of counts[i] occurrences of term i in a document of this size, 0 for none."""
-    asked, work = Asked(*asked), Work(*work)
-    t, m, settings = work.terms[0], work.model[0], asked.settings
-    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
+    asked, t, m = Asked(*asked), term[0], model[0]
+    set_impact(asked.settings, m)
     for i in range(len(counts)):
         t.weight, t.scale = asked.weight[i], asked.scale[i]
         out[i] = impact(t, m, counts[i], m.x0 + m.x1 * size) if counts[i] > 0.0 else 0.0

@@ -6,7 +6,7 @@ from germane.index.block_kernels import words_needed
 from germane.index.segment import ForwardArrays
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact, score_of
-from germane.rank.records import Asked, Documents, Postings, Work
+from germane.rank.records import Asked, Documents, Lists
 from germane.rank.simd import prefetch
 
 AHEAD = 4
@@ -54,39 +54,37 @@ def ask_ahead(docs, c, n, forward):
 
 
 @inner
-def look_up(d, forward, work):
-    """work.held[t] = how often document d holds term t; terms it does not hold are left as they are."""
+def look_up(d, forward, terms, slots, held):
+    """held[t] = how often document d holds term t; terms it does not hold are left as they are."""
     n, width = np.int64(forward.n_unique[d]), np.int64(forward.term_bits[d])
-    at, number, slots = forward.at[d], np.int64(-1), work.slots
+    at, number = forward.at[d], np.int64(-1)
     for j in range(n):
         number += packed_value(forward.words, at, width, j) + 1
         slot = slot_of(number, len(slots))
         while slots[slot] >= 0:
-            if work.terms[slots[slot]].number == number:
+            if terms[slots[slot]].number == number:
                 counts_at, bits = at + words_needed(n, width), np.int64(forward.tf_bits[d])
-                work.held[slots[slot]] = packed_value(forward.words, counts_at, bits, j) + 1
+                held[slots[slot]] = packed_value(forward.words, counts_at, bits, j) + 1
                 break
             slot = (slot + 1) & (len(slots) - 1)
 
 
 @kernel
-def score_documents(asked, postings, documents, forward, work, docs, out):
+def score_documents(asked, lists, documents, forward, terms, model, slots, held, docs, out):
     """out[c] = the score of document docs[c], its counts from the forward index, impacts in the terms' order.
 
-    -inf for one that holds none of the terms, which a search would not find. `work.slots`, a power of two of them, are
-    all -1.
+    -inf for one that holds none of the terms, which a search would not find. `slots`: a power of two of them, all -1;
+    `held`: zeros.
     """
-    asked, postings, documents = Asked(*asked), Postings(*postings), Documents(*documents)
-    forward, work = ForwardArrays(*forward), Work(*work)
-    begin(asked, postings, documents, work)
-    m, held = work.model[0], work.held
-    hash_terms(work.terms, m.n_terms, work.slots)
+    documents, forward, m = Documents(*documents), ForwardArrays(*forward), model[0]
+    begin(Asked(*asked), Lists(*lists), terms, m, len(documents.size))
+    hash_terms(terms, m.n_terms, slots)
     for c in range(len(docs)):
         ask_ahead(docs, c, len(docs), forward)
         d, total = docs[c], 0.0
-        look_up(d, forward, work)
+        look_up(d, forward, terms, slots, held)
         for i in range(m.n_terms):
             if held[i] > 0:
-                total += impact(work.terms[i], m, np.float64(held[i]), m.x0 + m.x1 * np.float64(documents.size[d]))
+                total += impact(terms[i], m, np.float64(held[i]), m.x0 + m.x1 * np.float64(documents.size[d]))
                 held[i] = 0
         out[c] = score_of(documents, m, d, total) if total > 0.0 else -np.inf

@@ -63,21 +63,21 @@ def block_size(t, b):
 
 
 @inner
-def begin(asked, postings, docs, work):
-    """Fill the records of the model and of the terms."""
-    m, settings, n_terms = work.model[0], asked.settings, len(asked.numbers)
+def begin(asked, lists, terms, m, n_docs):
+    """Fill the records of the terms and of the model."""
+    settings, n_terms = asked.settings, len(asked.numbers)
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold = settings[4], settings[5], settings[6]
     m.bits, m.k = np.int64(settings[7]), np.int64(settings[8])
     m.dense, m.prune = settings[9] > 0.0, settings[10] > 0.0
-    m.n_docs, m.n_terms, m.found = len(docs.size), n_terms, 0
+    m.n_docs, m.n_terms, m.found = n_docs, n_terms, 0
     total, later = 0.0, 0
     for i in range(n_terms):
         total += asked.weight[i]
-        later += postings.df[asked.numbers[i]]
+        later += lists.df[asked.numbers[i]]
     for i in range(n_terms):
-        t, number = work.terms[i], asked.numbers[i]
-        t.number, t.first, t.df = number, postings.first_block[number], postings.df[number]
+        t, number = terms[i], asked.numbers[i]
+        t.number, t.first, t.df = number, lists.first_block[number], lists.df[number]
         t.end = t.first + (t.df + BLOCK - 1) // BLOCK
         t.weight, t.scale, t.share = asked.weight[i], asked.scale[i], asked.weight[i] / total
         later -= t.df

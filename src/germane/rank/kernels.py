@@ -22,7 +22,7 @@ from germane.index.blocks import BLOCK
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import block_size, decoded_impact, score_of
 from germane.rank.kinds import SATURATION
-from germane.rank.records import HISTOGRAM, Documents, Postings, Work
+from germane.rank.records import HISTOGRAM, Documents, Query, Work
 from germane.rank.simd import LANES, count_bits, lowest_bit, prefetch, reach_mask
 
 ASKING = 40
@@ -32,12 +32,12 @@ LEAST = 5e-324
 
 
 @inner
-def decode(postings, t, b):
+def decode(words, table, t, b):
     """Bring block b of the term into its buffers."""
     if t.cached != b:
         t.cached = b
-        previous = np.int64(postings.table[b - 1].last) if b > t.first else np.int64(-1)
-        decode_block(postings.words, postings.table, b, block_size(t, b), previous, t.docs, t.extras, 0)
+        previous = np.int64(table[b - 1].last) if b > t.first else np.int64(-1)
+        decode_block(words, table, b, block_size(t, b), previous, t.docs, t.extras, 0)
 
 
 @inner
@@ -78,28 +78,27 @@ def add_postings(t, m, size, begin, end, least, base, acc, touched, n):
 
 
 @inner
-def add_term(postings, work, t, size, b, base, least, n):
+def add_term(words, table, bounds, t, m, size, b, base, least, acc, touched, n):
     """Add the term's postings in the window from `base` on, from block b on, but for those bounded below `least`."""
-    m, table = work.model[0], postings.table
     stop = base + (1 << m.bits)
     begin = np.int64(table[b - 1].last) + 1 if b > t.first else np.int64(0)
     while b < t.end and begin < stop:
-        bound, last = work.bounds[t.bounds + b], np.int64(table[b].last)
+        bound, last = bounds[t.bounds + b], np.int64(table[b].last)
         if bound[3] >= least:
-            decode(postings, t, b)
+            decode(words, table, t, b)
             lo = first_at_least(t.docs, base) if begin < base else 0
             hi = first_at_least(t.docs, stop) if last >= stop else block_size(t, b)
             extra = np.uint32(0) if bound[0] >= least else np.uint32(1) if bound[1] >= least else np.uint32(3)
-            n = add_postings(t, m, size, lo, hi, extra, base, work.acc, work.touched, n)
+            n = add_postings(t, m, size, lo, hi, extra, base, acc, touched, n)
         begin = last + 1
         b += 1
     return n
 
 
 @inner
-def count_reaching(work, n, need, most):
+def count_reaching(acc, touched, n, window, need, most):
     """How many places reach `need`, a touched one as often as it was; stops counting above `most`."""
-    acc, touched, window, reaching = work.acc, work.touched, 1 << work.model[0].bits, 0
+    reaching = 0
     if n >= window:
         for group in range(0, window, LANES):
             reaching += count_bits(reach_mask(acc, group, need))
@@ -112,9 +111,9 @@ def count_reaching(work, n, need, most):
 
 
 @inner
-def collect(work, n, base, need):
+def collect(acc, touched, candidates, n, window, base, need):
     """The documents whose sums reach `need`; all sums are cleared. n >= the window: any place may be touched."""
-    acc, touched, candidates, window, found = work.acc, work.touched, work.candidates, 1 << work.model[0].bits, 0
+    found = 0
     if n >= window:
         for group in range(0, window, LANES):
             reaching = reach_mask(acc, group, need)
@@ -161,24 +160,24 @@ def qualify(docs, m, candidates, n, reserve, missing, limit):
 
 
 @inner
-def look_up(postings, work, t, size, b, n, later, missing):
+def look_up(words, table, bounds, t, m, size, b, candidates, n, later, missing):
     """Add the term to the n candidates that hold it; keeps those that can reach what they need.
 
     `later`: the bounds of the terms behind it; `missing`: the share of the background in these and its own.
     """
-    m, candidates, first, before, kept = work.model[0], work.candidates, b, np.int64(-1), 0
+    first, before, kept = b, np.int64(-1), 0
     for c in range(n):
         one = candidates[c]
         d, total = one.doc, one.sum
         if d < before:
             b = first
         before = d
-        while b < t.end and np.int64(postings.table[b].last) < d:
+        while b < t.end and np.int64(table[b].last) < d:
             b += 1
-        bound = work.bounds[t.bounds + b, 3] if b < t.end else 0.0
+        bound = bounds[t.bounds + b, 3] if b < t.end else 0.0
         if total + later + bound >= one.need + missing * one.lack:
             if b < t.end:
-                decode(postings, t, b)
+                decode(words, table, t, b)
                 i = first_at_least(t.docs, d)
                 if np.int64(t.docs[i]) == d:
                     total += decoded_impact(t, m, t.extras[i], size[d])
@@ -189,101 +188,101 @@ def look_up(postings, work, t, size, b, n, later, missing):
 
 
 @inner
-def split(work, w, required):
+def split(query, m, w, required):
     """How many terms are essential in window w, and the others' share of the background; fills `suffix`."""
-    n_terms, essential, missing = work.model[0].n_terms, 0, 0.0
-    work.suffix[n_terms] = 0.0
-    for i in range(n_terms - 1, -1, -1):
-        work.suffix[i] = work.suffix[i + 1] + work.cells[w * n_terms + i].bound
-        if essential == 0 and work.suffix[i] >= required:
+    suffix, essential, missing = query.suffix, 0, 0.0
+    suffix[m.n_terms] = 0.0
+    for i in range(m.n_terms - 1, -1, -1):
+        suffix[i] = suffix[i + 1] + query.cells[w * m.n_terms + i].bound
+        if essential == 0 and suffix[i] >= required:
             essential = i + 1
         elif essential == 0:
-            missing += work.terms[i].share
+            missing += query.terms[i].share
     return max(essential, 1), missing
 
 
 @inner
-def visit(postings, docs, work, w, limit):
+def visit(words, table, docs, query, work, w, limit):
     """Candidates of window w with their whole sums; how many."""
-    terms, m, suffix = work.terms, work.model[0], work.suffix
-    n_terms, base = m.n_terms, w << m.bits
-    required = (limit - work.windows[w].flat) / work.windows[w].scaling if m.prune else -np.inf
-    essential, missing = split(work, w, required)
-    done, n = 0, 1 << m.bits if m.dense else 0
+    terms, m, suffix = query.terms, query.model[0], query.suffix
+    n_terms, base, window = m.n_terms, w << m.bits, 1 << m.bits
+    required = (limit - query.windows[w].flat) / query.windows[w].scaling if m.prune else -np.inf
+    essential, missing = split(query, m, w, required)
+    done, n = 0, window if m.dense else 0
     while True:
         for i in range(done, essential):
-            cell = work.cells[w * n_terms + i]
-            if cell.block < terms[i].end:
-                least = required - (suffix[0] - cell.bound)
-                n = add_term(postings, work, terms[i], docs.size, cell.block, base, least, n)
+            cell, t = query.cells[w * n_terms + i], terms[i]
+            if cell.block < t.end:
+                least, b = required - (suffix[0] - cell.bound), cell.block
+                n = add_term(words, table, query.bounds, t, m, docs.size, b, base, least, work.acc, work.touched, n)
         need = max(required - suffix[essential], LEAST)
         if essential == n_terms:
             break
         most = (terms[essential - 1].later << m.bits) // (m.n_docs * ASKING * (n_terms - essential))
-        if count_reaching(work, n, need, most) <= most:
+        if count_reaching(work.acc, work.touched, n, window, need, most) <= most:
             break
         done = essential
         while essential == done or (essential < n_terms and 2 * terms[essential - 1].later > terms[done - 1].later):
             missing -= terms[essential].share
             essential += 1
-    n = collect(work, n, base, need)
+    n = collect(work.acc, work.touched, work.candidates, n, window, base, need)
     n = qualify(docs, m, work.candidates, n, suffix[essential], missing, limit)
     for i in range(essential, n_terms):
-        block = work.cells[w * n_terms + i].block
-        n = look_up(postings, work, terms[i], docs.size, block, n, suffix[i + 1], missing)
-        missing -= terms[i].share
+        t, b = terms[i], query.cells[w * n_terms + i].block
+        n = look_up(words, table, query.bounds, t, m, docs.size, b, work.candidates, n, suffix[i + 1], missing)
+        missing -= t.share
     return n
 
 
 @inner
-def keep(work, m, score, d):
-    """Take a result in: into the list and the histogram of scores."""
-    result = work.results[m.found]
-    result.score, result.doc = score, d
-    m.found += 1
-    place = min(HISTOGRAM - 1, np.int64((score - m.low) * m.per_class)) if score > m.low else 0
-    work.histogram[place] += 1
-    m.above += place > m.edge
-
-
-@inner
-def forget(work, m):
+def forget(results, m):
     """Drop the results below the threshold."""
     kept = 0
     for i in range(m.found):
-        one, kept_one = work.results[i], work.results[kept]
-        if one.score >= m.threshold:
-            kept_one.score, kept_one.doc = one.score, one.doc
+        if results[i].score >= m.threshold:
+            results[kept].score, results[kept].doc = results[i].score, results[i].doc
             kept += 1
     m.found = kept
 
 
+@inner
+def keep(docs, m, work, n):
+    """Take those of n candidates in that reach the threshold, and let it rise with the histogram of scores."""
+    histogram = work.histogram
+    for c in range(n):
+        d = work.candidates[c].doc
+        score = score_of(docs, m, d, work.candidates[c].sum)
+        if score >= m.threshold:
+            work.results[m.found].score, work.results[m.found].doc = score, d
+            m.found += 1
+            place = min(HISTOGRAM - 1, np.int64((score - m.low) * m.per_class)) if score > m.low else 0
+            histogram[place] += 1
+            m.above += place > m.edge
+    while m.above - histogram[m.edge + 1] >= m.k:
+        m.edge += 1
+        m.above -= histogram[m.edge]
+    if m.above >= m.k and m.prune:
+        m.threshold = max(m.threshold, m.low + (m.edge + 1) / m.per_class - m.slack)
+
+
 @kernel
-def scan(postings, docs, work, w):
+def scan(words, table, docs, query, work, w):
     """Visit the windows from w on until the results may not fit; returns the next window.
 
     `rank.bound_kernels.prepare` was asked before. Of the results in `work`, k reach the threshold as soon as there are
     so many; none lies below it.
     """
-    postings, docs, work = Postings(*postings), Documents(*docs), Work(*work)
-    m = work.model[0]
+    docs, query, work = Documents(*docs), Query(*query), Work(*work)
+    m = query.model[0]
     while w < m.n_windows:
         if m.found + (1 << m.bits) > len(work.results):
-            forget(work, m)
+            forget(work.results, m)
             if m.found + (1 << m.bits) > len(work.results):
                 break
         limit = m.threshold - m.slack
-        if work.windows[w].total >= limit or not m.prune:
-            for c in range(visit(postings, docs, work, w, limit)):
-                one = work.candidates[c]
-                score = score_of(docs, m, one.doc, one.sum)
-                if score >= m.threshold:
-                    keep(work, m, score, one.doc)
-            while m.above - work.histogram[m.edge + 1] >= m.k:
-                m.edge += 1
-                m.above -= work.histogram[m.edge]
-            if m.above >= m.k and m.prune:
-                m.threshold = max(m.threshold, m.low + (m.edge + 1) / m.per_class - m.slack)
+        if query.windows[w].total >= limit or not m.prune:
+            n = visit(words, table, docs, query, work, w, limit)
+            keep(docs, m, work, n)
         w += 1
-    forget(work, m)
+    forget(work.results, m)
     return w

@@ -1,6 +1,6 @@
 """What the scoring kernels are told and what they remember, as NumPy records: one type each, quickly compiled.
 
-`Asked`, `Postings`, `Documents` and `Work` group what a kernel is given; `rank.scoring` fills them.
+The classes group what a kernel is given; `rank.scoring` fills them.
 """
 
 from typing import NamedTuple
@@ -104,38 +104,39 @@ SETTINGS = ("kind", "delta", "x0", "x1", "constant", "mass", "threshold", "bits"
 """The entries of `Asked.settings`. `typical`: the rest of the score of a usual document; the others: see MODEL."""
 
 
-class Postings(NamedTuple):
-    """The posting lists of a segment: packed words, block table, each term's first block and length."""
+class Lists(NamedTuple):
+    """Where each term's list begins in the block table, and how long it is."""
 
-    words: npt.NDArray[np.uint32]
-    table: Records
     first_block: Integers
     df: Integers
 
 
 class Documents(NamedTuple):
-    """What is known of each document; empty: nothing. `mask`: 0 for one that is not wanted.
-
-    Maxima are those of `rank.arguments.DocumentPart`; `least_size`: by the code of a length, the smallest size of
-    documents of this length and longer ones.
-    """
+    """What is known of each document; empty: nothing. `mask`: 0 for one that is not wanted."""
 
     size: npt.NDArray[np.uint32]
     norm: Floats
     background: Floats
     prior: Floats
     mask: npt.NDArray[np.uint8]
+
+
+class Extremes(NamedTuple):
+    """What bounds the documents' values: those of `rank.arguments.DocumentPart`; empty: nothing.
+
+    `least_size`: by the code of a length, the smallest size of documents of this length and longer ones.
+    """
+
     least_size: Integers
     background_by_length: Floats
     norm_maxima: Floats
     prior_maxima: Floats
 
 
-class Work(NamedTuple):
-    """Memory of one thread. `acc`: sums by place in the window, zeros before and after; `touched`: those that are not.
+class Query(NamedTuple):
+    """The query in a segment: TERMs, one MODEL, WINDOWs, CELLs (term by term in each window), four bounds a block.
 
-    TERMs, one MODEL, WINDOWs, CELLs (term by term in each window), bounds (four for each block), CANDIDATEs, RESULTs;
-    `suffix`: bounds from a term on; `slots`, `held`: of `rank.forward_kernels`.
+    `suffix`: the bounds in a window from a term on.
     """
 
     terms: Records
@@ -144,10 +145,13 @@ class Work(NamedTuple):
     cells: Records
     bounds: Floats
     suffix: Floats
+
+
+class Work(NamedTuple):
+    """Memory. `acc`: sums by place in the window, zeros before and after; `touched`: the places that are not."""
+
     acc: Floats
     touched: npt.NDArray[np.uint32]
     candidates: Records
     results: Records
     histogram: npt.NDArray[np.int32]
-    slots: Integers
-    held: Integers

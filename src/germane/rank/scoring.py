@@ -26,7 +26,9 @@ from germane.rank.records import (
     WINDOW,
     Asked,
     Documents,
-    Postings,
+    Extremes,
+    Lists,
+    Query,
     Records,
     Work,
 )
@@ -49,42 +51,37 @@ class Memory(threading.local):
 
     def __init__(self) -> None:
         window = 1 << LONG_BITS
-        self.work = Work(
+        self.query = Query(
             terms=np.zeros(16, TERM),
             model=np.zeros(1, MODEL),
-            windows=np.empty(64, WINDOW),
-            cells=np.empty(1024, CELL),
-            bounds=np.empty((1024, 4)),
-            suffix=np.empty(17),
+            windows=np.zeros(64, WINDOW),
+            cells=np.zeros(1024, CELL),
+            bounds=np.zeros((1024, 4)),
+            suffix=np.zeros(17),
+        )
+        self.work = Work(
             acc=np.zeros(window),
-            touched=np.empty(window, np.uint32),
-            candidates=np.empty(window, CANDIDATE),
-            results=np.empty(window + ROOM, RESULT),
+            touched=np.zeros(window, np.uint32),
+            candidates=np.zeros(window, CANDIDATE),
+            results=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
-            slots=np.empty(0, np.int64),
-            held=np.empty(0, np.int64),
         )
 
-    def reserve(self, n_terms: int, windows: int, blocks: int, candidates: int, results: int) -> Work:
+    def reserve(self, n_terms: int, n_windows: int, n_blocks: int, n_results: int) -> tuple[Query, Work]:
         """Memory for a query of so many terms and so on."""
-        work = self.work
-        sizes = {
-            "terms": n_terms,
-            "windows": windows,
-            "cells": windows * n_terms,
-            "bounds": blocks,
-            "suffix": n_terms + 1,
-            "candidates": candidates,
-            "results": results,
-        }
-        grown = {}
-        for name, size in sizes.items():
-            buffer = getattr(work, name)
-            if len(buffer) < size:
-                grown[name] = np.zeros((1 << (size - 1).bit_length(), *buffer.shape[1:]), buffer.dtype)
-        if grown:
-            self.work = work = work._replace(**grown)
-        return work
+        query = self.query
+        if n_terms > len(query.terms):
+            query = query._replace(terms=np.zeros(2 * n_terms, TERM), suffix=np.zeros(2 * n_terms + 1))
+        if n_windows > len(query.windows):
+            query = query._replace(windows=np.zeros(2 * n_windows, WINDOW))
+        if n_terms * n_windows > len(query.cells):
+            query = query._replace(cells=np.zeros(2 * n_terms * n_windows, CELL))
+        if n_blocks > len(query.bounds):
+            query = query._replace(bounds=np.zeros((2 * n_blocks, 4)))
+        if n_results > len(self.work.results):
+            self.work = self.work._replace(results=np.zeros(2 * n_results, RESULT))
+        self.query = query
+        return query, self.work
 
 
 _memory = Memory()
@@ -119,24 +116,18 @@ def _asked(terms: TermArrays, *settings: float) -> Asked:
     return Asked(terms.numbers, terms.weight, terms.scale, np.array(own, np.float64))
 
 
-def _postings(segment: Segment) -> Postings:
-    return Postings(*segment.blocks, segment.first_block, segment.df)
+def _lists(segment: Segment) -> Lists:
+    return Lists(segment.first_block, segment.df)
 
 
 def _documents(segment: Segment, plan: Plan, values: DocumentValues, mask: Mask) -> Documents:
-    norm, background, prior = values
-    by_unique = plan.sized_by_unique
-    return Documents(
-        segment.n_unique if by_unique else segment.doc_len,
-        norm.values,
-        background.values,
-        prior.values,
-        mask,
-        segment.least_unique if by_unique else LENGTHS,
-        background.by_length,
-        norm.maxima,
-        prior.maxima,
-    )
+    size = segment.n_unique if plan.sized_by_unique else segment.doc_len
+    return Documents(size, values.norm.values, values.background.values, values.prior.values, mask)
+
+
+def _extremes(segment: Segment, plan: Plan, values: DocumentValues) -> Extremes:
+    least = segment.least_unique if plan.sized_by_unique else LENGTHS
+    return Extremes(least, values.background.by_length, values.norm.maxima, values.prior.maxima)
 
 
 def _window_bits(n_docs: int, n_terms: int) -> int:
@@ -169,18 +160,19 @@ def top_k(
     typical = plan.constant + mass * values.background.typical + values.prior.typical
     asked = _asked(terms, mass, threshold, bits, k, 2 * postings > n_docs, prune, typical)
     room = (1 << bits) + max(ROOM, 4 * k)
-    work = _memory.reserve(n_terms, n_windows, postings // BLOCK + n_terms, 1 << bits, room)
-    documents = _documents(segment, plan, values, mask)
-    groups = tuple(map(tuple, (_postings(segment), documents, work)))
-    bound_kernels.prepare(tuple(asked), *groups)
+    query, work = _memory.reserve(n_terms, n_windows, postings // BLOCK + n_terms, room)
+    (words, table), extremes, state = segment.blocks, _extremes(segment, plan, values), query.model[0]
+    bound_kernels.prepare(
+        tuple(asked), tuple(_lists(segment)), table, n_docs, tuple(extremes), tuple(query), work.histogram
+    )
+    groups = tuple(_documents(segment, plan, values, mask)), tuple(query), tuple(work)
     w = 0
     while True:
-        w = kernels.scan(*groups, w)
-        state = work.model[0]
+        w = kernels.scan(words, table, *groups, w)
         scores, docs = _best(work.results[: state["found"]], k, segment.id_rank)
         if w == state["n_windows"]:
             return scores, docs
-        _start_anew(work, scores, docs)
+        _start_anew(query.model, work, scores, docs)
 
 
 def _best(results: Records, k: int, id_rank: npt.NDArray[np.uint32]) -> tuple[Floats, Integers]:
@@ -196,9 +188,9 @@ def _best(results: Records, k: int, id_rank: npt.NDArray[np.uint32]) -> tuple[Fl
     return best[:k], docs[order[:k]]
 
 
-def _start_anew(work: Work, scores: Floats, docs: Integers) -> None:
+def _start_anew(model: Records, work: Work, scores: Floats, docs: Integers) -> None:
     """Go on with the best k alone, when the results fill their room: the histogram begins at the last of them."""
-    n, model = len(scores), work.model
+    n = len(scores)
     work.results["score"][:n], work.results["doc"][:n] = scores, docs
     low, high = float(scores[-1]), float(scores[0])
     per_class = HISTOGRAM / (high - low) if high > low else 0.0
@@ -211,26 +203,26 @@ def _start_anew(work: Work, scores: Floats, docs: Integers) -> None:
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:
     """The scores of given documents; -inf for one without any of the terms, which a search would not find."""
     n_terms, scores = len(terms.numbers), np.empty(len(docs))
-    work = _memory.reserve(n_terms, 0, 0, 0, 0)
+    query, _ = _memory.reserve(n_terms, 0, 0, 0)
     slots = np.full(max(64, 1 << (8 * n_terms - 1).bit_length()), -1, np.int64)
-    work = work._replace(slots=slots, held=np.zeros(n_terms, np.int64))
     asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
     documents = _documents(segment, terms.plan, values, NO_MASK)
-    groups = map(tuple, (asked, _postings(segment), documents, segment.forward_arrays, work))
-    forward_kernels.score_documents(*groups, docs, scores)
+    groups = map(tuple, (asked, _lists(segment), documents, segment.forward_arrays))
+    forward_kernels.score_documents(*groups, query.terms, query.model, slots, np.zeros(n_terms, np.int64), docs, scores)
     return scores
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
     """The sum of impacts of every document of the segment, 0 for one without any of the terms."""
     sums, size = np.empty(segment.n_docs), _documents(segment, terms.plan, NO_VALUES, NO_MASK).size
-    asked, postings, work = map(tuple, (_asked(terms), _postings(segment), _memory.work))
-    document_kernels.impact_sums(asked, postings, size, work, sums)
+    query, groups = _memory.query, (tuple(_asked(terms)), tuple(_lists(segment)))
+    document_kernels.impact_sums(*groups, *segment.blocks, size, query.terms, query.model, sums)
     return sums
 
 
 def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
     """The impacts of the plan's terms in a document of this size that holds each so often."""
     impacts, terms = np.empty(len(counts)), TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
-    document_kernels.impacts_of(tuple(_asked(terms)), size, tuple(_memory.work), counts, impacts)
+    query = _memory.query
+    document_kernels.impacts_of(tuple(_asked(terms)), size, query.terms, query.model, counts, impacts)
     return impacts
