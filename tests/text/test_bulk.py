@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from germane.errors import ParameterError
-from germane.text import Analyzer, bulk, kernels
+from germane.text import Analyzer, kernels, word_table
 from germane.text.bulk import BulkAnalyzer
 from germane.text.tokenizer import tokenize
 
@@ -60,7 +60,7 @@ def test_equals_the_analyzer_text_by_text(batches: list[list[str]], analyzer: An
 @given(st.lists(TEXT, max_size=6))
 def test_growing_from_almost_nothing_changes_nothing(texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "_FIRST_TOKENS", 1)
+        patch.setattr(word_table, "FIRST_WORDS", 1)
         small = BulkAnalyzer(PLAIN)
     assert terms_of(small, texts) == [tokenize(text) for text in texts]
 
