@@ -24,10 +24,10 @@ class BulkAnalyzer:
     """Analyses batches of texts, and numbers their terms densely in order of first appearance.
 
     `terms[i]` is the term with id `i`; successive batches extend the same vocabulary. Only stemming a token never met
-    before costs Python time: the rest is one pass over the bytes (`kernels.scan`) and one over the tokens. A batch needs
-    about six times its size in memory while it is analysed. The kernels release the GIL, so threads run side by side
-    when each has its own BulkAnalyzer; one BulkAnalyzer must not be shared. An analyser with synonyms takes the slower
-    road of `NumberedWords`, text by text: its terms do not follow from single tokens.
+    before costs Python time: the rest is one pass over the bytes (`kernels.scan`) and one over the tokens. A batch
+    needs about six times its size in memory while it is analysed. The kernels release the GIL, so threads run side by
+    side when each has its own BulkAnalyzer; one BulkAnalyzer must not be shared. An analyser with synonyms takes the
+    slower road of `NumberedWords`, text by text: its terms do not follow from single tokens.
 
     >>> bulk = BulkAnalyzer(Analyzer())
     >>> bulk.analyze(["Ranking the documents", "A document ranks"])
