@@ -71,25 +71,24 @@ def test_bits_needed() -> None:
         assert kernels.bits_needed(value) == value.bit_length()
 
 
-def inverted(n_terms: int, lengths: list[int], seed: int) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(seed)
-    tokens = np.minimum(rng.geometric(0.05, sum(lengths)) - 1, n_terms - 1).astype(np.uint32)
-    rank = rng.permutation(n_terms)
-    cf, starts = np.zeros(n_terms, np.int64), np.zeros(n_terms + 1, np.int64)
-    docs, counts = np.empty(len(tokens), np.uint32), np.empty(len(tokens), np.uint32)
-    n = kernels.invert(tokens, np.cumsum(lengths), rank, cf, docs, counts, starts)
-    pairs = np.stack([rank[tokens], np.repeat(np.arange(len(lengths)), lengths)])
-    return pairs, cf, starts, docs[:n], counts[:n]
-
-
 def test_invert_and_transpose() -> None:
     lengths = [0, 5, 0, 300, 1, 1, 77, 0]
-    pairs, cf, starts, docs, counts = inverted(40, lengths, 0)
+    rng = np.random.default_rng(0)
+    tokens = np.minimum(rng.geometric(0.05, sum(lengths)) - 1, 39)
+    pairs = np.stack([tokens, np.repeat(np.arange(len(lengths)), lengths)])
     expected, expected_counts = np.unique(pairs, axis=1, return_counts=True)
-    assert np.array_equal(np.repeat(np.arange(40), np.diff(starts)), expected[0])
+    order = np.lexsort((rng.random(len(expected[0])), expected[1]))  # documents ascend, their terms come in any order
+    starts = np.concatenate([[0], np.cumsum(np.bincount(expected[0], minlength=40))])
+    docs, counts = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
+    at = starts[:-1].copy()
+    ends = np.cumsum(np.bincount(expected[1], minlength=len(lengths)))
+    cut = int(ends[3])  # two calls
+    own, own_counts = expected[0][order].astype(np.uint32), expected_counts[order].astype(np.uint32)
+    kernels.invert(own[:cut], own_counts[:cut], ends[:4], 0, at, docs, counts)
+    kernels.invert(own[cut:], own_counts[cut:], ends[4:] - cut, 4, at, docs, counts)
+    assert np.array_equal(at, starts[1:])
     assert np.array_equal(docs, expected[1])
     assert np.array_equal(counts, expected_counts)
-    assert np.array_equal(cf, np.bincount(pairs[0], minlength=40))
 
     doc_starts = np.zeros(len(lengths) + 1, np.int64)
     terms, term_counts = np.empty(len(docs), np.uint32), np.empty(len(docs), np.uint32)

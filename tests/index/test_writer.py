@@ -191,7 +191,10 @@ def test_threads_and_memory_make_no_difference(
 # -- merging -------------------------------------------------------------------------------------------------------
 
 
-def test_merge_policy() -> None:
+def test_merge_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose_merge([(5, 5)]) == []
+    assert choose_merge([(5, 5), (3000, 3000), (255, 400), (256, 256)]) == [0, 2]  # small ones at once
+    monkeypatch.setattr(merge, "TAIL", 0)
     assert choose_merge([]) == []
     assert choose_merge([(5, 5)] * 7) == []
     assert choose_merge([(5, 5)] * 8) == list(range(8))
@@ -205,8 +208,31 @@ def test_merge_policy() -> None:
 def test_the_number_of_segments_stays_small(engine: Engine) -> None:
     for i in range(70):
         engine.add([doc(f"d{i}")])
-    assert engine.stats().segments <= 2 * merge.FANOUT
+    assert engine.stats().segments == 1
     assert len(engine) == 70
+
+
+def test_single_documents_cost_one_commit_each(engine: Engine) -> None:
+    engine.add([doc("first")])
+    before = engine.stats().generation
+    for i in range(20):
+        engine.add([doc(f"d{i}")])
+    assert engine.stats().generation == before + 20
+    assert len(list(engine.folder.glob("segment-*"))) == 1
+
+
+def test_small_segments_are_joined_beside_a_background_merge(engine: Engine, merging: "Held") -> None:
+    """What the merge in the background works on is left alone; the rest stays few."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merge, "TAIL", 256)
+        for i in range(5):
+            engine.add([doc(f"x{i}")])
+        assert engine.stats().segments == 4
+    merging.go_on.set()
+    engine.close()
+    assert engine.stats().segments == 2
+    assert len(engine) == 35
+    assert check_index(engine.folder).ok
 
 
 class Held:
@@ -226,6 +252,7 @@ class Held:
         monkeypatch.setattr(writer, "merge_segments", merge_and_wait)
         monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
         monkeypatch.setattr(merge, "FANOUT", 3)
+        monkeypatch.setattr(merge, "TAIL", 0)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import numpy as np
 from germane.arrays import Integers
 from germane.errors import ParameterError
 from germane.index import kernels
-from germane.index.builder import BYTES_PER_TERM, SegmentBuilder
+from germane.index.builder import SegmentBuilder
 from germane.index.deletions import no_deletions
 from germane.index.durable import remove_quietly
 from germane.index.manifest import SegmentEntry
@@ -29,7 +29,7 @@ from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document
 
-DEFAULT_MEMORY = 512 << 20
+DEFAULT_MEMORY = 160 << 20
 MIN_MEMORY = 32 << 20
 BATCH = 512
 
@@ -109,11 +109,10 @@ class _Worker:
         bulk = BulkAnalyzer(self._settings[0])
         builder = SegmentBuilder(*self._settings, bulk)
         for at, batch in batches:
-            for i, document in enumerate(batch):
-                builder.add(document, at + i)
+            builder.add(batch, at)
             if builder.memory > self._memory:
                 built.append(self._write(builder))
-                if len(bulk.terms) * BYTES_PER_TERM > self._memory // 2:  # the words alone would fill the next one
+                if bulk.memory > self._memory // 2:  # the words alone would fill the next one
                     bulk = BulkAnalyzer(self._settings[0])
                 builder = SegmentBuilder(*self._settings, bulk)
         if len(builder):
@@ -123,7 +122,7 @@ class _Worker:
     def _write(self, builder: SegmentBuilder) -> NewSegment:
         path = self._new_path()
         builder.write(path, self._generation)
-        return NewSegment(Segment(path), np.array(builder.sequence, np.int64))
+        return NewSegment(Segment(path), builder.sequence)
 
 
 def _run_threads(batches: Iterator[Batch], workers: list[_Worker]) -> list[NewSegment]:

@@ -213,45 +213,20 @@ def encode_lists(starts, docs, counts, doc_len, blocks):
 
 
 @njit(cache=True, nogil=True)
-def invert(tokens, ends, rank, cf, docs, counts, starts):
-    """Token stream -> posting lists, by one counting sort; returns the number of postings.
+def invert(terms, term_counts, ends, first, at, docs, counts):
+    """Documents' own lists -> posting lists, by one counting sort.
 
-    `rank[t]` is the final number of term t; `cf[rank]` its collection frequency (filled here); `docs`, `counts` need
-    room for every token; `starts` (V + 1) receives the list boundaries. Equivalent: `np.unique` over (rank, document)
-    pairs with counts.
+    Document `first + d` holds `terms[ends[d - 1]:ends[d]]`, each as often as `term_counts` says; its posting goes to
+    `docs[at[term]]`, `counts[at[term]]`, and `at[term]` advances. Documents ascend from call to call.
     """
-    n_terms = len(cf)
-    for i in range(len(tokens)):
-        cf[rank[tokens[i]]] += 1
-    at = np.empty(n_terms, np.int64)
-    total = 0
-    for t in range(n_terms):
-        at[t] = total
-        total += cf[t]
-    position = 0
+    position = np.int64(0)
     for d in range(len(ends)):
         while position < ends[d]:
-            t = rank[tokens[position]]
-            docs[at[t]] = np.uint32(d)
-            at[t] += 1
+            place = at[terms[position]]
+            at[terms[position]] = place + 1
+            docs[place] = np.uint32(first + d)
+            counts[place] = term_counts[position]
             position += 1
-    out = 0
-    read = 0
-    for t in range(n_terms):
-        starts[t] = out
-        stop = read + cf[t]
-        while read < stop:
-            d = docs[read]
-            c = np.uint32(1)
-            read += 1
-            while read < stop and docs[read] == d:
-                c += np.uint32(1)
-                read += 1
-            docs[out] = d
-            counts[out] = c
-            out += 1
-    starts[n_terms] = out
-    return out
 
 
 @njit(cache=True, nogil=True)
@@ -288,31 +263,33 @@ def encode_forward(doc_starts, terms, counts, words, term_bits, tf_bits):
         tf_width = bits_needed(max_tf - 1)
         term_bits[d] = gap_width
         tf_bits[d] = tf_width
-        size = words_needed(n, gap_width) + words_needed(n, tf_width)
-        for i in range(size):
-            words[at + i] = np.uint32(0)
+        gaps, width = np.uint64(0), 0  # what is not written yet, and its bits
         previous = np.int64(-1)
-        for i in range(n):
-            put(words, at, i * gap_width, gap_width, np.int64(terms[begin + i]) - previous - 1)
-            previous = np.int64(terms[begin + i])
-        at += words_needed(n, gap_width)
-        for i in range(n):
-            put(words, at, i * tf_width, tf_width, np.int64(counts[begin + i]) - 1)
-        at += words_needed(n, tf_width)
+        for i in range(begin, begin + n):
+            gaps |= np.uint64(np.int64(terms[i]) - previous - 1) << np.uint64(width)
+            previous = np.int64(terms[i])
+            width += gap_width
+            if width >= 32:
+                words[at] = np.uint32(gaps & np.uint64(0xFFFFFFFF))
+                gaps >>= np.uint64(32)
+                width -= 32
+                at += 1
+        if width > 0:
+            words[at] = np.uint32(gaps)
+            at += 1
+        tfs, width = np.uint64(0), 0
+        for i in range(begin, begin + n):
+            tfs |= np.uint64(counts[i] - np.uint32(1)) << np.uint64(width)
+            width += tf_width
+            if width >= 32:
+                words[at] = np.uint32(tfs & np.uint64(0xFFFFFFFF))
+                tfs >>= np.uint64(32)
+                width -= 32
+                at += 1
+        if width > 0:
+            words[at] = np.uint32(tfs)
+            at += 1
     return at
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def put(words, at, bit, width, value):
-    """Or one value of `width` bits into zeroed words, `bit` bits after `words[at]`."""
-    if width == 0:
-        return
-    word = at + (bit >> 5)
-    shift = bit & 31
-    shifted = np.uint64(value) << np.uint64(shift)
-    words[word] |= np.uint32(shifted & np.uint64(0xFFFFFFFF))
-    if shift + width > 32:
-        words[word + 1] |= np.uint32(shifted >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True, _nrt=False)

@@ -9,8 +9,8 @@ from germane.index import kernels
 from germane.index.container import Container, ContainerWriter
 from germane.index.kernels import PostingBlocks
 
-PIECE = 1 << 22
-"""Postings encoded at a time (about 50 MB of buffers)."""
+PIECE = 1 << 20
+"""Postings encoded at a time (about 12 MB of buffers)."""
 
 _TABLE = ("last", "doc_bits", "tf_bits", "max_tf", "min_len")
 """What is stored of the block table: where a block begins follows from the widths (`block_positions`)."""

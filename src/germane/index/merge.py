@@ -1,15 +1,16 @@
 """Several segments into one: which, and how: the live documents renumbered, the lists joined, nothing else changed.
 
-Sizes fall in powers of FANOUT, and a full tier becomes one segment of the next.
+Sizes fall in powers of FANOUT, and a full tier becomes one segment of the next. Segments of fewer than TAIL documents
+are joined at once: documents that come one by one make one small segment, not one each.
 
 Dictionaries are sorted, so merging is monotone: a term's new number grows with its old one, and a document's list stays
 sorted when it is renumbered. Lists are joined piece by piece; memory does not grow with the collection.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +23,27 @@ from germane.index.manifest import recovery_meta
 from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
+from germane.index.strings import Packed, choose_packed, join_packed, sort_packed
 from germane.text import Analyzer
+from germane.text.word_table import WordTable
 
 FANOUT = 8
+TAIL = 256
 MOSTLY_DELETED = 0.5
+MOST_TERMS = 1 << 16
+"""Terms merged at a time."""
 
 
 def choose_merge(sizes: Sequence[tuple[int, int]]) -> list[int]:
     """Positions of segments to merge now, ascending; empty when all is well.
 
-    `sizes` holds (live documents, all documents). A segment more than half deleted is rewritten by itself; otherwise
-    the smallest tier [FANOUT^i, FANOUT^(i+1)) with FANOUT segments is merged.
+    `sizes` holds (live documents, all documents). Two segments of fewer than TAIL documents are merged; a segment more
+    than half deleted is rewritten by itself; otherwise the smallest tier [FANOUT^i, FANOUT^(i+1)) with FANOUT segments
+    is merged.
     """
+    small = [i for i, (live, _) in enumerate(sizes) if live < TAIL]
+    if len(small) > 1:
+        return small
     for i, (live, everything) in enumerate(sizes):
         if everything and live < everything * (1 - MOSTLY_DELETED):
             return [i]
@@ -68,10 +78,8 @@ def merge_segments(
     with SegmentWriter(path, doc_len) as merged:
         term_maps = _merge_postings(merged, segments, remap)
         _merge_forward(merged, segments, remap, term_maps)
-        ids: list[bytes] = []
-        for live, m in zip(segments, remap, strict=True):
-            ids += [doc_id.encode() for doc_id in live.segment.doc_ids(np.flatnonzero(m >= 0))]
-        merged.documents(ids)
+        ids = join_packed([live.segment.packed("id") for live in segments])
+        merged.documents(choose_packed(ids, np.flatnonzero(np.concatenate(remap) >= 0)))
         _merge_fields(merged, segments, remap, text_fields)
         youngest = max((generation_of(live.segment) for live in segments), default=0)
         merged.finish(
@@ -96,45 +104,74 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
 
 def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Integers]:
     """Join the posting lists and dictionaries; return for each segment old term -> new term."""
-    dictionaries = [live.segment.all_strings("term") for live in segments]
-    union = sorted(set().union(*dictionaries))
-    number = {term: i for i, term in enumerate(union)}
-    places = [np.fromiter(map(number.__getitem__, terms), np.int64, len(terms)) for terms in dictionaries]
-    df = np.zeros((len(segments), len(union)), np.int64)
-    first = np.zeros((len(segments), len(union)), np.int64)
-    for i, live in enumerate(segments):
-        df[i, places[i]] = live.segment.df
-        first[i, places[i]] = live.segment.first_block[:-1]
-    postings = np.zeros(len(union) + 1, np.int64)
-    np.cumsum(df.sum(axis=0), out=postings[1:])
-    kept = np.zeros(len(union), np.bool_)  # a term whose every document was deleted goes with them
-    for begin, end in pieces_of(postings):
-        starts, docs, counts = join_lists(segments, remap, df[:, begin:end], first[:, begin:end])
+    union, places = _union(segments)
+    postings = np.zeros(len(union[1]), np.int64)
+    for live, place in zip(segments, places, strict=True):
+        postings[place + 1] += live.segment.df
+    np.cumsum(postings, out=postings)
+    kept = np.zeros(len(postings) - 1, np.bool_)  # a term whose every document was deleted goes with them
+    for begin, end in _pieces(postings):
+        df, first = np.zeros((2, len(segments), end - begin), np.int64)
+        for i, (live, place) in enumerate(zip(segments, places, strict=True)):
+            own = slice(*np.searchsorted(place, (begin, end)))
+            df[i, place[own] - begin] = live.segment.df[own]
+            first[i, place[own] - begin] = live.segment.first_block[:-1][own]
+        starts, docs, counts = join_lists(segments, remap, df, first)
         filled = np.diff(starts) > 0
         kept[begin:end] = filled
         merged.postings(np.append(starts[:-1][filled], starts[-1]), docs, counts)
         for live in segments:
             live.segment.container.release()
     survivors = np.flatnonzero(kept)
-    merged.dictionary([union[i] for i in survivors], *_merge_surfaces(segments, places, survivors))
+    surfaces = _merge_surfaces(segments, places, len(kept))
+    merged.dictionary(choose_packed(union, survivors), *(_chosen(surfaces, survivors)))
     renumbered = np.where(kept, np.cumsum(kept) - 1, -1)
     return [renumbered[place] for place in places]
 
 
-def _merge_surfaces(
-    segments: list[LiveSegment], places: list[Integers], survivors: Integers
-) -> tuple[list[bytes], Integers]:
-    """For each surviving term the form that is commonest in any one segment, and its count there."""
-    n = int(max((place.max(initial=-1) for place in places), default=-1)) + 1
-    counts = np.zeros((len(segments), n), np.int64)
-    where = np.zeros((len(segments), n), np.int64)
-    for i, live in enumerate(segments):
-        counts[i, places[i]] = live.segment.container["surface_count"].astype(np.int64) + 1
-        where[i, places[i]] = np.arange(len(places[i]))
-    best = counts.argmax(axis=0)[survivors]
-    forms = [live.segment.all_strings("surface") for live in segments]
-    chosen = zip(best.tolist(), where[best, survivors].tolist(), strict=True)
-    return [forms[i][at] for i, at in chosen], counts[best, survivors] - 1
+def _pieces(postings: Integers) -> Iterator[tuple[int, int]]:
+    """Runs of terms with few postings, and few enough for a table of all segments."""
+    for begin, end in pieces_of(postings):
+        for first in range(begin, end, MOST_TERMS):
+            yield first, min(first + MOST_TERMS, end)
+
+
+def _union(segments: list[LiveSegment]) -> tuple[Packed, list[Integers]]:
+    """The terms of all segments, sorted, and for each segment the place of each of its terms there."""
+    table = WordTable()
+    numbers = []
+    for live in segments:
+        data, offsets = live.segment.packed("term")
+        numbers.append(table.enter_packed(data, offsets[1:].astype(np.int64)))
+    order = sort_packed(table.packed, np.arange(len(table)))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return choose_packed(table.packed, order), [rank[own] for own in numbers]
+
+
+class _Surfaces(NamedTuple):
+    """Written forms of all segments, for each term the number of the one chosen, and how often it was met."""
+
+    forms: Packed
+    best: Integers
+    counts: Integers
+
+
+def _merge_surfaces(segments: list[LiveSegment], places: list[Integers], n_terms: int) -> _Surfaces:
+    """For each term the form that is commonest in any one segment, of equals in the first."""
+    best, counts = np.zeros(n_terms, np.int64), np.full(n_terms, -1, np.int64)
+    before = 0
+    for live, place in zip(segments, places, strict=True):
+        own = live.segment.container["surface_count"].astype(np.int64)
+        better = own > counts[place]
+        best[place[better]] = before + np.flatnonzero(better)
+        counts[place[better]] = own[better]
+        before += len(place)
+    return _Surfaces(join_packed([live.segment.packed("surface") for live in segments]), best, counts)
+
+
+def _chosen(surfaces: _Surfaces, terms: Integers) -> tuple[Packed, Integers]:
+    return choose_packed(surfaces.forms, surfaces.best[terms]), surfaces.counts[terms]
 
 
 def join_lists(
@@ -167,7 +204,7 @@ def join_lists(
 def _merge_forward(
     merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Integers]
 ) -> None:
-    step = 1 << 15
+    step = 1 << 13
     for live, m, term_map in zip(segments, remap, term_maps, strict=True):
         for begin in range(0, live.segment.n_docs, step):
             end = min(begin + step, live.segment.n_docs)

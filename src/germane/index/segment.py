@@ -27,9 +27,12 @@ from germane.index.kernels import PostingBlocks
 from germane.index.lists import block_positions, read_small
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
-from germane.index.strings import pack_strings, string_at, unpack_strings
+from germane.index.strings import Packed, pack_strings, string_at, unpack_strings
 
 _IDENTITY = np.empty(0, np.uint32)
+
+TERM_CACHE = 1 << 16
+"""Terms whose numbers a segment remembers."""
 
 DICTIONARY_SECTIONS = names_of("dictionary")
 POSTINGS_SECTIONS = names_of("postings")
@@ -51,6 +54,7 @@ class Segment:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.container = Container(path)
+        self._numbers: dict[str, int] = {}
         meta = self.container.meta
         try:
             self.n_docs, self.n_terms, self.n_tokens = (int(meta[key]) for key in ("n_docs", "n_terms", "n_tokens"))
@@ -66,13 +70,25 @@ class Segment:
 
     def all_strings(self, kind: Literal["term", "surface", "id"]) -> list[bytes]:
         """All terms, written forms or ids, by number."""
-        return unpack_strings(self.container[f"{kind}_bytes"], self.container[f"{kind}_offsets"])
+        return unpack_strings(*self.packed(kind))
+
+    def packed(self, kind: Literal["term", "surface", "id"]) -> Packed:
+        """The same as they lie in the file."""
+        return self.container[f"{kind}_bytes"], self.container[f"{kind}_offsets"]
 
     # -- terms ---------------------------------------------------------------------------------------------------
 
     def find_terms(self, terms: Sequence[str]) -> Integers:
-        """Number of each term, -1 where the segment does not hold it."""
-        return self._find(self.container["term_bytes"], self.container["term_offsets"], _IDENTITY, terms)
+        """Number of each term, -1 where the segment does not hold it. Remembered: each commit's snapshot asks again."""
+        remembered = self._numbers
+        unknown = [term for term in terms if term not in remembered]
+        if unknown:
+            if len(remembered) > TERM_CACHE:
+                self._numbers = remembered = {}
+                unknown = list(dict.fromkeys(terms))
+            found = self._find(self.container["term_bytes"], self.container["term_offsets"], _IDENTITY, unknown)
+            remembered.update(zip(unknown, found.tolist(), strict=True))
+        return np.array([remembered[term] for term in terms], np.int64)
 
     def find_terms_of(self, other: "Segment") -> Integers:
         """Number of each term of another segment, -1 where this one does not hold it."""

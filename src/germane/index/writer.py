@@ -58,6 +58,8 @@ class IndexWriter:
         self._pending: set[str] = set()
         """Files being made, which no manifest names yet."""
         self._merging: threading.Thread | None = None
+        self._in_merge: set[str] = set()
+        """Segments that the merge in the background replaces."""
         self._merge_error: BaseException | None = None
         try:
             self.snapshot = Snapshot.open(folder)
@@ -141,8 +143,27 @@ class IndexWriter:
         if repeats and fresh.n_docs:  # a segment holds an id once, or looking it up might find the deleted one
             fresh = _whole(self._write_merged([fresh], new_path())[0])
         changed = [_without(live, doomed) for live, doomed in zip(old, doomed_old, strict=True)]
-        self._commit([*changed, fresh])
+        self._commit(self._joined(changed, fresh, new_path))
         return AddReport(new.segment.n_docs - skipped, replaced, skipped)
+
+    def _joined(self, segments: list[LiveSegment], fresh: LiveSegment, new_path: NewPath) -> list[LiveSegment]:
+        """The segments and a new one; where small ones are due to be merged with it, they are, in the same commit."""
+        free = [live for live in (*self._free(segments), fresh) if live.n_docs]
+        chosen = [free[i] for i in choose_merge([(live.n_docs, live.segment.n_docs) for live in free])]
+        due = len(chosen) > 1 and any(live is fresh for live in chosen)
+        if not due or sum(live.n_docs for live in chosen) > BACKGROUND_DOCS:
+            return [*segments, fresh]
+        try:
+            merged = _whole(self._write_merged(chosen, new_path())[0])
+        except Exception as error:  # the documents are safe without it
+            self._merge_error = error
+            return [*segments, fresh]
+        gone = {live.entry.name for live in chosen}
+        return [*(live for live in segments if live.entry.name not in gone), merged]
+
+    def _free(self, segments: Sequence[LiveSegment]) -> list[LiveSegment]:
+        """Those that no merge in the background is working on."""
+        return [live for live in segments if live.entry.name not in self._in_merge]
 
     def add_segment(self, write: Callable[[Path, int], None]) -> None:
         """Commit the segment that `write` makes at the path and of the generation it is given, all or nothing.
@@ -256,18 +277,28 @@ class IndexWriter:
         What was committed stands, whether or not a merge succeeds: one that fails is tried again after the next
         change, and `wait` and `close` report the last that failed.
         """
-        while not (self._merging is not None and self._merging.is_alive()):
-            chosen = choose_merge([(live.n_docs, live.segment.n_docs) for live in self.snapshot.segments])
-            if not chosen:
+        while True:
+            free = self._free(self.snapshot.segments)
+            segments = [free[i] for i in choose_merge([(live.n_docs, live.segment.n_docs) for live in free])]
+            if not segments:
                 return
-            segments = [self.snapshot.segments[i] for i in chosen]
             if sum(live.n_docs for live in segments) > BACKGROUND_DOCS:
-                self._merging = threading.Thread(target=self._merge_quietly, args=(segments,), daemon=True)
+                if self._in_merge:  # one at a time
+                    return
+                self._in_merge = {live.entry.name for live in segments}
+                self._merging = threading.Thread(target=self._merge_behind, args=(segments,), daemon=True)
                 self._merging.start()
                 return
             self._merge_quietly(segments)
             if self._merge_error is not None:
                 return
+
+    def _merge_behind(self, segments: list[LiveSegment]) -> None:
+        try:
+            self._merge_quietly(segments)
+        finally:
+            with self._mutex:
+                self._in_merge = set()
 
     def _merge_quietly(self, segments: list[LiveSegment]) -> None:
         try:

@@ -99,6 +99,20 @@ def scannable(text: str) -> str:
     return text
 
 
+def replaced(char: str) -> str:
+    """Rules 1 to 3 for one character, as if it stood alone, stray marks kept; and the apostrophes of rule 4.
+
+    >>> replaced("ﬁ"), replaced("’"), replaced("—")
+    ('fi', "'", ' ')
+    """
+    return "".join(map(_replacement, normalize(char)))
+
+
+def is_cjk(char: str) -> bool:
+    """Whether runs of such characters become bigrams (rule 6)."""
+    return _CJK.match(char) is not None
+
+
 def tokenize(text: str) -> list[str]:
     """The tokens of a text, in order, by the rules at the top of this module."""
     return [_truncate(match[1].replace("'", "").replace(",", "")) for match in _TOKEN.finditer(scannable(text))]

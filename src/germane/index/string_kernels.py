@@ -1,0 +1,86 @@
+"""Numba kernels of packed strings (`index.strings`): sorting and copying without a Python object for each."""
+
+import numpy as np
+from numba import njit
+
+PREFIX = 8
+
+
+@njit(cache=True, nogil=True)
+def prefixes(data, offsets, chosen, keys):
+    """The first PREFIX bytes of each chosen string as one number that sorts as they do; zeros where it is shorter."""
+    for i in range(len(chosen)):
+        begin = np.int64(offsets[chosen[i]])
+        size = min(np.int64(offsets[chosen[i] + 1]) - begin, PREFIX)
+        key = np.uint64(0)
+        for k in range(size):
+            key |= np.uint64(data[begin + k]) << np.uint64(8 * (PREFIX - 1 - k))
+        keys[i] = key
+
+
+@njit(cache=True, nogil=True)
+def less(data, offsets, a, b):
+    """Whether string a comes before string b; of equal ones, the lower number."""
+    begin_a, begin_b = np.int64(offsets[a]), np.int64(offsets[b])
+    size_a, size_b = np.int64(offsets[a + 1]) - begin_a, np.int64(offsets[b + 1]) - begin_b
+    for k in range(min(size_a, size_b)):
+        if data[begin_a + k] != data[begin_b + k]:
+            return data[begin_a + k] < data[begin_b + k]
+    return size_a < size_b if size_a != size_b else a < b
+
+
+@njit(cache=True, nogil=True)
+def sort_ties(data, offsets, keys, order):
+    """Sort `order` by its strings, given that it is sorted by their `keys`: a merge sort of each run of equal keys."""
+    spare = np.empty_like(order)
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and keys[end] == keys[begin]:
+            end += 1
+        width = 1
+        while width < end - begin:
+            for low in range(begin, end, 2 * width):
+                _merge(data, offsets, order, low, min(low + width, end), min(low + 2 * width, end), spare)
+            width *= 2
+        begin = end
+
+
+@njit(cache=True, nogil=True)
+def _merge(data, offsets, order, low, middle, high, spare):
+    """Merge the sorted `order[low:middle]` and `order[middle:high]`."""
+    a, b = low, middle
+    for k in range(low, high):
+        if b >= high or (a < middle and less(data, offsets, order[a], order[b])):
+            spare[k] = order[a]
+            a += 1
+        else:
+            spare[k] = order[b]
+            b += 1
+    order[low:high] = spare[low:high]
+
+
+@njit(cache=True, nogil=True)
+def copy_strings(data, offsets, chosen, out):
+    """Copy the chosen strings one behind the other; -1 copies nothing."""
+    at = 0
+    for i in range(len(chosen)):
+        if chosen[i] >= 0:
+            for k in range(np.int64(offsets[chosen[i]]), np.int64(offsets[chosen[i] + 1])):
+                out[at] = data[k]
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def drop_equal(data_a, offsets_a, data_b, offsets_b, chosen_a, chosen_b):
+    """Set `chosen_b[i]` to -1 where its string equals that of `chosen_a[i]`."""
+    for i in range(len(chosen_a)):
+        a, b = chosen_a[i], chosen_b[i]
+        size = np.int64(offsets_a[a + 1]) - np.int64(offsets_a[a])
+        same = size == np.int64(offsets_b[b + 1]) - np.int64(offsets_b[b])
+        k = 0
+        while same and k < size:
+            same = data_a[np.int64(offsets_a[a]) + k] == data_b[np.int64(offsets_b[b]) + k]
+            k += 1
+        if same:
+            chosen_b[i] = -1
