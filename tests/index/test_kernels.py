@@ -71,34 +71,6 @@ def test_bits_needed() -> None:
         assert kernels.bits_needed(value) == value.bit_length()
 
 
-def test_invert_and_transpose() -> None:
-    lengths = [0, 5, 0, 300, 1, 1, 77, 0]
-    rng = np.random.default_rng(0)
-    tokens = np.minimum(rng.geometric(0.05, sum(lengths)) - 1, 39)
-    pairs = np.stack([tokens, np.repeat(np.arange(len(lengths)), lengths)])
-    expected, expected_counts = np.unique(pairs, axis=1, return_counts=True)
-    order = np.lexsort((rng.random(len(expected[0])), expected[1]))  # documents ascend, their terms come in any order
-    starts = np.concatenate([[0], np.cumsum(np.bincount(expected[0], minlength=40))])
-    docs, counts = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
-    at = starts[:-1].copy()
-    ends = np.cumsum(np.bincount(expected[1], minlength=len(lengths)))
-    cut = int(ends[3])  # two calls
-    own, own_counts = expected[0][order].astype(np.uint32), expected_counts[order].astype(np.uint32)
-    kernels.invert(own[:cut], own_counts[:cut], ends[:4], 0, at, docs, counts)
-    kernels.invert(own[cut:], own_counts[cut:], ends[4:] - cut, 4, at, docs, counts)
-    assert np.array_equal(at, starts[1:])
-    assert np.array_equal(docs, expected[1])
-    assert np.array_equal(counts, expected_counts)
-
-    doc_starts = np.zeros(len(lengths) + 1, np.int64)
-    terms, term_counts = np.empty(len(docs), np.uint32), np.empty(len(docs), np.uint32)
-    kernels.transpose(starts, docs, counts, len(lengths), doc_starts, terms, term_counts)
-    order = np.lexsort((expected[0], expected[1]))
-    assert np.array_equal(terms, expected[0][order])
-    assert np.array_equal(term_counts, expected_counts[order])
-    assert np.array_equal(np.diff(doc_starts), np.bincount(expected[1], minlength=len(lengths)))
-
-
 def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[kernels.PostingBlocks, np.ndarray]:
     df = np.array([len(docs) for docs, _ in lists])
     starts = np.concatenate([[0], np.cumsum(df)])

@@ -179,12 +179,14 @@ def test_count_terms_equals_counters() -> None:
     lengths = [0, 7, 1, 0, 40, 3]
     ids = rng.integers(0, 9, sum(lengths)).astype(np.uint32)
     ends = np.cumsum(lengths)
-    stamps, places = np.full(9, -1), np.empty(9, np.int64)
+    places = np.full(9, -1)
+    before = 0
     terms, counts = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32)
-    for first in (0, 6):  # the table is used again for the next documents
+    for _ in range(2):  # the table is used again for the next documents
         own_ends = np.empty(len(ends), np.int64)
-        n = kernels.count_terms(ids, ends, first, stamps, places, terms, counts, own_ends)
+        n = kernels.count_terms(ids, ends, before, places, terms, counts, own_ends)
         assert n == own_ends[-1]
+        before += n
         for d, (begin, end) in enumerate(zip([0, *own_ends], own_ends, strict=False)):
             held = Counter(ids[ends[d] - lengths[d] : ends[d]].tolist())
             assert list(zip(terms[begin:end].tolist(), counts[begin:end].tolist(), strict=True)) == list(held.items())

@@ -1,7 +1,7 @@
 """From documents to one segment, within a memory budget.
 
 Documents are analysed in batches; each document's terms with their counts are kept as numbers (8 bytes a posting) and
-inverted by counting sorts when the segment is written. Python sees a batch at a time wherever it can.
+inverted by a counting sort when the segment is written. Python sees a batch at a time wherever it can.
 """
 
 import math
@@ -12,13 +12,14 @@ from types import NoneType
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from germane.arrays import Integers, Words
 from germane.errors import InputError
-from germane.index import kernels
 from germane.index.columns import ColumnsWriter
-from germane.index.lists import transposed
+from germane.index.inversion_kernels import invert, sort_lists
+from germane.index.lists import pieces_of
 from germane.index.manifest import recovery_meta
 from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import StoredWriter
@@ -31,7 +32,7 @@ from germane.types import Document, FieldValue, text_of
 
 BATCH_CHARACTERS = 1 << 20
 BYTES_PER_POSTING = 16
-"""What inverting takes at its peak: document or term and count, before and behind."""
+"""What inverting takes at its peak: term and count, and document and count."""
 BYTES_PER_DOCUMENT = 80
 _SOUND = frozenset({str, int, bool, NoneType})
 """Types whose every value a field can hold."""
@@ -97,8 +98,8 @@ class SegmentBuilder:
         self._lengths: list[Integers] = []
         self._n_docs = 0
         self._held = 0
-        # For each term the last document that held it, and where that was written (`text.kernels.count_terms`).
-        self._stamps, self._places = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._places = np.empty(0, np.int64)
+        """Where each term was last written (`text.kernels.count_terms`)."""
 
     def __len__(self) -> int:
         return self._n_docs
@@ -157,13 +158,11 @@ class SegmentBuilder:
         if not self._texts:
             return
         ids, ends = self._bulk.analyze(self._texts)
-        while len(self._stamps) < self._bulk.n_terms:
-            room = max(len(self._stamps), 1 << 12)
-            self._stamps = np.concatenate([self._stamps, np.full(room, -1, np.int64)])
-            self._places = np.concatenate([self._places, np.empty(room, np.int64)])
+        if len(self._places) < self._bulk.n_terms:
+            more = np.full(self._bulk.n_terms, -1, np.int64)
+            self._places = np.concatenate([self._places, more])
         terms, counts, own_ends = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32), np.empty_like(ends)
-        first = self._n_docs - len(self._texts)
-        n = count_terms(ids, ends, first, self._stamps, self._places, terms, counts, own_ends)
+        n = count_terms(ids, ends, self._held, self._places, terms, counts, own_ends)
         self._batches.append(_Batch(terms[:n].copy(), counts[:n].copy(), own_ends))
         self._held += n
         self._lengths.append(np.diff(ends, prepend=0))
@@ -177,7 +176,7 @@ class SegmentBuilder:
             self._held * BYTES_PER_POSTING
             + self._characters * 6
             + self._bulk.memory
-            + len(self._stamps) * 16
+            + self._places.nbytes
             + self._n_docs * BYTES_PER_DOCUMENT
             + self._stored.memory
         )
@@ -200,28 +199,40 @@ class SegmentBuilder:
         order = sort_packed(terms, np.flatnonzero(df))
         starts = np.zeros(len(order) + 1, np.int64)
         np.cumsum(df[order], out=starts[1:])
-        docs, counts = self._inverted(order, starts)
-        segment.postings(starts, docs, counts)
+        self._renumber(order)
+        postings = self._inverted(starts)
+        for begin, end in pieces_of(starts):
+            piece = postings[starts[begin] : starts[end]]
+            docs, counts = (piece >> 32).astype(np.uint32), piece.astype(np.uint32)
+            segment.postings(starts[begin : end + 1] - starts[begin], docs, counts)
+        del postings
         tokens, commonest, form_counts = self._bulk.packed_surfaces()
         forms = commonest[order]
         drop_equal(*terms, *tokens, order, forms)
         segment.dictionary(choose_packed(terms, order), choose_packed(tokens, forms), form_counts[order])
-        forward = transposed(starts, docs, counts, self._n_docs)
-        del docs, counts
-        segment.forward(*forward)
-
-    def _inverted(self, order: Integers, starts: Integers) -> tuple[Words, Words]:
-        """The posting lists of the terms in `order`: documents and counts; the batches are given up on the way."""
-        at = np.empty(self._bulk.n_terms, np.int64)
-        at[order] = starts[:-1]
-        docs, counts = np.empty(self._held, np.uint32), np.empty(self._held, np.uint32)
-        first = 0
         self._batches.reverse()
-        while self._batches:
+        while self._batches:  # given up on the way
             batch = self._batches.pop()
-            kernels.invert(*batch, first, at, docs, counts)
+            segment.forward(np.concatenate([[0], batch.ends]), batch.terms, batch.counts)
+
+    def _renumber(self, order: Integers) -> None:
+        """Number the terms by their place in `order`, and sort each document's."""
+        rank = np.empty(self._bulk.n_terms, np.uint32)
+        rank[order] = np.arange(len(order), dtype=np.uint32)
+        longest = max((int(np.diff(batch.ends, prepend=0).max()) for batch in self._batches), default=0)
+        keys, spare = np.empty((2, longest), np.uint64)
+        places = np.empty(256, np.int64)
+        for batch in self._batches:
+            sort_lists(*batch, rank, len(order), keys, spare, places)
+
+    def _inverted(self, starts: Integers) -> npt.NDArray[np.uint64]:
+        """The posting lists that begin at `starts`, `document << 32 | count` each."""
+        at, first = starts[:-1].copy(), 0
+        postings = np.empty(self._held, np.uint64)
+        for batch in self._batches:
+            invert(*batch, first, at, postings)
             first += len(batch.ends)
-        return docs, counts
+        return postings
 
 
 def _stored(document: Document) -> bytes:

@@ -29,7 +29,7 @@ from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document
 
-DEFAULT_MEMORY = 160 << 20
+DEFAULT_MEMORY = 128 << 20
 MIN_MEMORY = 32 << 20
 BATCH = 512
 

@@ -1,4 +1,4 @@
-"""Numba kernels of the index: block packing, inversion of token streams, encoding and decoding of lists.
+"""Numba kernels of the index: block packing, encoding and decoding of lists.
 
 Layout of a posting list (documents ascending, counts >= 1), in blocks of BLOCK = 128 postings:
 
@@ -210,39 +210,6 @@ def encode_lists(starts, docs, counts, doc_len, blocks):
             block += 1
             position += n
     return at, block
-
-
-@njit(cache=True, nogil=True)
-def invert(terms, term_counts, ends, first, at, docs, counts):
-    """Documents' own lists -> posting lists, by one counting sort.
-
-    Document `first + d` holds `terms[ends[d - 1]:ends[d]]`, each as often as `term_counts` says; its posting goes to
-    `docs[at[term]]`, `counts[at[term]]`, and `at[term]` advances. Documents ascend from call to call.
-    """
-    position = np.int64(0)
-    for d in range(len(ends)):
-        while position < ends[d]:
-            place = at[terms[position]]
-            at[terms[position]] = place + 1
-            docs[place] = np.uint32(first + d)
-            counts[place] = term_counts[position]
-            position += 1
-
-
-@njit(cache=True, nogil=True)
-def transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts):
-    """Posting lists -> forward lists (terms ascending in each document), by one counting sort."""
-    for i in range(starts[len(starts) - 1]):
-        doc_starts[np.int64(docs[i]) + 1] += 1
-    for d in range(n_docs):
-        doc_starts[d + 1] += doc_starts[d]
-    at = doc_starts[:-1].copy()
-    for t in range(len(starts) - 1):
-        for i in range(starts[t], starts[t + 1]):
-            d = docs[i]
-            terms[at[d]] = np.uint32(t)
-            term_counts[at[d]] = counts[i]
-            at[d] += 1
 
 
 @njit(cache=True, nogil=True)

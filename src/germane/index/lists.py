@@ -7,6 +7,7 @@ from germane.arrays import Integers, Words
 from germane.errors import IndexFormatError, StorageError
 from germane.index import kernels
 from germane.index.container import Container, ContainerWriter
+from germane.index.inversion_kernels import transpose
 from germane.index.kernels import PostingBlocks
 
 PIECE = 1 << 20
@@ -64,7 +65,7 @@ def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tup
     """Posting lists turned round: for each document its terms, ascending, and their counts."""
     doc_starts = np.zeros(n_docs + 1, np.int64)
     terms, term_counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
-    kernels.transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts)
+    transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts)
     return doc_starts, terms, term_counts
 
 

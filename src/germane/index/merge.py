@@ -142,7 +142,8 @@ def _union(segments: list[LiveSegment]) -> tuple[Packed, list[Integers]]:
     numbers = []
     for live in segments:
         data, offsets = live.segment.packed("term")
-        numbers.append(table.enter_packed(data, offsets[1:].astype(np.int64)))
+        bounds = offsets.astype(np.int64)
+        numbers.append(table.enter_bytes(data, bounds[:-1], bounds[1:]))
     order = sort_packed(table.packed, np.arange(len(table)))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))

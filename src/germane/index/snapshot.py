@@ -87,13 +87,15 @@ class Snapshot:
     def term_stats(self, terms: Sequence[str]) -> list[TermStats]:
         """Statistics of terms, remembered. Threads may ask at once: none relies on what another may forget."""
         remembered = self._terms
-        unknown = [term for term in terms if term not in remembered]
+        found = {term: remembered.get(term) for term in terms}
+        unknown = [term for term, stats in found.items() if stats is None]
         if unknown:
+            fresh = dict(zip(unknown, self._stats_of(unknown), strict=True))
             if len(remembered) > TERM_CACHE:
                 self._terms = remembered = {}
-                unknown = list(dict.fromkeys(terms))
-            remembered.update(zip(unknown, self._stats_of(unknown), strict=True))
-        return [remembered[term] for term in terms]
+            remembered.update(fresh)
+            found.update(fresh)
+        return [stats for term in terms if (stats := found[term]) is not None]
 
     def _stats_of(self, terms: Sequence[str]) -> list[TermStats]:
         df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)

@@ -24,7 +24,7 @@ class BulkAnalyzer:
     """Analyses batches of texts, and numbers their terms densely in order of first appearance.
 
     `terms[i]` is the term with id `i`; successive batches extend the same vocabulary. Only stemming a token never met
-    before costs Python time: the rest is one pass over the bytes (`kernels.scan`) and one over the tokens. A batch
+    before costs Python time: the rest is done by kernels. A batch
     needs about six times its size in memory while it is analysed. The kernels release the GIL, so threads run side by
     side when each has its own BulkAnalyzer; one BulkAnalyzer must not be shared. An analyser with synonyms takes the
     slower road of `NumberedWords`, text by text: its terms do not follow from single tokens.
@@ -54,7 +54,7 @@ class BulkAnalyzer:
             raise ParameterError("analyze takes a sequence of texts, not one text")
         if self._numbered is not None:
             return self._numbered.analyze(texts)
-        ids, ends = self._scan(*scannable_bytes(texts))
+        ids, ends = self._tokens_of(texts)
         n = kernels.tokens_to_terms(ids, ends, self._term_of, self._counts)
         return ids[:n].copy(), ends
 
@@ -97,17 +97,14 @@ class BulkAnalyzer:
     def _surface_table(self) -> WordTable:
         return self._tokens if self._numbered is None else self._numbered.tokens
 
-    def _scan(self, data: NDArray[np.uint8], byte_ends: Integers) -> tuple[Words, Integers]:
+    def _tokens_of(self, texts: Sequence[str]) -> tuple[Words, Integers]:
         """The token ids of the texts and where each text ends; new tokens are entered with their terms."""
-        size = int(byte_ends[-1]) if byte_ends.size else 0
-        ids = np.empty((size + byte_ends.size) // 2 + 1, dtype=np.uint32)
-        ends = np.empty(byte_ends.size, dtype=np.int64)
-        table = self._tokens
-        table.state[[kernels.POS, kernels.DOC, kernels.OUT]] = 0
-        while need := kernels.scan(
-            data, byte_ends, table.arena, table.starts, table.hashes, table.slots, ids, ends, table.state
-        ):
-            table.make_room(need)
+        data, byte_ends = scannable_bytes(texts)
+        ends = np.empty(len(texts), dtype=np.int64)
+        size = int(byte_ends[-1]) if texts else 0
+        folded, (begins, token_ends) = np.empty(size + 8, np.uint8), np.empty((2, size // 2), np.int64)
+        n = kernels.cut(data, byte_ends, folded, begins, token_ends, ends) if texts else 0
+        ids = self._tokens.enter_bytes(folded, begins[:n], token_ends[:n])
         self._enter_terms()
         return ids, ends
 
@@ -118,8 +115,7 @@ class BulkAnalyzer:
             return
         if self.analyzer.stemmer == "none":
             arena, starts = self._tokens.packed
-            begin = int(starts[first])
-            found = self._terms.enter_packed(arena[begin:], starts[first + 1 :] - begin)
+            found = self._terms.enter_bytes(arena, starts[first:-1], starts[first + 1 :])
         else:
             found = self._terms.enter(self._stem_all(self._tokens.strings_from(first)))
         while self._term_of.size < n_tokens:
@@ -146,7 +142,7 @@ class NumberedWords:
             self._counts.update(words)
             terms += [word.term for word in words]
             ends.append(len(terms))
-        return self.table.enter(terms).astype(np.uint32), np.array(ends, np.int64)
+        return self.table.enter(terms), np.array(ends, np.int64)
 
     def packed_surfaces(self) -> tuple[PackedWords, Integers, Integers]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
@@ -155,4 +151,4 @@ class NumberedWords:
             if count > best[word.term][1]:
                 best[word.term] = (word.token, count)
         numbers = self.tokens.enter(token for token, _ in best.values())
-        return self.tokens.packed, numbers, np.array([count for _, count in best.values()], np.int64)
+        return self.tokens.packed, numbers.astype(np.int64), np.array([count for _, count in best.values()], np.int64)

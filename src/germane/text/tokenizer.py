@@ -74,8 +74,12 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    # NFKC would turn the spacing acute accent into a space and a stray mark.
-    return unicode_normalize("NFKC", unicode_normalize("NFKC", text.replace("´", "'")).casefold())
+    return unicode_normalize("NFKC", compatible(text).casefold())
+
+
+def compatible(text: str) -> str:
+    """The form NFKC, but for the spacing acute accent, which would become a space and a stray mark."""
+    return unicode_normalize("NFKC", text.replace("´", "'"))
 
 
 def scannable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Words numbered densely in order of first appearance: a dict from bytes to numbers that kernels fill (`text.kernels`).
+"""Words numbered densely in order of first appearance: a dict from bytes to numbers that kernels fill.
 
 Five bytes a letter are not spent on a Python string for each word: a table of a million words takes some 40 MB.
 """
@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from germane.arrays import Integers
-from germane.text import kernels
+from germane.arrays import Integers, Words
+from germane.text import word_kernels as kernels
 
 FIRST_WORDS = 1 << 13
 
@@ -22,7 +22,7 @@ class WordTable:
     """Word i is `arena[starts[i]:starts[i + 1]]`, its hash `hashes[i]`; `slots` finds words by their hashes."""
 
     def __init__(self) -> None:
-        self.state = np.zeros(6, dtype=np.int64)
+        self.state = np.zeros(3, dtype=np.int64)
         self.starts = np.zeros(FIRST_WORDS + 1, dtype=np.int64)
         self.hashes = np.zeros(FIRST_WORDS, dtype=np.uint64)
         self.slots = np.zeros(2 * FIRST_WORDS, dtype=np.uint64)
@@ -30,7 +30,7 @@ class WordTable:
         self._strings: list[str] = []
 
     def __len__(self) -> int:
-        return int(self.state[kernels.TOKENS])
+        return int(self.state[kernels.WORDS])
 
     @property
     def memory(self) -> int:
@@ -57,23 +57,28 @@ class WordTable:
             return [text[a - begin : b - begin] for a, b in pairwise(starts)]
         return [data[a - starts[0] : b - starts[0]].decode() for a, b in pairwise(starts)]
 
-    def enter(self, words: Iterable[str]) -> Integers:
+    def enter(self, words: Iterable[str]) -> Words:
         """The numbers of words, new ones entered."""
         encoded = [word.encode() for word in words]
-        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        return self.enter_packed(np.frombuffer(b"".join(encoded), np.uint8), ends)
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+        return self.enter_bytes(np.frombuffer(b"".join(encoded), np.uint8), offsets[:-1], offsets[1:])
 
-    def enter_packed(self, data: NDArray[np.uint8], ends: Integers) -> Integers:
-        """The numbers of the words `data[ends[i - 1]:ends[i]]`, new ones entered."""
-        numbers = np.empty(len(ends), np.int64)
-        self.state[kernels.OUT] = 0
-        while need := kernels.enter_words(
-            data, ends, self.arena, self.starts, self.hashes, self.slots, numbers, self.state
-        ):
-            self.make_room(need)
+    def enter_bytes(self, data: NDArray[np.uint8], begins: Integers, ends: Integers) -> Words:
+        """The numbers of the words `data[begins[i]:ends[i]]`, new ones entered."""
+        data = data.view()
+        data.flags.writeable = False  # one type of array for the kernels, whosever it is
+        hashes, numbers = np.empty(len(ends), np.uint64), np.empty(len(ends), np.uint32)
+        kernels.hash_words(data, begins, ends, hashes)
+        kernels.guess_words(hashes, self.slots, numbers)
+        self.state[kernels.NEXT] = 0
+        table = self.arena, self.starts, self.hashes, self.slots
+        while need := kernels.enter_words(data, begins, ends, hashes, *table, numbers, self.state):
+            self._make_room(need)
+            table = self.arena, self.starts, self.hashes, self.slots
         return numbers
 
-    def make_room(self, need: int) -> None:
+    def _make_room(self, need: int) -> None:
         """Room for twice as many bytes or words. Kernels read the capacity off the hashes, so they come last."""
         if need == kernels.GROW_ARENA:
             self.arena = doubled(self.arena)
