@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from germane.engine import Engine
-from germane.index import container, durable, merge
+from germane.index import container, durable, writer
 from germane.rank.registry import MODEL_NAMES
 from germane.types import Document
 
@@ -78,7 +78,7 @@ class Faults:
 def small_segments_stay_apart() -> Iterator[None]:
     """A few documents make several segments, which is what most tests here are about."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merge, "TAIL", 0)
+        patch.setattr(writer, "TAIL", 0)
         yield
 
 

@@ -191,12 +191,6 @@ def test_threads_and_memory_make_no_difference(
 # -- merging -------------------------------------------------------------------------------------------------------
 
 
-def test_small_segments_are_merged_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "TAIL", 256)
-    assert choose_merge([(5, 5)]) == []
-    assert choose_merge([(5, 5), (3000, 3000), (255, 400), (256, 256)]) == [0, 2]
-
-
 def test_merge_policy() -> None:
     assert choose_merge([]) == []
     assert choose_merge([(5, 5)] * 7) == []
@@ -216,7 +210,7 @@ def test_the_number_of_segments_stays_small(engine: Engine) -> None:
 
 
 def test_single_documents_cost_one_commit_each(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "TAIL", 256)
+    monkeypatch.setattr(writer, "TAIL", 128)
     engine.add([doc("first")])
     before = engine.stats().generation
     for i in range(20):
@@ -225,10 +219,26 @@ def test_single_documents_cost_one_commit_each(engine: Engine, monkeypatch: pyte
     assert len(list(engine.folder.glob("segment-*"))) == 1
 
 
+def test_what_is_written_anew_is_not_reported(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "TAIL", 128)
+    assert engine.add([doc("a"), doc("b")]) == (2, 0, 0)
+    assert engine.add([doc("c")]) == (1, 0, 0)
+    assert engine.add([doc("a", "newer")], on_duplicate="replace") == (1, 1, 0)
+    assert engine.add([doc("b", "newer"), doc("d")], on_duplicate="skip") == (1, 0, 1)
+    with pytest.raises(DocumentExistsError):
+        engine.add([doc("e"), doc("c")])
+    engine.delete(["d"])
+    assert engine.add([doc("f")]) == (1, 0, 0)
+    assert engine.stats().segments == 1
+    assert [engine.document(i).fields["text"] for i in "abcf"] == ["newer", "w1 w2", "w1 w2", "w1 w2"]
+    assert len(engine) == 4
+    assert check_index(engine.folder).ok
+
+
 def test_small_segments_are_joined_beside_a_background_merge(engine: Engine, merging: "Held") -> None:
     """What the merge in the background works on is left alone; the rest stays few."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merge, "TAIL", 256)
+        patch.setattr(writer, "TAIL", 128)
         for i in range(5):
             engine.add([doc(f"x{i}")])
         assert engine.stats().segments == 4

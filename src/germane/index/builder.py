@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ from germane.errors import InputError
 from germane.index.columns import ColumnsWriter
 from germane.index.inversion_kernels import invert, sort_lists
 from germane.index.lists import pieces_of
-from germane.index.manifest import recovery_meta
 from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import StoredWriter
 from germane.index.string_kernels import drop_equal
@@ -84,8 +83,6 @@ class SegmentBuilder:
     """
 
     def __init__(self, analyzer: Analyzer, text_fields: Sequence[str], bulk: BulkAnalyzer | None = None) -> None:
-        self._analyzer = analyzer
-        self._order_of_fields = tuple(text_fields)
         self._text_fields = frozenset(text_fields)
         self._bulk = bulk if bulk is not None else BulkAnalyzer(analyzer)
         self._stored = StoredWriter()
@@ -181,15 +178,15 @@ class SegmentBuilder:
             + self._stored.memory
         )
 
-    def write(self, path: Path, generation: int = 0) -> None:
-        """Invert, encode and write the segment; the builder is empty afterwards."""
+    def write(self, path: Path, origin: Mapping[str, Any]) -> None:
+        """Invert, encode and write the segment, with `origin` in its meta data; the builder is empty afterwards."""
         self._analyze()
         lengths = np.concatenate([np.empty(0, np.int64), *self._lengths])
         with SegmentWriter(path, lengths.astype(np.uint32)) as segment:
             self._write_lists(segment)
             segment.documents(join_packed(self._ids))
             segment.fields(self._stored, self._columns)
-            segment.finish(recovery_meta(self._analyzer, self._order_of_fields, generation))
+            segment.finish(origin)
 
     def _write_lists(self, segment: SegmentWriter) -> None:
         df = np.zeros(self._bulk.n_terms, np.int64)

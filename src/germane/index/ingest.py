@@ -8,10 +8,11 @@ batch depends on the input and the number of threads only: the same call makes t
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -62,9 +63,12 @@ def build_segment(
     *,
     threads: int | None = None,
     memory: int = DEFAULT_MEMORY,
-    generation: int = 0,
+    origin: Mapping[str, Any],
 ) -> NewSegment | None:
-    """Build one segment from documents, by way of several where memory or threads ask for it; None of no documents."""
+    """Build one segment from documents, by way of several where memory or threads ask for it; None of no documents.
+
+    `origin` is its meta data (`index.manifest.recovery_meta`).
+    """
     if memory < MIN_MEMORY:
         raise ParameterError(f"memory must be at least {MIN_MEMORY >> 20} MiB")
     n = threads if threads is not None else os.cpu_count() or 1
@@ -75,9 +79,9 @@ def build_segment(
     if first is None:
         return None
     if n == 1 or len(first[1]) < BATCH:
-        built = _Worker(analyzer, text_fields, new_path, memory, generation).run(chain((first,), batches))
+        built = _Worker(analyzer, text_fields, new_path, memory, origin).run(chain((first,), batches))
     else:
-        workers = [_Worker(analyzer, text_fields, new_path, memory // n, generation) for _ in range(n)]
+        workers = [_Worker(analyzer, text_fields, new_path, memory // n, origin) for _ in range(n)]
         built = _run_threads(chain((first,), batches), workers)
     return _merge_new(built, analyzer, text_fields, new_path) if len(built) > 1 else built[0]
 
@@ -96,12 +100,17 @@ class _Worker:
     """Fills one builder after the other."""
 
     def __init__(
-        self, analyzer: Analyzer, text_fields: tuple[str, ...], new_path: NewPath, memory: int, generation: int
+        self,
+        analyzer: Analyzer,
+        text_fields: tuple[str, ...],
+        new_path: NewPath,
+        memory: int,
+        origin: Mapping[str, Any],
     ) -> None:
         self._settings = analyzer, text_fields
         self._new_path = new_path
         self._memory = memory
-        self._generation = generation
+        self._origin = origin
 
     def run(self, batches: Iterable[Batch]) -> list[NewSegment]:
         """Build segments from all batches."""
@@ -121,7 +130,7 @@ class _Worker:
 
     def _write(self, builder: SegmentBuilder) -> NewSegment:
         path = self._new_path()
-        builder.write(path, self._generation)
+        builder.write(path, self._origin)
         return NewSegment(Segment(path), builder.sequence)
 
 

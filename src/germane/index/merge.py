@@ -1,7 +1,6 @@
 """Several segments into one: which, and how: the live documents renumbered, the lists joined, nothing else changed.
 
-Sizes fall in powers of FANOUT, and a full tier becomes one segment of the next. Segments of fewer than TAIL documents
-are joined at once: documents that come one by one make one small segment, not one each.
+Sizes fall in powers of FANOUT, and a full tier becomes one segment of the next.
 
 Dictionaries are sorted, so merging is monotone: a term's new number grows with its old one, and a document's list stays
 sorted when it is renumbered. Lists are joined piece by piece; memory does not grow with the collection.
@@ -28,7 +27,6 @@ from germane.text import Analyzer
 from germane.text.word_table import WordTable
 
 FANOUT = 8
-TAIL = 256
 MOSTLY_DELETED = 0.5
 MOST_TERMS = 1 << 16
 """Terms merged at a time."""
@@ -37,13 +35,9 @@ MOST_TERMS = 1 << 16
 def choose_merge(sizes: Sequence[tuple[int, int]]) -> list[int]:
     """Positions of segments to merge now, ascending; empty when all is well.
 
-    `sizes` holds (live documents, all documents). Two segments of fewer than TAIL documents are merged; a segment more
-    than half deleted is rewritten by itself; otherwise the smallest tier [FANOUT^i, FANOUT^(i+1)) with FANOUT segments
-    is merged.
+    `sizes` holds (live documents, all documents). A segment more than half deleted is rewritten by itself; otherwise
+    the smallest tier [FANOUT^i, FANOUT^(i+1)) with FANOUT segments is merged.
     """
-    small = [i for i, (live, _) in enumerate(sizes) if live < TAIL]
-    if len(small) > 1:
-        return small
     for i, (live, everything) in enumerate(sizes):
         if everything and live < everything * (1 - MOSTLY_DELETED):
             return [i]

@@ -8,6 +8,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, compress, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple
@@ -25,7 +26,7 @@ from germane.errors import (
 from germane.index.deletions import delete, no_deletions, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, remove_quietly, storage_errors
 from germane.index.ingest import DEFAULT_MEMORY, NewPath, NewSegment, build_segment
-from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest
+from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest, recovery_meta
 from germane.index.merge import choose_merge, merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment, Snapshot
@@ -34,8 +35,11 @@ from germane.types import Document
 
 OnDuplicate = Literal["error", "replace", "skip"]
 
-BACKGROUND_DOCS = 20_000
+BACKGROUND_DOCS = 5_000
 """A merge of more documents than this runs beside the writer's work instead of within a commit."""
+TAIL = 128
+"""Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
+each add would slow down every search."""
 
 
 class AddReport(NamedTuple):
@@ -61,6 +65,8 @@ class IndexWriter:
         self._in_merge: set[str] = set()
         """Segments that the merge in the background replaces."""
         self._merge_error: BaseException | None = None
+        self._tail = ""
+        """The segment that was last made here of documents."""
         try:
             self.snapshot = Snapshot.open(folder)
         except BaseException:
@@ -102,27 +108,44 @@ class IndexWriter:
         """
         if on_duplicate not in ("error", "replace", "skip"):
             raise ParameterError(f"on_duplicate must be 'error', 'replace' or 'skip', not {on_duplicate!r}")
-        manifest = self.snapshot.manifest
-        with self._new_files() as new_path:
+        iterator = iter(documents)
+        few = list(islice(iterator, TAIL))
+        small = len(few) < TAIL
+        with self._new_files() as new_path, self._mutex if small else contextlib.nullcontext():
+            tail = self._tail_to_join(len(few)) if small else []
+            manifest = self.snapshot.manifest
+            origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
+            if tail:
+                origin |= {"merged_at": manifest.generation, "replaces": [self._tail]}
             new = build_segment(
-                documents,
+                chain(tail, few, iterator),
                 manifest.analyzer,
                 manifest.text_fields,
                 new_path,
                 threads=threads,
                 memory=memory,
-                generation=manifest.generation + 1,
+                origin=origin,
             )
             if new is None:
                 return AddReport(0, 0, 0)
             with self._mutex:
-                report = self._add_segment(new, on_duplicate, new_path)
+                report = self._add_segment(new, on_duplicate, new_path, len(tail))
         with self._mutex:
             self._maintain()
         return report
 
-    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, new_path: NewPath) -> AddReport:
-        old = self.snapshot.segments
+    def _tail_to_join(self, n_new: int) -> list[Document]:
+        """The live documents of the tail, if it is still there and has room for so many more."""
+        tail = next((live for live in self._free(self.snapshot.segments) if live.entry.name == self._tail), None)
+        if tail is None or not n_new or tail.n_docs + n_new > TAIL:
+            return []
+        ids = tail.segment.doc_ids(np.arange(tail.segment.n_docs))
+        documents = map(Document, ids, tail.segment.stored.all_fields())
+        return list(compress(documents, ~tail.deletions.deleted))
+
+    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, new_path: NewPath, n_tail: int) -> AddReport:
+        """Commit a new segment; `n_tail` > 0 of its documents are those of the tail, which it replaces."""
+        old = [live for live in self.snapshot.segments if not n_tail or live.entry.name != self._tail]
         ids = new.segment.doc_ids(np.arange(new.segment.n_docs))
         clashes = [(i, *pair) for i, live in enumerate(old) for pair in _clashes(live, ids)]
         repeats = new.repeats
@@ -143,23 +166,9 @@ class IndexWriter:
         if repeats and fresh.n_docs:  # a segment holds an id once, or looking it up might find the deleted one
             fresh = _whole(self._write_merged([fresh], new_path())[0])
         changed = [_without(live, doomed) for live, doomed in zip(old, doomed_old, strict=True)]
-        self._commit(self._joined(changed, fresh, new_path))
-        return AddReport(new.segment.n_docs - skipped, replaced, skipped)
-
-    def _joined(self, segments: list[LiveSegment], fresh: LiveSegment, new_path: NewPath) -> list[LiveSegment]:
-        """The segments and a new one; where small ones are due to be merged with it, they are, in the same commit."""
-        free = [live for live in (*self._free(segments), fresh) if live.n_docs]
-        chosen = [free[i] for i in choose_merge([(live.n_docs, live.segment.n_docs) for live in free])]
-        due = len(chosen) > 1 and any(live is fresh for live in chosen)
-        if not due or sum(live.n_docs for live in chosen) > BACKGROUND_DOCS:
-            return [*segments, fresh]
-        try:
-            merged = _whole(self._write_merged(chosen, new_path())[0])
-        except Exception as error:  # the documents are safe without it
-            self._merge_error = error
-            return [*segments, fresh]
-        gone = {live.entry.name for live in chosen}
-        return [*(live for live in segments if live.entry.name not in gone), merged]
+        self._commit([*changed, fresh])
+        self._tail = fresh.entry.name
+        return AddReport(new.segment.n_docs - n_tail - skipped, replaced, skipped)
 
     def _free(self, segments: Sequence[LiveSegment]) -> list[LiveSegment]:
         """Those that no merge in the background is working on."""
