@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Integers
+from germane.arrays import Integers, Words
 from germane.index import kernels
 from germane.index.columns import ColumnsWriter
 from germane.index.lists import pieces_of
@@ -96,7 +96,7 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     return np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Integers]:
+def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Words]:
     """Join the posting lists and dictionaries; return for each segment old term -> new term."""
     union, places = _union(segments)
     postings = np.zeros(len(union[1]), np.int64)
@@ -119,7 +119,7 @@ def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: l
     survivors = np.flatnonzero(kept)
     surfaces = _merge_surfaces(segments, places, len(kept))
     merged.dictionary(choose_packed(union, survivors), *(_chosen(surfaces, survivors)))
-    renumbered = np.where(kept, np.cumsum(kept) - 1, -1)
+    renumbered = (np.cumsum(kept) - 1).astype(np.uint32)  # of those not kept nobody asks
     return [renumbered[place] for place in places]
 
 
@@ -130,7 +130,7 @@ def _pieces(postings: Integers) -> Iterator[tuple[int, int]]:
             yield first, min(first + MOST_TERMS, end)
 
 
-def _union(segments: list[LiveSegment]) -> tuple[Packed, list[Integers]]:
+def _union(segments: list[LiveSegment]) -> tuple[Packed, list[Words]]:
     """The terms of all segments, sorted, and for each segment the place of each of its terms there."""
     table = WordTable()
     numbers = []
@@ -139,8 +139,8 @@ def _union(segments: list[LiveSegment]) -> tuple[Packed, list[Integers]]:
         bounds = offsets.astype(np.int64)
         numbers.append(table.enter_bytes(data, bounds[:-1], bounds[1:]))
     order = sort_packed(table.packed, np.arange(len(table)))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
+    rank = np.empty(len(order), np.uint32)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
     return choose_packed(table.packed, order), [rank[own] for own in numbers]
 
 
@@ -152,7 +152,7 @@ class _Surfaces(NamedTuple):
     counts: Integers
 
 
-def _merge_surfaces(segments: list[LiveSegment], places: list[Integers], n_terms: int) -> _Surfaces:
+def _merge_surfaces(segments: list[LiveSegment], places: list[Words], n_terms: int) -> _Surfaces:
     """For each term the form that is commonest in any one segment, of equals in the first."""
     best, counts = np.zeros(n_terms, np.int64), np.full(n_terms, -1, np.int64)
     before = 0
@@ -197,7 +197,7 @@ def join_lists(
 
 
 def _merge_forward(
-    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Integers]
+    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Words]
 ) -> None:
     step = 1 << 13
     for live, m, term_map in zip(segments, remap, term_maps, strict=True):
@@ -212,7 +212,7 @@ def _merge_forward(
                 sizes = sizes[kept]
             boundaries = np.zeros(len(sizes) + 1, np.int64)
             np.cumsum(sizes, out=boundaries[1:])
-            merged.forward(boundaries, term_map[terms].astype(np.uint32), counts)
+            merged.forward(boundaries, term_map[terms], counts)
         live.segment.container.release()
 
 

@@ -41,7 +41,7 @@ def string_at(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.integer], i: 
 def join_packed(parts: Sequence[Packed]) -> tuple[npt.NDArray[np.uint8], Integers]:
     """Several lists of strings as one."""
     data = np.concatenate([np.empty(0, np.uint8), *(part for part, _ in parts)])
-    sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(offsets.astype(np.int64)) for _, offsets in parts)])
+    sizes = np.concatenate([np.empty(0, np.uint32), *(np.diff(offsets).astype(np.uint32) for _, offsets in parts)])
     offsets = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return data, offsets
