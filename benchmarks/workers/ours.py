@@ -23,7 +23,7 @@ class Ours(Worker):
 
     def build(self, source: str, path: Path) -> None:
         engine = Engine.create(path, analyzer=Analyzer(stemmer="none", stopwords="none"), fields=("text",))
-        engine.add(read_documents(source), threads=1, memory_mb=512)
+        engine.add(read_documents(source), threads=1)
         engine.close()
 
     def open(self, path: Path) -> None:

@@ -520,7 +520,7 @@ def test_blocks_without_their_own_checksum(tmp_path: Path) -> None:
     """Old files: such a block is trusted only when its whole section is."""
     stored = StoredWriter()
     stored._compressor = zstandard.ZstdCompressor(level=1)
-    stored.add({"text": "w1"})
+    stored.add_json(b'{"text":"w1"}')
     with ContainerWriter(tmp_path / "x") as container:
         stored.write(container)
         container.finish({})

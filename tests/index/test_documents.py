@@ -172,12 +172,18 @@ def test_columns(tmp_path: Path) -> None:
 def test_stored(tmp_path: Path, n: int) -> None:
     rng = random.Random(n)
     fields = [{"text": "line\n" * rng.randrange(200), "n": i} for i in range(n)]
-    stored = StoredWriter()
-    for one in fields:
-        stored.add(one)
-    with ContainerWriter(tmp_path / "x") as container:
-        stored.write(container)
-        container.finish({})
+    lines = [orjson.dumps(one) for one in fields]
+    one_by_one, stored = StoredWriter(), StoredWriter()
+    for line in lines:
+        one_by_one.add_json(line)
+    for begin in range(0, n, 130):
+        stored.add_all(lines[begin : begin + 130])
+    stored.add_all([])
+    for name, writer in (("y", one_by_one), ("x", stored)):
+        with ContainerWriter(tmp_path / name) as container:
+            writer.write(container)
+            container.finish({})
+    assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
     reader = StoredReader(Container(tmp_path / "x"))
     assert list(reader.all_fields()) == fields
     assert [reader.fields(i) for i in range(n)] == fields
@@ -189,7 +195,7 @@ def test_a_damaged_block_is_named_and_the_others_are_read(tmp_path: Path) -> Non
     fields = [{"text": "".join(rng.choices("abcdefghij ", k=BLOCK_BYTES // 2 + 100))} for _ in range(8)]
     stored = StoredWriter()
     for one in fields:
-        stored.add(one)
+        stored.add_json(orjson.dumps(one))
     with ContainerWriter(tmp_path / "x") as container:
         stored.write(container)
         container.finish({})

@@ -73,6 +73,7 @@ def test_incremental_equals_rebuild(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(merge, "FANOUT", 4)  # merge often
+    monkeypatch.setattr(writer, "TAIL", (0, 128)[seed % 2])
     if seed % 3 == 0:
         monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
     rng = random.Random(seed)

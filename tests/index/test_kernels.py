@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 from germane.arrays import Words
-from germane.index import block_kernels, kernels
+from germane.index import block_kernels, kernels, string_kernels
 from germane.index.blocks import LENGTH_OF, PADDING, PostingBlocks, length_codes
 from germane.index.simd import unpack_documents, unpack_values
 from germane.index.strings import narrow, pack_strings, string_at
@@ -75,35 +75,6 @@ def test_vertical_documents(bits: int) -> None:
 def test_bits_needed() -> None:
     for value in (0, 1, 2, 3, 255, 256, 2**31, 2**32 - 1):
         assert block_kernels.bits_needed.py_func(value) == value.bit_length()
-
-
-def inverted(n_terms: int, lengths: list[int], seed: int) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(seed)
-    tokens = np.minimum(rng.geometric(0.05, sum(lengths)) - 1, n_terms - 1).astype(np.uint32)
-    rank = rng.permutation(n_terms)
-    cf, starts = np.zeros(n_terms, np.int64), np.zeros(n_terms + 1, np.int64)
-    docs, counts = np.empty(len(tokens), np.uint32), np.empty(len(tokens), np.uint32)
-    n = kernels.invert(tokens, np.cumsum(lengths), rank, cf, docs, counts, starts)
-    pairs = np.stack([rank[tokens], np.repeat(np.arange(len(lengths)), lengths)])
-    return pairs, cf, starts, docs[:n], counts[:n]
-
-
-def test_invert_and_transpose() -> None:
-    lengths = [0, 5, 0, 300, 1, 1, 77, 0]
-    pairs, cf, starts, docs, counts = inverted(40, lengths, 0)
-    expected, expected_counts = np.unique(pairs, axis=1, return_counts=True)
-    assert np.array_equal(np.repeat(np.arange(40), np.diff(starts)), expected[0])
-    assert np.array_equal(docs, expected[1])
-    assert np.array_equal(counts, expected_counts)
-    assert np.array_equal(cf, np.bincount(pairs[0], minlength=40))
-
-    doc_starts = np.zeros(len(lengths) + 1, np.int64)
-    terms, term_counts = np.empty(len(docs), np.uint32), np.empty(len(docs), np.uint32)
-    kernels.transpose(starts, docs, counts, len(lengths), doc_starts, terms, term_counts)
-    order = np.lexsort((expected[0], expected[1]))
-    assert np.array_equal(terms, expected[0][order])
-    assert np.array_equal(term_counts, expected_counts[order])
-    assert np.array_equal(np.diff(doc_starts), np.bincount(expected[1], minlength=len(lengths)))
 
 
 def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[PostingBlocks, np.ndarray]:
@@ -209,7 +180,7 @@ def test_find_strings(narrowed: bool) -> None:
         data, offsets = pack_strings(held)
         query_data, query_offsets = pack_strings(queries)
         found = np.empty(len(queries), np.int64)
-        kernels.find_strings(
+        string_kernels.find_strings(
             data, narrow(offsets) if narrowed else offsets, order if permuted else order[:0], query_data, query_offsets,
             found,
         )  # fmt: skip
@@ -223,7 +194,7 @@ def test_find_strings_in_nothing() -> None:
     data, offsets = pack_strings([])
     query_data, query_offsets = pack_strings([b"a", b""])
     found = np.empty(2, np.int64)
-    kernels.find_strings(data, offsets, np.empty(0, np.uint32), query_data, query_offsets, found)
+    string_kernels.find_strings(data, offsets, np.empty(0, np.uint32), query_data, query_offsets, found)
     assert found.tolist() == [-1, -1]
 
 
@@ -232,11 +203,11 @@ def test_gather_and_repeats() -> None:
     data, offsets = pack_strings(strings)
     assert [string_at(data, offsets, i) for i in range(6)] == strings
     out = np.empty(100, np.uint8)
-    size = kernels.gather_strings(data, offsets, np.array([2, 3, 1]), out)
+    size = string_kernels.gather_strings(data, offsets, np.array([2, 3, 1]), out)
     assert out[:size].tobytes() == b"b\0\0a\0"
     order = np.array(sorted(range(6), key=strings.__getitem__), np.uint32)
     pairs = np.empty((6, 2), np.int64)
-    n = kernels.repeated_strings(data, offsets, order, np.array([5, 1, 3, 0, 2, 4]), pairs)
+    n = string_kernels.repeated_strings(data, offsets, order, np.array([5, 1, 3, 0, 2, 4]), pairs)
     assert sorted(pairs[:n].tolist()) == [[1, 4], [2, 5], [5, 0]]
 
 

@@ -14,9 +14,11 @@ from germane.index.container import Container
 from germane.index.sections import COLUMN, SECTIONS, check_layout
 from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import StoredWriter
+from germane.index.strings import pack_strings
 from germane.types import Document
 
 ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
+NOTHING = pack_strings([])
 NAMES = [section.name for section in SECTIONS]
 
 
@@ -34,8 +36,8 @@ def segment(
     """A segment by each road, and its columns."""
     if request.param == "of no document":
         with SegmentWriter(tmp_path / "segment-0.germane", np.empty(0, np.uint32)) as writer:
-            writer.dictionary([], [], np.empty(0, np.int64))
-            writer.documents([])
+            writer.dictionary(NOTHING, NOTHING, np.empty(0, np.int64))
+            writer.documents(NOTHING)
             writer.fields(StoredWriter(), ColumnsWriter(frozenset()))
             writer.finish({})
         return Container(tmp_path / "segment-0.germane"), set()
@@ -80,7 +82,7 @@ def test_a_part_left_out_or_out_of_order_is_no_segment(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="type: doc_len"):
         check_layout(whole | {"doc_len": "<i8"})
     with SegmentWriter(tmp_path / "half", np.empty(0, np.uint32)) as writer:
-        writer.documents([])
+        writer.documents(NOTHING)
         with pytest.raises(AssertionError, match="order"):
             writer.finish({})
     assert list(tmp_path.iterdir()) == []

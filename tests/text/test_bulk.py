@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from germane.errors import ParameterError
-from germane.text import Analyzer, bulk, kernels
+from germane.text import Analyzer, kernels, word_table
 from germane.text.bulk import BulkAnalyzer
 from germane.text.tokenizer import tokenize
 
@@ -60,7 +60,7 @@ def test_equals_the_analyzer_text_by_text(batches: list[list[str]], analyzer: An
 @given(st.lists(TEXT, max_size=6))
 def test_growing_from_almost_nothing_changes_nothing(texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "_FIRST_TOKENS", 1)
+        patch.setattr(word_table, "FIRST_WORDS", 1)
         small = BulkAnalyzer(PLAIN)
     assert terms_of(small, texts) == [tokenize(text) for text in texts]
 
@@ -172,3 +172,21 @@ def test_tokens_to_terms_equals_its_numpy() -> None:
     assert np.array_equal(ids[:n], expected_ids)
     assert np.array_equal(ends, expected_ends)
     assert np.array_equal(counts, expected_counts)
+
+
+def test_count_terms_equals_counters() -> None:
+    rng = np.random.default_rng(4)
+    lengths = [0, 7, 1, 0, 40, 3]
+    ids = rng.integers(0, 9, sum(lengths)).astype(np.uint32)
+    ends = np.cumsum(lengths)
+    places = np.full(9, -1)
+    before = 0
+    terms, counts = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32)
+    for _ in range(2):  # the table is used again for the next documents
+        own_ends = np.empty(len(ends), np.int64)
+        n = kernels.count_terms(ids, ends, before, places, terms, counts, own_ends)
+        assert n == own_ends[-1]
+        before += n
+        for d, (begin, end) in enumerate(zip([0, *own_ends], own_ends, strict=False)):
+            held = Counter(ids[ends[d] - lengths[d] : ends[d]].tolist())
+            assert list(zip(terms[begin:end].tolist(), counts[begin:end].tolist(), strict=True)) == list(held.items())

@@ -41,7 +41,10 @@ class _Words:
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._bulk = BulkAnalyzer(analyzer)
-        self.terms = self._bulk.terms
+
+    @property
+    def terms(self) -> list[str]:
+        return self._bulk.terms
 
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[Integers, Integers]]:
         for start in range(0, len(texts), BATCH):

@@ -1,33 +1,40 @@
 """From documents to one segment, within a memory budget.
 
-Documents are analysed in batches; their token stream is kept as numbers (4 bytes a token) and inverted by counting
-sorts when the budget is reached (`full`) and the segment is written.
+Documents are analysed in batches; each document's terms with their counts are kept as numbers (8 bytes a posting) and
+inverted by a counting sort when the segment is written. Python sees a batch at a time wherever it can.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from types import NoneType
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
+from germane.arrays import Integers, Words
 from germane.errors import InputError
-from germane.index import kernels
 from germane.index.columns import ColumnsWriter
-from germane.index.lists import transposed
-from germane.index.manifest import recovery_meta
+from germane.index.inversion_kernels import invert, sort_lists
+from germane.index.lists import pieces_of
 from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import StoredWriter
+from germane.index.string_kernels import drop_equal
+from germane.index.strings import Packed, choose_packed, join_packed, pack_strings, sort_packed
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
+from germane.text.kernels import count_terms
 from germane.types import Document, FieldValue, text_of
 
 BATCH_CHARACTERS = 1 << 20
-BYTES_PER_TOKEN = 14
-"""What inverting takes at its peak: token, document and count (4 each), and part of the forward lists."""
-BYTES_PER_TERM = 200
-"""What a distinct word costs while building: its strings, table entries and list objects."""
-BYTES_PER_DOCUMENT = 160
+BYTES_PER_POSTING = 16
+"""What inverting takes at its peak: term and count, and document and count."""
+BYTES_PER_DOCUMENT = 80
+_SOUND = frozenset({str, int, bool, NoneType})
+"""Types whose every value a field can hold."""
 MAX_ID_BYTES = 512
 
 
@@ -61,6 +68,14 @@ def check_fields(doc_id: str, fields: Mapping[str, FieldValue]) -> None:
             )
 
 
+class _Batch(NamedTuple):
+    """The lists of some documents: distinct terms in order of appearance, their counts, where each document's end."""
+
+    terms: Words
+    counts: Words
+    ends: Integers
+
+
 class SegmentBuilder:
     """Collects documents; `write` makes the segment file.
 
@@ -68,49 +83,86 @@ class SegmentBuilder:
     """
 
     def __init__(self, analyzer: Analyzer, text_fields: Sequence[str], bulk: BulkAnalyzer | None = None) -> None:
-        self._analyzer = analyzer
-        self._order_of_fields = tuple(text_fields)
         self._text_fields = frozenset(text_fields)
         self._bulk = bulk if bulk is not None else BulkAnalyzer(analyzer)
         self._stored = StoredWriter()
         self._columns = ColumnsWriter(self._text_fields)
-        self._ids: list[bytes] = []
+        self._ids: list[Packed] = []
+        self._sequence: list[Integers] = []
         self._texts: list[str] = []
         self._characters = 0
-        self._tokens: list[npt.NDArray[np.uint32]] = []
-        self._lengths: list[npt.NDArray[np.int64]] = []
-        self._n_tokens = 0
-        self.sequence: list[int] = []
-        """For each document its place in the input, which decides between two of the same id."""
+        self._batches: list[_Batch] = []
+        self._lengths: list[Integers] = []
+        self._n_docs = 0
+        self._held = 0
+        self._places = np.empty(0, np.int64)
+        """Where each term was last written (`text.kernels.count_terms`)."""
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return self._n_docs
 
-    def add(self, document: Document, sequence: int) -> None:
-        """Take one document in."""
-        fields = document.fields
-        encoded = check_id(document.id).encode()
-        check_fields(document.id, fields)
+    @property
+    def sequence(self) -> Integers:
+        """For each document its place in the input, which decides between two of the same id."""
+        return np.concatenate([np.empty(0, np.int64), *self._sequence])
+
+    def add(self, documents: Sequence[Document], first: int) -> None:
+        """Take documents in, which stand in the input from place `first` on."""
+        fields = [document.fields for document in documents]
+        ids = self._checked(documents, fields)
         try:
-            self._stored.add(fields)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"document '{document.id}' cannot be stored: {error}") from None
-        self._ids.append(encoded)
-        self._columns.add(fields)
-        text = text_of(fields, [name for name in fields if name in self._text_fields])  # in the document's order
-        self._texts.append(text)
-        self._characters += len(text)
-        self.sequence.append(sequence)
+            lines = list(map(orjson.dumps, fields))
+        except (TypeError, ValueError):
+            lines = [_stored(document) for document in documents]
+        self._stored.add_all(lines)
+        self._ids.append(ids)
+        self._columns.add_all(fields)
+        texts = self._texts_of(fields)
+        self._texts += texts
+        self._characters += sum(map(len, texts))
+        self._sequence.append(np.arange(first, first + len(documents)))
+        self._n_docs += len(documents)
         if self._characters >= BATCH_CHARACTERS:
             self._analyze()
+
+    @staticmethod
+    def _checked(documents: Sequence[Document], fields: Sequence[Mapping[str, FieldValue]]) -> Packed:
+        """The ids, packed; checked all at once, and where one may be wrong, one by one for the error that says so."""
+        try:
+            ids = [document.id for document in documents]
+            plain = "".join(ids).isprintable() and all(ids) and max(map(len, ids)) * 4 <= MAX_ID_BYTES
+        except TypeError:
+            plain = False
+        kinds = set(map(type, chain.from_iterable([named.values() for named in fields])))
+        if not plain or not kinds <= _SOUND:
+            for document in documents:
+                check_id(document.id)
+                check_fields(document.id, document.fields)
+        return pack_strings([doc_id.encode() for doc_id in ids])
+
+    def _texts_of(self, fields: Sequence[Mapping[str, FieldValue]]) -> list[str]:
+        """Each document's text, its fields in the document's order."""
+        text_fields, texts = self._text_fields, []
+        for named in fields:
+            values = [value for name, value in named.items() if name in text_fields]
+            if len(values) == 1 and type(values[0]) is str:
+                texts.append(values[0])
+            else:
+                texts.append(text_of(named, [name for name in named if name in text_fields]))
+        return texts
 
     def _analyze(self) -> None:
         if not self._texts:
             return
-        tokens, ends = self._bulk.analyze(self._texts)
-        self._tokens.append(tokens)
+        ids, ends = self._bulk.analyze(self._texts)
+        if len(self._places) < self._bulk.n_terms:
+            more = np.full(self._bulk.n_terms, -1, np.int64)
+            self._places = np.concatenate([self._places, more])
+        terms, counts, own_ends = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32), np.empty_like(ends)
+        n = count_terms(ids, ends, self._held, self._places, terms, counts, own_ends)
+        self._batches.append(_Batch(terms[:n].copy(), counts[:n].copy(), own_ends))
+        self._held += n
         self._lengths.append(np.diff(ends, prepend=0))
-        self._n_tokens += len(tokens)
         self._texts.clear()
         self._characters = 0
 
@@ -118,41 +170,70 @@ class SegmentBuilder:
     def memory(self) -> int:
         """Bytes that building takes by now, writing included."""
         return (
-            self._n_tokens * BYTES_PER_TOKEN
+            self._held * BYTES_PER_POSTING
             + self._characters * 6
-            + len(self._bulk.terms) * BYTES_PER_TERM
-            + len(self._ids) * BYTES_PER_DOCUMENT
+            + self._bulk.memory
+            + self._places.nbytes
+            + self._n_docs * BYTES_PER_DOCUMENT
             + self._stored.memory
         )
 
-    def write(self, path: Path, generation: int = 0) -> None:
-        """Invert, encode and write the segment; the builder is empty afterwards."""
+    def write(self, path: Path, origin: Mapping[str, Any]) -> None:
+        """Invert, encode and write the segment, with `origin` in its meta data; the builder is empty afterwards."""
         self._analyze()
         lengths = np.concatenate([np.empty(0, np.int64), *self._lengths])
         with SegmentWriter(path, lengths.astype(np.uint32)) as segment:
-            self._write_lists(segment, lengths)
-            segment.documents(self._ids)
+            self._write_lists(segment)
+            segment.documents(join_packed(self._ids))
             segment.fields(self._stored, self._columns)
-            segment.finish(recovery_meta(self._analyzer, self._order_of_fields, generation))
+            segment.finish(origin)
 
-    def _write_lists(self, segment: SegmentWriter, lengths: npt.NDArray[np.int64]) -> None:
-        tokens = np.concatenate([np.empty(0, np.uint32), *self._tokens])
-        self._tokens.clear()
-        used = np.flatnonzero(np.bincount(tokens, minlength=len(self._bulk.terms)))
-        vocabulary = self._bulk.terms
-        numbers = sorted(used.tolist(), key=vocabulary.__getitem__)  # code points sort as UTF-8 bytes do
-        terms = [vocabulary[i] for i in numbers]
-        order = np.array(numbers, np.int64)
-        rank = np.full(len(vocabulary), -1, np.int64)
-        rank[order] = np.arange(len(order))
-        cf, starts = np.zeros(len(terms), np.int64), np.zeros(len(terms) + 1, np.int64)
-        docs, counts = np.empty(len(tokens), np.uint32), np.empty(len(tokens), np.uint32)
-        kernels.invert(tokens, np.cumsum(lengths), rank, cf, docs, counts, starts)
-        del tokens
-        segment.postings(starts, docs, counts)
-        forms, form_counts = self._bulk.surfaces()
-        surfaces = [b"" if forms[i] == term else forms[i].encode() for i, term in zip(numbers, terms, strict=True)]
-        segment.dictionary([term.encode() for term in terms], surfaces, form_counts[order])
-        forward = transposed(starts, docs, counts, len(lengths))
-        del docs, counts
-        segment.forward(*forward)
+    def _write_lists(self, segment: SegmentWriter) -> None:
+        df = np.zeros(self._bulk.n_terms, np.int64)
+        for batch in self._batches:
+            df += np.bincount(batch.terms, minlength=len(df))
+        terms = self._bulk.packed_terms
+        order = sort_packed(terms, np.flatnonzero(df))
+        starts = np.zeros(len(order) + 1, np.int64)
+        np.cumsum(df[order], out=starts[1:])
+        self._renumber(order)
+        postings = self._inverted(starts)
+        for begin, end in pieces_of(starts):
+            piece = postings[starts[begin] : starts[end]]
+            docs, counts = (piece >> 32).astype(np.uint32), piece.astype(np.uint32)
+            segment.postings(starts[begin : end + 1] - starts[begin], docs, counts)
+        del postings
+        tokens, commonest, form_counts = self._bulk.packed_surfaces()
+        forms = commonest[order]
+        drop_equal(*terms, *tokens, order, forms)
+        segment.dictionary(choose_packed(terms, order), choose_packed(tokens, forms), form_counts[order])
+        self._batches.reverse()
+        while self._batches:  # given up on the way
+            batch = self._batches.pop()
+            segment.forward(np.concatenate([[0], batch.ends]), batch.terms, batch.counts)
+
+    def _renumber(self, order: Integers) -> None:
+        """Number the terms by their place in `order`, and sort each document's."""
+        rank = np.empty(self._bulk.n_terms, np.uint32)
+        rank[order] = np.arange(len(order), dtype=np.uint32)
+        longest = max((int(np.diff(batch.ends, prepend=0).max()) for batch in self._batches), default=0)
+        keys, spare = np.empty((2, longest), np.uint64)
+        places = np.empty(256, np.int64)
+        for batch in self._batches:
+            sort_lists(*batch, rank, len(order), keys, spare, places)
+
+    def _inverted(self, starts: Integers) -> npt.NDArray[np.uint64]:
+        """The posting lists that begin at `starts`, `document << 32 | count` each."""
+        at, first = starts[:-1].copy(), 0
+        postings = np.empty(self._held, np.uint64)
+        for batch in self._batches:
+            invert(*batch, first, at, postings)
+            first += len(batch.ends)
+        return postings
+
+
+def _stored(document: Document) -> bytes:
+    try:
+        return orjson.dumps(document.fields)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"document '{document.id}' cannot be stored: {error}") from None

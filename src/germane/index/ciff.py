@@ -431,8 +431,9 @@ def _write_segment(path: Path, lists: _Lists, ids: list[bytes], doc_len: Words, 
         stored.add_json(b"{}")
     with SegmentWriter(path, doc_len) as segment:
         segment.postings(starts, docs, counts)
-        segment.dictionary(terms, [b""] * len(terms), np.zeros(len(terms), np.int64))
+        no_forms = pack_strings([b""] * len(terms))
+        segment.dictionary(pack_strings(terms), no_forms, np.zeros(len(terms), np.int64))
         segment.forward(*transposed(starts, docs, counts, len(ids)))
-        segment.documents(ids)
+        segment.documents(pack_strings(ids))
         segment.fields(stored, ColumnsWriter(frozenset()))
         segment.finish(meta)

@@ -5,8 +5,9 @@ keyword column: the sorted distinct values, and for each document the numbers of
 to 2^53. Strings longer than MAX_KEYWORD bytes are stored with the document but cannot be filtered on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,14 @@ class ColumnsWriter:
                 if name not in self.text_fields:
                     self._note(name, value)
         self.count += 1
+
+    def add_all(self, documents: Sequence[Mapping[str, FieldValue]]) -> None:
+        """Note the values of the next documents."""
+        if self.text_fields.issuperset(chain.from_iterable(documents)):
+            self.count += len(documents)
+            return
+        for fields in documents:
+            self.add(fields)
 
     def _note(self, name: str, value: FieldValue) -> None:
         for item in _items(value):

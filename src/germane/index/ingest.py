@@ -8,17 +8,18 @@ batch depends on the input and the number of threads only: the same call makes t
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from germane.arrays import Integers
 from germane.errors import ParameterError
-from germane.index import kernels
-from germane.index.builder import BYTES_PER_TERM, SegmentBuilder
+from germane.index import string_kernels
+from germane.index.builder import SegmentBuilder
 from germane.index.deletions import no_deletions
 from germane.index.durable import remove_quietly
 from germane.index.manifest import SegmentEntry
@@ -29,7 +30,7 @@ from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document
 
-DEFAULT_MEMORY = 512 << 20
+DEFAULT_MEMORY = 128 << 20
 MIN_MEMORY = 32 << 20
 BATCH = 512
 
@@ -48,7 +49,7 @@ class NewSegment:
         """Documents of the same id, each with the next one in the input."""
         container = self.segment.container
         pairs = np.empty((self.segment.n_docs, 2), np.int64)
-        n = kernels.repeated_strings(
+        n = string_kernels.repeated_strings(
             container["id_bytes"], container["id_offsets"], container["id_order"], self.sequence, pairs
         )
         return [(int(older), int(newer)) for older, newer in pairs[:n]]
@@ -62,9 +63,12 @@ def build_segment(
     *,
     threads: int | None = None,
     memory: int = DEFAULT_MEMORY,
-    generation: int = 0,
+    origin: Mapping[str, Any],
 ) -> NewSegment | None:
-    """Build one segment from documents, by way of several where memory or threads ask for it; None of no documents."""
+    """Build one segment from documents, by way of several where memory or threads ask for it; None of no documents.
+
+    `origin` is its meta data (`index.manifest.recovery_meta`).
+    """
     if memory < MIN_MEMORY:
         raise ParameterError(f"memory must be at least {MIN_MEMORY >> 20} MiB")
     n = threads if threads is not None else os.cpu_count() or 1
@@ -75,9 +79,9 @@ def build_segment(
     if first is None:
         return None
     if n == 1 or len(first[1]) < BATCH:
-        built = _Worker(analyzer, text_fields, new_path, memory, generation).run(chain((first,), batches))
+        built = _Worker(analyzer, text_fields, new_path, memory, origin).run(chain((first,), batches))
     else:
-        workers = [_Worker(analyzer, text_fields, new_path, memory // n, generation) for _ in range(n)]
+        workers = [_Worker(analyzer, text_fields, new_path, memory // n, origin) for _ in range(n)]
         built = _run_threads(chain((first,), batches), workers)
     return _merge_new(built, analyzer, text_fields, new_path) if len(built) > 1 else built[0]
 
@@ -96,12 +100,17 @@ class _Worker:
     """Fills one builder after the other."""
 
     def __init__(
-        self, analyzer: Analyzer, text_fields: tuple[str, ...], new_path: NewPath, memory: int, generation: int
+        self,
+        analyzer: Analyzer,
+        text_fields: tuple[str, ...],
+        new_path: NewPath,
+        memory: int,
+        origin: Mapping[str, Any],
     ) -> None:
         self._settings = analyzer, text_fields
         self._new_path = new_path
         self._memory = memory
-        self._generation = generation
+        self._origin = origin
 
     def run(self, batches: Iterable[Batch]) -> list[NewSegment]:
         """Build segments from all batches."""
@@ -109,11 +118,10 @@ class _Worker:
         bulk = BulkAnalyzer(self._settings[0])
         builder = SegmentBuilder(*self._settings, bulk)
         for at, batch in batches:
-            for i, document in enumerate(batch):
-                builder.add(document, at + i)
+            builder.add(batch, at)
             if builder.memory > self._memory:
                 built.append(self._write(builder))
-                if len(bulk.terms) * BYTES_PER_TERM > self._memory // 2:  # the words alone would fill the next one
+                if bulk.memory > self._memory // 2:  # the words alone would fill the next one
                     bulk = BulkAnalyzer(self._settings[0])
                 builder = SegmentBuilder(*self._settings, bulk)
         if len(builder):
@@ -122,8 +130,8 @@ class _Worker:
 
     def _write(self, builder: SegmentBuilder) -> NewSegment:
         path = self._new_path()
-        builder.write(path, self._generation)
-        return NewSegment(Segment(path), np.array(builder.sequence, np.int64))
+        builder.write(path, self._origin)
+        return NewSegment(Segment(path), builder.sequence)
 
 
 def _run_threads(batches: Iterator[Batch], workers: list[_Worker]) -> list[NewSegment]:

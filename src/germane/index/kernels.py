@@ -1,67 +1,9 @@
-"""Numba kernels of the index: inversion of token streams, forward lists, joining of lists, strings."""
+"""Numba kernels of the index: forward lists, joining of lists."""
 
 import numpy as np
 from numba import njit
 
-from germane.index.block_kernels import bits_needed, decode_list, put, unpack_short, words_needed
-
-
-@njit(cache=True, nogil=True)
-def invert(tokens, ends, rank, cf, docs, counts, starts):
-    """Token stream -> posting lists, by one counting sort; returns the number of postings.
-
-    `rank[t]` is the final number of term t; `cf[rank]` its collection frequency (filled here); `docs`, `counts` need
-    room for every token; `starts` (V + 1) receives the list boundaries. Equivalent: `np.unique` over (rank, document)
-    pairs with counts.
-    """
-    n_terms = len(cf)
-    for i in range(len(tokens)):
-        cf[rank[tokens[i]]] += 1
-    at = np.empty(n_terms, np.int64)
-    total = 0
-    for t in range(n_terms):
-        at[t] = total
-        total += cf[t]
-    position = 0
-    for d in range(len(ends)):
-        while position < ends[d]:
-            t = rank[tokens[position]]
-            docs[at[t]] = np.uint32(d)
-            at[t] += 1
-            position += 1
-    out = 0
-    read = 0
-    for t in range(n_terms):
-        starts[t] = out
-        stop = read + cf[t]
-        while read < stop:
-            d = docs[read]
-            c = np.uint32(1)
-            read += 1
-            while read < stop and docs[read] == d:
-                c += np.uint32(1)
-                read += 1
-            docs[out] = d
-            counts[out] = c
-            out += 1
-    starts[n_terms] = out
-    return out
-
-
-@njit(cache=True, nogil=True)
-def transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts):
-    """Posting lists -> forward lists (terms ascending in each document), by one counting sort."""
-    for i in range(starts[len(starts) - 1]):
-        doc_starts[np.int64(docs[i]) + 1] += 1
-    for d in range(n_docs):
-        doc_starts[d + 1] += doc_starts[d]
-    at = doc_starts[:-1].copy()
-    for t in range(len(starts) - 1):
-        for i in range(starts[t], starts[t + 1]):
-            d = docs[i]
-            terms[at[d]] = np.uint32(t)
-            term_counts[at[d]] = counts[i]
-            at[d] += 1
+from germane.index.block_kernels import bits_needed, decode_list, unpack_short, words_needed
 
 
 @njit(cache=True, nogil=True)
@@ -82,17 +24,32 @@ def encode_forward(doc_starts, terms, counts, words, term_bits, tf_bits):
         tf_width = bits_needed(max_tf - 1)
         term_bits[d] = gap_width
         tf_bits[d] = tf_width
-        size = words_needed(n, gap_width) + words_needed(n, tf_width)
-        for i in range(size):
-            words[at + i] = np.uint32(0)
+        gaps, width = np.uint64(0), 0  # what is not written yet, and its bits
         previous = np.int64(-1)
-        for i in range(n if gap_width > 0 else 0):
-            put(words, at, i * gap_width, gap_width, np.int64(terms[begin + i]) - previous - 1, 1)
-            previous = np.int64(terms[begin + i])
-        at += words_needed(n, gap_width)
-        for i in range(n if tf_width > 0 else 0):
-            put(words, at, i * tf_width, tf_width, np.int64(counts[begin + i]) - 1, 1)
-        at += words_needed(n, tf_width)
+        for i in range(begin, begin + n):
+            gaps |= np.uint64(np.int64(terms[i]) - previous - 1) << np.uint64(width)
+            previous = np.int64(terms[i])
+            width += gap_width
+            if width >= 32:
+                words[at] = np.uint32(gaps & np.uint64(0xFFFFFFFF))
+                gaps >>= np.uint64(32)
+                width -= 32
+                at += 1
+        if width > 0:
+            words[at] = np.uint32(gaps)
+            at += 1
+        tfs, width = np.uint64(0), 0
+        for i in range(begin, begin + n):
+            tfs |= np.uint64(counts[i] - np.uint32(1)) << np.uint64(width)
+            width += tf_width
+            if width >= 32:
+                words[at] = np.uint32(tfs & np.uint64(0xFFFFFFFF))
+                tfs >>= np.uint64(32)
+                width -= 32
+                at += 1
+        if width > 0:
+            words[at] = np.uint32(tfs)
+            at += 1
     return at
 
 
@@ -130,56 +87,6 @@ def merge_lists(words, table, first_blocks, dfs, remap, buffer_docs, buffer_coun
 
 
 @njit(cache=True, nogil=True)
-def find_strings(data, offsets, order, query_data, query_offsets, found):
-    """found[i] = position p with string(order[p]) == query i, or -1; strings ascend along `order`.
-
-    An empty `order` stands for the identity. Equivalent: `bisect` over the byte strings.
-    """
-    n = len(offsets) - 1
-    direct = len(order) == 0
-    for q in range(len(query_offsets) - 1):
-        begin = query_offsets[q]
-        length = query_offsets[q + 1] - begin
-        low = np.int64(0)
-        high = np.int64(n)
-        found[q] = -1
-        while low < high:
-            middle = (low + high) >> 1
-            s = middle if direct else np.int64(order[middle])
-            at = np.int64(offsets[s])
-            size = np.int64(offsets[s + 1]) - at
-            common = min(size, length)
-            i = 0
-            while i < common and data[at + i] == query_data[begin + i]:
-                i += 1
-            if i == common and size == length:
-                found[q] = middle
-                break
-            if i < common:
-                smaller = data[at + i] < query_data[begin + i]
-            else:
-                smaller = size < length
-            if smaller:
-                low = middle + 1
-            else:
-                high = middle
-
-
-@njit(cache=True, nogil=True)
-def gather_strings(data, offsets, wanted, out):
-    """Copy the wanted strings into `out`, each followed by a zero byte; return the bytes written."""
-    at = 0
-    for i in range(len(wanted)):
-        s = wanted[i]
-        for j in range(np.int64(offsets[s]), np.int64(offsets[s + 1])):
-            out[at] = data[j]
-            at += 1
-        out[at] = np.uint8(0)
-        at += 1
-    return at
-
-
-@njit(cache=True, nogil=True)
 def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, counts):
     """`decode_forward` for neighbouring documents: list d goes to `terms[starts[d]:starts[d + 1]]`."""
     for d in range(len(ats)):
@@ -197,35 +104,3 @@ def close_gaps(room, ends, docs, counts):
             docs[at] = docs[j]
             counts[at] = counts[j]
             at += 1
-
-
-@njit(cache=True, nogil=True)
-def same_string(data, offsets, a, b):
-    """`string(a) == string(b)`."""
-    size = np.int64(offsets[a + 1]) - np.int64(offsets[a])
-    if size != np.int64(offsets[b + 1]) - np.int64(offsets[b]):
-        return False
-    for j in range(size):
-        if data[np.int64(offsets[a]) + j] != data[np.int64(offsets[b]) + j]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def repeated_strings(data, offsets, order, sequence, pairs):
-    """Among equal strings (neighbours along `order`): each with the next one by `sequence`; returns how many pairs."""
-    n = 0
-    begin = 0
-    while begin < len(order):
-        end = begin + 1
-        while end < len(order) and same_string(data, offsets, np.int64(order[begin]), np.int64(order[end])):
-            end += 1
-        if end - begin > 1:
-            group = order[begin:end].astype(np.int64)
-            group = group[np.argsort(sequence[group])]
-            for i in range(len(group) - 1):
-                pairs[n, 0] = group[i]
-                pairs[n, 1] = group[i + 1]
-                n += 1
-        begin = end
-    return n

@@ -8,9 +8,10 @@ from germane.errors import IndexFormatError, StorageError
 from germane.index import block_kernels, kernels
 from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks, length_codes
 from germane.index.container import Container, ContainerWriter
+from germane.index.inversion_kernels import transpose
 
-PIECE = 1 << 22
-"""Postings encoded at a time (about 50 MB of buffers)."""
+PIECE = 1 << 20
+"""Postings encoded at a time (about 12 MB of buffers)."""
 
 ESCAPE = 255
 
@@ -70,7 +71,7 @@ def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tup
     """Posting lists turned round: for each document its terms, ascending, and their counts."""
     doc_starts = np.zeros(n_docs + 1, np.int64)
     terms, term_counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
-    kernels.transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts)
+    transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts)
     return doc_starts, terms, term_counts
 
 

@@ -7,14 +7,14 @@ sorted when it is renumbered. Lists are joined piece by piece; memory does not g
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Integers
+from germane.arrays import Integers, Words
 from germane.index import kernels
 from germane.index.blocks import BLOCK
 from germane.index.columns import ColumnsWriter
@@ -23,10 +23,14 @@ from germane.index.manifest import recovery_meta
 from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
+from germane.index.strings import Packed, choose_packed, join_packed, sort_packed
 from germane.text import Analyzer
+from germane.text.word_table import WordTable
 
 FANOUT = 8
 MOSTLY_DELETED = 0.5
+MOST_TERMS = 1 << 16
+"""Terms merged at a time."""
 
 
 def choose_merge(sizes: Sequence[tuple[int, int]]) -> list[int]:
@@ -69,10 +73,8 @@ def merge_segments(
     with SegmentWriter(path, doc_len) as merged:
         term_maps = _merge_postings(merged, segments, remap)
         _merge_forward(merged, segments, remap, term_maps)
-        ids: list[bytes] = []
-        for live, m in zip(segments, remap, strict=True):
-            ids += [doc_id.encode() for doc_id in live.segment.doc_ids(np.flatnonzero(m >= 0))]
-        merged.documents(ids)
+        ids = join_packed([live.segment.packed("id") for live in segments])
+        merged.documents(choose_packed(ids, np.flatnonzero(np.concatenate(remap) >= 0)))
         _merge_fields(merged, segments, remap, text_fields)
         youngest = max((generation_of(live.segment) for live in segments), default=0)
         merged.finish(
@@ -95,47 +97,77 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     return np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Integers]:
+def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Words]:
     """Join the posting lists and dictionaries; return for each segment old term -> new term."""
-    dictionaries = [live.segment.all_strings("term") for live in segments]
-    union = sorted(set().union(*dictionaries))
-    number = {term: i for i, term in enumerate(union)}
-    places = [np.fromiter(map(number.__getitem__, terms), np.int64, len(terms)) for terms in dictionaries]
-    df = np.zeros((len(segments), len(union)), np.int64)
-    first = np.zeros((len(segments), len(union)), np.int64)
-    for i, live in enumerate(segments):
-        df[i, places[i]] = live.segment.df
-        first[i, places[i]] = live.segment.first_block[:-1]
-    postings = np.zeros(len(union) + 1, np.int64)
-    np.cumsum(df.sum(axis=0), out=postings[1:])
-    kept = np.zeros(len(union), np.bool_)  # a term whose every document was deleted goes with them
-    for begin, end in pieces_of(postings):
-        starts, docs, counts = join_lists(segments, remap, df[:, begin:end], first[:, begin:end])
+    union, places = _union(segments)
+    postings = np.zeros(len(union[1]), np.int64)
+    for live, place in zip(segments, places, strict=True):
+        postings[place + 1] += live.segment.df
+    np.cumsum(postings, out=postings)
+    kept = np.zeros(len(postings) - 1, np.bool_)  # a term whose every document was deleted goes with them
+    for begin, end in _pieces(postings):
+        df, first = np.zeros((2, len(segments), end - begin), np.int64)
+        for i, (live, place) in enumerate(zip(segments, places, strict=True)):
+            own = slice(*np.searchsorted(place, (begin, end)))
+            df[i, place[own] - begin] = live.segment.df[own]
+            first[i, place[own] - begin] = live.segment.first_block[:-1][own]
+        starts, docs, counts = join_lists(segments, remap, df, first)
         filled = np.diff(starts) > 0
         kept[begin:end] = filled
         merged.postings(np.append(starts[:-1][filled], starts[-1]), docs, counts)
         for live in segments:
             live.segment.container.release()
     survivors = np.flatnonzero(kept)
-    merged.dictionary([union[i] for i in survivors], *_merge_surfaces(segments, places, survivors))
-    renumbered = np.where(kept, np.cumsum(kept) - 1, -1)
+    surfaces = _merge_surfaces(segments, places, len(kept))
+    merged.dictionary(choose_packed(union, survivors), *(_chosen(surfaces, survivors)))
+    renumbered = (np.cumsum(kept) - 1).astype(np.uint32)  # of those not kept nobody asks
     return [renumbered[place] for place in places]
 
 
-def _merge_surfaces(
-    segments: list[LiveSegment], places: list[Integers], survivors: Integers
-) -> tuple[list[bytes], Integers]:
-    """For each surviving term the form that is commonest in any one segment, and its count there."""
-    n = int(max((place.max(initial=-1) for place in places), default=-1)) + 1
-    counts = np.zeros((len(segments), n), np.int64)
-    where = np.zeros((len(segments), n), np.int64)
-    for i, live in enumerate(segments):
-        counts[i, places[i]] = live.segment.container["surface_count"].astype(np.int64) + 1
-        where[i, places[i]] = np.arange(len(places[i]))
-    best = counts.argmax(axis=0)[survivors]
-    forms = [live.segment.all_strings("surface") for live in segments]
-    chosen = zip(best.tolist(), where[best, survivors].tolist(), strict=True)
-    return [forms[i][at] for i, at in chosen], counts[best, survivors] - 1
+def _pieces(postings: Integers) -> Iterator[tuple[int, int]]:
+    """Runs of terms with few postings, and few enough for a table of all segments."""
+    for begin, end in pieces_of(postings):
+        for first in range(begin, end, MOST_TERMS):
+            yield first, min(first + MOST_TERMS, end)
+
+
+def _union(segments: list[LiveSegment]) -> tuple[Packed, list[Words]]:
+    """The terms of all segments, sorted, and for each segment the place of each of its terms there."""
+    table = WordTable()
+    numbers = []
+    for live in segments:
+        data, offsets = live.segment.packed("term")
+        bounds = offsets.astype(np.int64)
+        numbers.append(table.enter_bytes(data, bounds[:-1], bounds[1:]))
+    order = sort_packed(table.packed, np.arange(len(table)))
+    rank = np.empty(len(order), np.uint32)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
+    return choose_packed(table.packed, order), [rank[own] for own in numbers]
+
+
+class _Surfaces(NamedTuple):
+    """Written forms of all segments, for each term the number of the one chosen, and how often it was met."""
+
+    forms: Packed
+    best: Integers
+    counts: Integers
+
+
+def _merge_surfaces(segments: list[LiveSegment], places: list[Words], n_terms: int) -> _Surfaces:
+    """For each term the form that is commonest in any one segment, of equals in the first."""
+    best, counts = np.zeros(n_terms, np.int64), np.full(n_terms, -1, np.int64)
+    before = 0
+    for live, place in zip(segments, places, strict=True):
+        own = live.segment.container["surface_count"].astype(np.int64)
+        better = own > counts[place]
+        best[place[better]] = before + np.flatnonzero(better)
+        counts[place[better]] = own[better]
+        before += len(place)
+    return _Surfaces(join_packed([live.segment.packed("surface") for live in segments]), best, counts)
+
+
+def _chosen(surfaces: _Surfaces, terms: Integers) -> tuple[Packed, Integers]:
+    return choose_packed(surfaces.forms, surfaces.best[terms]), surfaces.counts[terms]
 
 
 def join_lists(
@@ -166,9 +198,9 @@ def join_lists(
 
 
 def _merge_forward(
-    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Integers]
+    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Words]
 ) -> None:
-    step = 1 << 15
+    step = 1 << 13
     for live, m, term_map in zip(segments, remap, term_maps, strict=True):
         for begin in range(0, live.segment.n_docs, step):
             end = min(begin + step, live.segment.n_docs)
@@ -181,7 +213,7 @@ def _merge_forward(
                 sizes = sizes[kept]
             boundaries = np.zeros(len(sizes) + 1, np.int64)
             np.cumsum(sizes, out=boundaries[1:])
-            merged.forward(boundaries, term_map[terms].astype(np.uint32), counts)
+            merged.forward(boundaries, term_map[terms], counts)
         live.segment.container.release()
 
 

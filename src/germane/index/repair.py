@@ -21,7 +21,7 @@ from germane.index.deletions import delete, no_deletions, read_bitmap, write_del
 from germane.index.durable import LOCK_NAME, WriterLock, fsync_folder, storage_errors
 from germane.index.ingest import build_segment
 from germane.index.invariants import table_problems
-from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest
+from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest, recovery_meta
 from germane.index.merge import generation_of
 from germane.index.segment import Segment
 from germane.index.stored_fields import StoredReader
@@ -270,7 +270,7 @@ class _Repair:
                 manifest.analyzer,
                 manifest.text_fields,
                 lambda: new_file(self.folder, "segment"),
-                generation=part.generation,
+                origin=recovery_meta(manifest.analyzer, manifest.text_fields, part.generation),
             )
             if built is not None:
                 yield SegmentEntry(built.segment.name, built.segment.container.size)

@@ -20,29 +20,22 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.errors import IndexFormatError
-from germane.index import block_kernels, kernels
+from germane.index import block_kernels, kernels, string_kernels
 from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, length_codes
 from germane.index.columns import Column, read_column
 from germane.index.container import Container
 from germane.index.lists import read_small, read_table
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
-from germane.index.strings import pack_strings, string_at, unpack_strings
+from germane.index.strings import Packed, decoded, find_packed, string_at, unpack_strings
 
 _IDENTITY = np.empty(0, np.uint32)
 
+TERM_CACHE = 1 << 16
+"""Terms whose numbers a segment remembers."""
+
 DICTIONARY_SECTIONS = names_of("dictionary")
 POSTINGS_SECTIONS = names_of("postings")
-
-
-FEW = 32
-
-
-class PackedStrings(NamedTuple):
-    """Strings by number (see `index.strings`)."""
-
-    data: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.integer]
 
 
 class ForwardArrays(NamedTuple):
@@ -61,6 +54,7 @@ class Segment:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.container = Container(path)
+        self._numbers: dict[str, int] = {}
         meta = self.container.meta
         try:
             self.n_docs, self.n_terms, self.n_tokens = (int(meta[key]) for key in ("n_docs", "n_terms", "n_tokens"))
@@ -76,44 +70,38 @@ class Segment:
 
     def all_strings(self, kind: Literal["term", "surface", "id"]) -> list[bytes]:
         """All terms, written forms or ids, by number."""
-        return unpack_strings(self.container[f"{kind}_bytes"], self.container[f"{kind}_offsets"])
+        return unpack_strings(*self.packed(kind))
+
+    def packed(self, kind: Literal["term", "surface", "id"]) -> Packed:
+        """The same as they lie in the file."""
+        return self.container[f"{kind}_bytes"], self.container[f"{kind}_offsets"]
 
     # -- terms ---------------------------------------------------------------------------------------------------
 
     def find_terms(self, terms: Sequence[str]) -> Integers:
-        """Number of each term, -1 where the segment does not hold it."""
-        return self._find(*self._terms, _IDENTITY, terms)
+        """Number of each term, -1 where the segment does not hold it. Remembered: each commit's snapshot asks again."""
+        remembered = self._numbers
+        unknown = [term for term in terms if term not in remembered]
+        if unknown:
+            if len(remembered) > TERM_CACHE:
+                self._numbers = remembered = {}
+                unknown = list(dict.fromkeys(terms))
+            found = find_packed(self._terms, _IDENTITY, unknown)
+            remembered.update(zip(unknown, found.tolist(), strict=True))
+        return np.array([remembered[term] for term in terms], np.int64)
 
     def find_terms_of(self, other: "Segment") -> Integers:
         """Number of each term of another segment, -1 where this one does not hold it."""
         if other is self:
             return np.arange(self.n_terms)
         found = np.empty(other.n_terms, np.int64)
-        kernels.find_strings(
-            self.container["term_bytes"],
-            self.container["term_offsets"],
-            _IDENTITY,
-            other.container["term_bytes"],
-            other.container["term_offsets"].astype(np.int64),
-            found,
-        )
-        return found
-
-    @staticmethod
-    def _find(
-        data: npt.NDArray[np.uint8],
-        offsets: npt.NDArray[np.integer],
-        order: npt.NDArray[np.uint32],
-        strings: Sequence[str],
-    ) -> Integers:
-        query_data, query_offsets = pack_strings(string.encode("utf-8", "surrogatepass") for string in strings)
-        found = np.empty(len(strings), np.int64)
-        kernels.find_strings(data, offsets, order, query_data, query_offsets, found)
+        data, offsets = other._terms
+        string_kernels.find_strings(*self._terms, _IDENTITY, data, offsets.astype(np.int64), found)
         return found
 
     @cached_property
-    def _terms(self) -> PackedStrings:
-        return PackedStrings(self.container["term_bytes"], self.container["term_offsets"])
+    def _terms(self) -> Packed:
+        return self.packed("term")
 
     def term(self, number: int) -> str:
         """The term with this number."""
@@ -121,7 +109,7 @@ class Segment:
 
     def terms(self, numbers: npt.NDArray[np.int64]) -> list[str]:
         """The terms with these numbers, in one pass."""
-        return _strings(*self._terms, numbers)
+        return decoded(self._terms, numbers)
 
     def surface(self, number: int) -> str:
         """The commonest form in which the term was written."""
@@ -239,16 +227,16 @@ class Segment:
 
     def doc_ids(self, docs: npt.NDArray[np.int64]) -> list[str]:
         """The ids of many documents, in one pass."""
-        return _strings(*self._ids, docs)
+        return decoded(self._ids, docs)
 
     @cached_property
-    def _ids(self) -> PackedStrings:
-        return PackedStrings(self.container["id_bytes"], self.container["id_offsets"])
+    def _ids(self) -> Packed:
+        return self.packed("id")
 
     def find_ids(self, ids: Sequence[str]) -> Integers:
         """Document number of each id, -1 where absent; a deleted document is still found."""
         order = self.container["id_order"]
-        found = self._find(*self._ids, order, ids)
+        found = find_packed(self._ids, order, ids)
         known = found >= 0
         found[known] = order[found[known]]
         return found
@@ -278,16 +266,3 @@ class Segment:
     @cached_property
     def _columns(self) -> dict[str, Column]:
         return {}
-
-
-def _strings(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.integer], chosen: npt.NDArray[np.int64]) -> list[str]:
-    """Some of the strings packed in `data`."""
-    if len(chosen) == 0:
-        return []
-    if len(chosen) <= FEW:  # a kernel that is called once more costs more
-        bounds = zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
-        return [data[begin:end].tobytes().decode() for begin, end in bounds]
-    size = int(offsets[chosen + 1].sum(dtype=np.int64) - offsets[chosen].sum(dtype=np.int64))
-    buffer = np.empty(size + len(chosen), np.uint8)
-    kernels.gather_strings(data, offsets, chosen, buffer)
-    return buffer.tobytes()[:-1].decode().split("\0")

@@ -10,10 +10,11 @@ The parts come in the order in which they lie in the file (`index.sections`):
         segment.fields(stored, columns)
         segment.finish(recovery_meta(...))
 
-Lists in pieces need not fit in memory. Nothing is visible under the final name before `finish`.
+Strings come packed (`index.strings`). Lists in pieces need not fit in memory. Nothing is visible under the final name
+before `finish`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,7 +28,7 @@ from germane.index.container import ContainerWriter
 from germane.index.lists import ForwardWriter, PostingsWriter
 from germane.index.sections import check_layout
 from germane.index.stored_fields import StoredWriter
-from germane.index.strings import narrow, pack_strings
+from germane.index.strings import Packed, narrow, sort_packed
 
 Words = npt.NDArray[np.uint32]
 
@@ -46,7 +47,7 @@ class SegmentWriter:
         """The next posting lists, `docs[starts[t]:starts[t + 1]]` with `counts`, none of them empty."""
         self._postings.write(starts, docs, counts)
 
-    def dictionary(self, terms: Sequence[bytes], surfaces: Sequence[bytes], surface_counts: Integers) -> None:
+    def dictionary(self, terms: Packed, surfaces: Packed, surface_counts: Integers) -> None:
         """The sorted terms of the lists; the commonest written form of each, empty where that is the term itself."""
         df, _ = self._postings.finish()
         self._strings("term", terms)
@@ -55,7 +56,7 @@ class SegmentWriter:
         n_tokens = int(self._doc_len.sum(dtype=np.int64))
         self._counted = {
             "n_docs": len(self._doc_len),
-            "n_terms": len(terms),
+            "n_terms": len(terms[1]) - 1,
             "n_tokens": n_tokens,
             "n_postings": int(df.sum()),
         }
@@ -64,12 +65,13 @@ class SegmentWriter:
         """The lists of the next documents, `terms[starts[d]:starts[d + 1]]` ascending, with `counts`."""
         self._forward.write(starts, terms, counts)
 
-    def documents(self, ids: Sequence[bytes]) -> None:
+    def documents(self, ids: Packed) -> None:
         """The documents' ids, by number."""
         self._forward.finish()
         self._container.section("doc_len", self._doc_len)
         self._strings("id", ids)
-        self._container.section("id_order", np.array(sorted(range(len(ids)), key=ids.__getitem__), np.uint32))
+        order = sort_packed(ids, np.arange(len(ids[1]) - 1))
+        self._container.section("id_order", order.astype(np.uint32))
 
     def open_stored(self) -> StoredWriter:
         """Takes stored fields straight to the file, after `documents`; to be closed by `fields`."""
@@ -85,10 +87,10 @@ class SegmentWriter:
         check_layout(self._container.types)
         self._container.finish({**self._counted, **meta})
 
-    def _strings(self, kind: str, strings: Sequence[bytes]) -> None:
-        data, offsets = pack_strings(strings)
+    def _strings(self, kind: str, strings: Packed) -> None:
+        data, offsets = strings
         self._container.section(f"{kind}_bytes", data)
-        self._container.section(f"{kind}_offsets", narrow(offsets))
+        self._container.section(f"{kind}_offsets", narrow(offsets.astype(np.int64, copy=False)))
 
     def __enter__(self) -> "SegmentWriter":
         return self

@@ -5,7 +5,9 @@ scanning the collection word by word: that is what the forward index is for. Eac
 that in a damaged file the documents of the other blocks are known to be intact (`index.check`).
 """
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,6 @@ import zstandard
 
 from germane.errors import IndexFormatError
 from germane.index.container import Container, ContainerWriter
-from germane.types import FieldValue
 
 BLOCK_BYTES = 32 * 1024
 LEVEL = 1
@@ -38,12 +39,22 @@ class StoredWriter:
         self._count = 0
         self.memory = 0
 
-    def add(self, fields: Mapping[str, FieldValue]) -> None:
-        """Store one document's fields; its number is the count of documents before it."""
-        self.add_json(orjson.dumps(fields))
+    def add_all(self, lines: list[bytes]) -> None:
+        """Store documents as JSON; a document's number is the count of those before it."""
+        ends = list(accumulate(map(len, lines)))
+        begin, before = 0, 0
+        while self._pending + (ends[-1] if ends else 0) - before >= BLOCK_BYTES:
+            end = bisect_left(ends, BLOCK_BYTES - self._pending + before, begin) + 1
+            self._lines += lines[begin:end]
+            self._count += end - begin
+            begin, before = end, ends[end - 1]
+            self._close_block()
+        self._lines += lines[begin:]
+        self._count += len(lines) - begin
+        self._pending += ends[-1] - before if begin < len(lines) else 0
 
     def add_json(self, line: bytes) -> None:
-        """Store a document that is JSON already."""
+        """Store one document as JSON."""
         self._lines.append(line)
         self._pending += len(line)
         self._count += 1

@@ -1,10 +1,19 @@
 """Lists of strings as two arrays: all bytes one after the other, and where each begins."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from germane.arrays import Integers
+from germane.index import string_kernels
+
+Packed: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.integer]]
+"""String i is `data[offsets[i]:offsets[i + 1]]`."""
+FEW = 32
+"""So many strings are read without a kernel: calling one costs more."""
 
 
 def pack_strings(strings: Iterable[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
@@ -29,3 +38,71 @@ def unpack_strings(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.integer]
 def string_at(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.integer], i: int) -> bytes:
     """String number i."""
     return data[int(offsets[i]) : int(offsets[i + 1])].tobytes()
+
+
+def join_packed(parts: Sequence[Packed]) -> tuple[npt.NDArray[np.uint8], Integers]:
+    """Several lists of strings as one."""
+    data = np.concatenate([np.empty(0, np.uint8), *(part for part, _ in parts)])
+    sizes = np.concatenate([np.empty(0, np.uint32), *(np.diff(offsets).astype(np.uint32) for _, offsets in parts)])
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return data, offsets
+
+
+def choose_packed(strings: Packed, chosen: Integers) -> tuple[npt.NDArray[np.uint8], Integers]:
+    """The strings with these numbers, packed in this order; -1 stands for an empty one."""
+    data, offsets = strings
+    out_offsets = np.zeros(len(chosen) + 1, np.int64)
+    sizes = np.where(chosen >= 0, offsets[chosen + 1].astype(np.int64) - offsets[chosen], 0) if len(chosen) else chosen
+    np.cumsum(sizes, out=out_offsets[1:])
+    out = np.empty(int(out_offsets[-1]), np.uint8)
+    string_kernels.copy_strings(data, offsets, chosen, out)
+    return out, out_offsets
+
+
+def sort_packed(strings: Packed, chosen: Integers) -> Integers:
+    """The numbers `chosen` in the order of their strings, byte by byte; equal strings by number."""
+    data, offsets = strings
+    keys = np.empty(len(chosen), np.uint64)
+    string_kernels.prefixes(data, offsets, chosen, keys)
+    order = np.argsort(keys)
+    found, keys = chosen[order], keys[order]
+    string_kernels.sort_ties(data, offsets, keys, found)
+    return found
+
+
+def find_packed(strings: Packed, order: npt.NDArray[np.uint32], wanted: Sequence[str]) -> Integers:
+    """Where each wanted string lies among those that ascend along `order` (empty: as they are), -1 where nowhere."""
+    data, offsets = strings
+    encoded = [string.encode("utf-8", "surrogatepass") for string in wanted]
+    if len(wanted) <= FEW:  # nothing has to be compiled for a query
+        return np.array([_find_one(strings, order, string) for string in encoded], np.int64)
+    found = np.empty(len(wanted), np.int64)
+    string_kernels.find_strings(data, offsets, order, *pack_strings(encoded), found)
+    return found
+
+
+def _find_one(strings: Packed, order: npt.NDArray[np.uint32], wanted: bytes) -> int:
+    low, n = 0, len(strings[1]) - 1
+    high = n
+    while low < high:
+        middle = (low + high) >> 1
+        if string_at(*strings, int(order[middle]) if len(order) else middle) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < n and string_at(*strings, int(order[low]) if len(order) else low) == wanted else -1
+
+
+def decoded(strings: Packed, chosen: Integers) -> list[str]:
+    """The strings with these numbers."""
+    data, offsets = strings
+    if len(chosen) == 0:
+        return []
+    if len(chosen) <= FEW:
+        bounds = zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
+        return [data[begin:end].tobytes().decode() for begin, end in bounds]
+    size = int(offsets[chosen + 1].sum(dtype=np.int64) - offsets[chosen].sum(dtype=np.int64))
+    buffer = np.empty(size + len(chosen), np.uint8)
+    string_kernels.gather_strings(data, offsets, chosen, buffer)
+    return buffer.tobytes()[:-1].decode().split("\0")

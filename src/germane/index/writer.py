@@ -8,6 +8,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, compress, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple
@@ -25,7 +26,7 @@ from germane.errors import (
 from germane.index.deletions import delete, no_deletions, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, remove_quietly, storage_errors
 from germane.index.ingest import DEFAULT_MEMORY, NewPath, NewSegment, build_segment
-from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest
+from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest, recovery_meta
 from germane.index.merge import choose_merge, merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment, Snapshot
@@ -34,8 +35,11 @@ from germane.types import Document
 
 OnDuplicate = Literal["error", "replace", "skip"]
 
-BACKGROUND_DOCS = 20_000
+BACKGROUND_DOCS = 5_000
 """A merge of more documents than this runs beside the writer's work instead of within a commit."""
+TAIL = 128
+"""Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
+each add would slow down every search."""
 
 
 class AddReport(NamedTuple):
@@ -58,7 +62,11 @@ class IndexWriter:
         self._pending: set[str] = set()
         """Files being made, which no manifest names yet."""
         self._merging: threading.Thread | None = None
+        self._in_merge: set[str] = set()
+        """Segments that the merge in the background replaces."""
         self._merge_error: BaseException | None = None
+        self._tail = ""
+        """The segment that was last made here of documents."""
         try:
             self.snapshot = Snapshot.open(folder)
         except BaseException:
@@ -100,27 +108,44 @@ class IndexWriter:
         """
         if on_duplicate not in ("error", "replace", "skip"):
             raise ParameterError(f"on_duplicate must be 'error', 'replace' or 'skip', not {on_duplicate!r}")
-        manifest = self.snapshot.manifest
-        with self._new_files() as new_path:
+        iterator = iter(documents)
+        few = list(islice(iterator, TAIL))
+        small = len(few) < TAIL
+        with self._new_files() as new_path, self._mutex if small else contextlib.nullcontext():
+            tail = self._tail_to_join(len(few)) if small else []
+            manifest = self.snapshot.manifest
+            origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
+            if tail:
+                origin |= {"merged_at": manifest.generation, "replaces": [self._tail]}
             new = build_segment(
-                documents,
+                chain(tail, few, iterator),
                 manifest.analyzer,
                 manifest.text_fields,
                 new_path,
                 threads=threads,
                 memory=memory,
-                generation=manifest.generation + 1,
+                origin=origin,
             )
             if new is None:
                 return AddReport(0, 0, 0)
             with self._mutex:
-                report = self._add_segment(new, on_duplicate, new_path)
+                report = self._add_segment(new, on_duplicate, new_path, len(tail))
         with self._mutex:
             self._maintain()
         return report
 
-    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, new_path: NewPath) -> AddReport:
-        old = self.snapshot.segments
+    def _tail_to_join(self, n_new: int) -> list[Document]:
+        """The live documents of the tail, if it is still there and has room for so many more."""
+        tail = next((live for live in self._free(self.snapshot.segments) if live.entry.name == self._tail), None)
+        if tail is None or not n_new or tail.n_docs + n_new > TAIL:
+            return []
+        ids = tail.segment.doc_ids(np.arange(tail.segment.n_docs))
+        documents = map(Document, ids, tail.segment.stored.all_fields())
+        return list(compress(documents, ~tail.deletions.deleted))
+
+    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, new_path: NewPath, n_tail: int) -> AddReport:
+        """Commit a new segment; `n_tail` > 0 of its documents are those of the tail, which it replaces."""
+        old = [live for live in self.snapshot.segments if not n_tail or live.entry.name != self._tail]
         ids = new.segment.doc_ids(np.arange(new.segment.n_docs))
         clashes = [(i, *pair) for i, live in enumerate(old) for pair in _clashes(live, ids)]
         repeats = new.repeats
@@ -142,7 +167,12 @@ class IndexWriter:
             fresh = _whole(self._write_merged([fresh], new_path())[0])
         changed = [_without(live, doomed) for live, doomed in zip(old, doomed_old, strict=True)]
         self._commit([*changed, fresh])
-        return AddReport(new.segment.n_docs - skipped, replaced, skipped)
+        self._tail = fresh.entry.name
+        return AddReport(new.segment.n_docs - n_tail - skipped, replaced, skipped)
+
+    def _free(self, segments: Sequence[LiveSegment]) -> list[LiveSegment]:
+        """Those that no merge in the background is working on."""
+        return [live for live in segments if live.entry.name not in self._in_merge]
 
     def add_segment(self, write: Callable[[Path, int], None]) -> None:
         """Commit the segment that `write` makes at the path and of the generation it is given, all or nothing.
@@ -256,18 +286,28 @@ class IndexWriter:
         What was committed stands, whether or not a merge succeeds: one that fails is tried again after the next
         change, and `wait` and `close` report the last that failed.
         """
-        while not (self._merging is not None and self._merging.is_alive()):
-            chosen = choose_merge([(live.n_docs, live.segment.n_docs) for live in self.snapshot.segments])
-            if not chosen:
+        while True:
+            free = self._free(self.snapshot.segments)
+            segments = [free[i] for i in choose_merge([(live.n_docs, live.segment.n_docs) for live in free])]
+            if not segments:
                 return
-            segments = [self.snapshot.segments[i] for i in chosen]
             if sum(live.n_docs for live in segments) > BACKGROUND_DOCS:
-                self._merging = threading.Thread(target=self._merge_quietly, args=(segments,), daemon=True)
+                if self._in_merge:  # one at a time
+                    return
+                self._in_merge = {live.entry.name for live in segments}
+                self._merging = threading.Thread(target=self._merge_behind, args=(segments,), daemon=True)
                 self._merging.start()
                 return
             self._merge_quietly(segments)
             if self._merge_error is not None:
                 return
+
+    def _merge_behind(self, segments: list[LiveSegment]) -> None:
+        try:
+            self._merge_quietly(segments)
+        finally:
+            with self._mutex:
+                self._in_merge = set()
 
     def _merge_quietly(self, segments: list[LiveSegment]) -> None:
         try:

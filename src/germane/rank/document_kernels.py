@@ -18,7 +18,10 @@ from germane.rank.records import Asked, Lists
 def word_sums(words, table, first_block, df, weight, squared_log, out):
     """out[d] = Σ_w f(c_wd) · weight(w) over all words of document d, f(c) = (1 + log c)² or c."""
     out[:] = 0.0
-    docs, counts = np.empty(df.max() + BLOCK, np.uint32), np.empty(df.max() + BLOCK, np.uint32)
+    largest = 0
+    for t in range(len(df)):
+        largest = max(largest, df[t])
+    docs, counts = np.empty(largest + BLOCK, np.uint32), np.empty(largest + BLOCK, np.uint32)
     for t in range(len(df)):
         decode_list(words, table, first_block[t], df[t], docs, counts)
         for i in range(df[t]):

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +11,23 @@ from germane.arrays import Integers, Words
 from germane.errors import ParameterError
 from germane.text import kernels
 from germane.text.analyzer import Analyzer
+from germane.text.folding import scannable_bytes
 from germane.text.stemming import stemmer
 from germane.text.synonyms import Word
-from germane.text.tokenizer import scannable
+from germane.text.word_table import WordTable, doubled
 
-_FIRST_TOKENS = 1 << 13
-
-_Scalar = TypeVar("_Scalar", bound=np.generic)
+PackedWords: TypeAlias = tuple[NDArray[np.uint8], Integers]
+"""Bytes, and where each word begins in them, with the last one's end."""
 
 
 class BulkAnalyzer:
     """Analyses batches of texts, and numbers their terms densely in order of first appearance.
 
-    `terms[i]` is the term with id `i`; successive batches extend the same vocabulary. Only a token never met before
-    costs Python time: the rest is one pass over the bytes (`kernels.scan`) and one over the tokens. A batch needs
-    about six times its size in memory while it is analysed. The kernels release the GIL, so threads run side by side
-    when each has its own BulkAnalyzer; one BulkAnalyzer must not be shared. An analyser with synonyms takes the slower
-    road of `NumberedWords`, text by text: its terms do not follow from single tokens.
+    `terms[i]` is the term with id `i`; successive batches extend the same vocabulary. Only stemming a token never met
+    before costs Python time: the rest is done by kernels. A batch
+    needs about six times its size in memory while it is analysed. The kernels release the GIL, so threads run side by
+    side when each has its own BulkAnalyzer; one BulkAnalyzer must not be shared. An analyser with synonyms takes the
+    slower road of `NumberedWords`, text by text: its terms do not follow from single tokens.
 
     >>> bulk = BulkAnalyzer(Analyzer())
     >>> bulk.analyze(["Ranking the documents", "A document ranks"])
@@ -40,20 +39,14 @@ class BulkAnalyzer:
     def __init__(self, analyzer: Analyzer) -> None:
         self.analyzer = analyzer
         self._numbered = NumberedWords(analyzer) if analyzer.synonyms is not None else None
-        self.terms: list[str] = self._numbered.terms if self._numbered is not None else []
+        self._terms = self._numbered.table if self._numbered is not None else WordTable()
         self._stem_all = stemmer(analyzer.stemmer)
-        self._term_ids: dict[str, int] = {}
-        # The token table (see kernels), and what is known of each token: its term (-1: a stop word), how often it came.
-        # `_n_tokens` have their terms; after an interrupt the table may hold more, which get theirs at the next call.
-        self._n_tokens = 0
-        self._spellings: list[str] = []
-        self._state = np.zeros(5, dtype=np.int64)
-        self._starts = np.zeros(_FIRST_TOKENS + 1, dtype=np.int64)
-        self._hashes = np.zeros(_FIRST_TOKENS, dtype=np.uint64)
-        self._slots = np.zeros(2 * _FIRST_TOKENS, dtype=np.uint64)
-        self._arena = np.zeros(8 * _FIRST_TOKENS, dtype=np.uint8)
-        self._term_of = np.zeros(_FIRST_TOKENS, dtype=np.int64)
-        self._counts = np.zeros(_FIRST_TOKENS, dtype=np.int64)
+        # The tokens, and what is known of each: its term (-1: a stop word), how often it came. `_n_known` have their
+        # terms; after an interrupt the table may hold more, which get theirs at the next call.
+        self._tokens = WordTable()
+        self._n_known = len(self._tokens.enter(sorted(analyzer.stop_tokens)))
+        self._term_of = np.full(self._tokens.hashes.size, -1, dtype=np.int64)
+        self._counts = np.zeros(self._tokens.hashes.size, dtype=np.int64)
 
     def analyze(self, texts: Sequence[str]) -> tuple[Words, Integers]:
         """The term ids of all texts, one after another, and for each text where its ids end."""
@@ -61,120 +54,101 @@ class BulkAnalyzer:
             raise ParameterError("analyze takes a sequence of texts, not one text")
         if self._numbered is not None:
             return self._numbered.analyze(texts)
-        data, byte_ends = _join(texts)
-        ids, ends = self._scan(data, byte_ends)
+        ids, ends = self._tokens_of(texts)
         n = kernels.tokens_to_terms(ids, ends, self._term_of, self._counts)
         return ids[:n].copy(), ends
 
+    @property
+    def terms(self) -> list[str]:
+        """The terms as strings, made when they are asked for: `terms[i]` has the id `i`."""
+        return self._terms.strings
+
+    @property
+    def packed_terms(self) -> PackedWords:
+        """The terms as bytes, without strings."""
+        return self._terms.packed
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms there are."""
+        return len(self._terms)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the words take."""
+        return self._terms.memory + self._tokens.memory + self._term_of.nbytes + self._counts.nbytes
+
     def surfaces(self) -> tuple[list[str], Integers]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
-        if self._numbered is not None:
-            return self._numbered.surfaces()
-        term_of, counts = self._term_of[: self._n_tokens], self._counts[: self._n_tokens]
-        order = np.lexsort((-counts, term_of))  # stable: equals stay in order of first appearance
-        kept, first = np.unique(term_of[order], return_index=True)
-        best = order[first[kept >= 0]]
-        return [self._spellings[token] for token in best.tolist()], counts[best]
+        (_, _), best, counts = self.packed_surfaces()
+        words = self._surface_table.strings
+        return [words[token] for token in best.tolist()], counts
 
-    def _scan(self, data: NDArray[np.uint8], byte_ends: Integers) -> tuple[Words, Integers]:
+    def packed_surfaces(self) -> tuple[PackedWords, Integers, Integers]:
+        """What `surfaces` says, without strings: packed tokens, the number of each term's token, how often it came."""
+        if self._numbered is not None:
+            return self._numbered.packed_surfaces()
+        counts = self._counts[: self._n_known]
+        best = np.empty(self.n_terms, np.int64)
+        kernels.commonest(self._term_of[: self._n_known], counts, best)
+        return self._tokens.packed, best, counts[best]
+
+    @property
+    def _surface_table(self) -> WordTable:
+        return self._tokens if self._numbered is None else self._numbered.tokens
+
+    def _tokens_of(self, texts: Sequence[str]) -> tuple[Words, Integers]:
         """The token ids of the texts and where each text ends; new tokens are entered with their terms."""
-        ids = np.empty((data.size + byte_ends.size) // 2 + 1, dtype=np.uint32)
-        ends = np.empty(byte_ends.size, dtype=np.int64)
-        state = self._state
-        state[[kernels.POS, kernels.DOC, kernels.OUT]] = 0
-        while True:
-            need = kernels.scan(data, byte_ends, self._arena, self._starts, self._hashes, self._slots, ids, ends, state)
-            if need == kernels.DONE:
-                break
-            if need == kernels.GROW_ARENA:
-                self._arena = _doubled(self._arena)
-            else:
-                self._grow_table(int(state[kernels.TOKENS]))
-        self._enter_terms(int(state[kernels.TOKENS]))
+        data, byte_ends = scannable_bytes(texts)
+        ends = np.empty(len(texts), dtype=np.int64)
+        size = int(byte_ends[-1]) if texts else 0
+        folded, (begins, token_ends) = np.empty(size + 8, np.uint8), np.empty((2, size // 2), np.int64)
+        n = kernels.cut(data, byte_ends, folded, begins, token_ends, ends) if texts else 0
+        ids = self._tokens.enter_bytes(folded, begins[:n], token_ends[:n])
+        self._enter_terms()
         return ids, ends
 
-    def _grow_table(self, n_tokens: int) -> None:
-        """Room for twice as many tokens. The kernel reads its capacity off the hashes, so they come last."""
-        hashes = _doubled(self._hashes)
-        slots = np.zeros(2 * hashes.size, dtype=np.uint64)
-        kernels.fill_slots(hashes, n_tokens, slots)
-        self._starts = _doubled(self._starts)
-        self._term_of = _doubled(self._term_of)
-        self._counts = _doubled(self._counts)
-        self._slots = slots
-        self._hashes = hashes
-
-    def _enter_terms(self, n_tokens: int) -> None:
-        """Give every token from `self._n_tokens` up to `n_tokens` its term."""
-        tokens = self._tokens(self._n_tokens, n_tokens)
-        stop, term_ids, terms = self.analyzer.stop_tokens, self._term_ids, self.terms
-        stems = iter(self._stem_all([token for token in tokens if token not in stop]))
-        found = []
-        for token in tokens:
-            if token in stop:
-                found.append(-1)
-                continue
-            term = next(stems)
-            term_id = term_ids.setdefault(term, len(terms))
-            if term_id == len(terms):
-                terms.append(term)
-            found.append(term_id)
-        self._term_of[self._n_tokens : n_tokens] = found
-        self._spellings += tokens
-        self._n_tokens = n_tokens
-
-    def _tokens(self, first: int, last: int) -> list[str]:
-        """The tokens with ids from `first` up to `last`."""
-        starts = self._starts[first : last + 1].tolist()
-        data = self._arena[starts[0] : starts[-1]].tobytes()
-        offsets = [start - starts[0] for start in starts]
-        return [data[a:b].decode() for a, b in pairwise(offsets)]
-
-
-def _join(texts: Sequence[str]) -> tuple[NDArray[np.uint8], Integers]:
-    """The UTF-8 bytes of all texts, made scannable, and where each ends."""
-    ready = [text if text.isascii() else scannable(text) for text in texts]
-    joined = "".join(ready)
-    data = joined.encode()
-    lengths = map(len, ready) if len(data) == len(joined) else (len(text.encode()) for text in ready)
-    ends = np.cumsum(np.fromiter(lengths, dtype=np.int64, count=len(ready)))
-    return np.frombuffer(data, dtype=np.uint8), ends
-
-
-def _doubled(array: NDArray[_Scalar]) -> NDArray[_Scalar]:
-    grown = np.zeros(2 * array.size, dtype=array.dtype)
-    grown[: array.size] = array
-    return grown
+    def _enter_terms(self) -> None:
+        """Give every token that has none its term."""
+        n_tokens, first = len(self._tokens), self._n_known
+        if n_tokens == first:
+            return
+        if self.analyzer.stemmer == "none":
+            arena, starts = self._tokens.packed
+            found = self._terms.enter_bytes(arena, starts[first:-1], starts[first + 1 :])
+        else:
+            found = self._terms.enter(self._stem_all(self._tokens.strings_from(first)))
+        while self._term_of.size < n_tokens:
+            self._term_of, self._counts = doubled(self._term_of), doubled(self._counts)
+        self._term_of[first:n_tokens] = found
+        self._n_known = n_tokens
 
 
 class NumberedWords:
     """What `BulkAnalyzer` does, by `Analyzer.words` text by text: terms numbered in order of first appearance."""
 
     def __init__(self, analyzer: Analyzer) -> None:
-        self.terms: list[str] = []
+        self.table = WordTable()
+        self.tokens = WordTable()
         self._analyzer = analyzer
-        self._ids: dict[str, int] = {}
         self._counts: Counter[Word] = Counter()
 
     def analyze(self, texts: Sequence[str]) -> tuple[Words, Integers]:
         """The term ids of all texts, one after another, and for each text where its ids end."""
-        found: list[int] = []
+        terms: list[str] = []
         ends: list[int] = []
         for text in texts:
             words = self._analyzer.words(text)
             self._counts.update(words)
-            for word in words:
-                number = self._ids.setdefault(word.term, len(self.terms))
-                if number == len(self.terms):
-                    self.terms.append(word.term)
-                found.append(number)
-            ends.append(len(found))
-        return np.array(found, np.uint32), np.array(ends, np.int64)
+            terms += [word.term for word in words]
+            ends.append(len(terms))
+        return self.table.enter(terms), np.array(ends, np.int64)
 
-    def surfaces(self) -> tuple[list[str], Integers]:
+    def packed_surfaces(self) -> tuple[PackedWords, Integers, Integers]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
-        best = dict.fromkeys(self.terms, ("", 0))
+        best = dict.fromkeys(self.table.strings, ("", 0))
         for word, count in self._counts.items():
             if count > best[word.term][1]:
                 best[word.term] = (word.token, count)
-        return [token for token, _ in best.values()], np.array([count for _, count in best.values()], np.int64)
+        numbers = self.tokens.enter(token for token, _ in best.values())
+        return self.tokens.packed, numbers.astype(np.int64), np.array([count for _, count in best.values()], np.int64)

@@ -1,24 +1,27 @@
-"""Bytes to token ids: the two loops of bulk analysis, and the growth of the token table.
-
-The token table is four arrays. Token `i` occupies `arena[starts[i]:starts[i + 1]]` and has the hash `hashes[i]`;
-`slots` is an open-addressing table with linear probing, a power of two long and at most half full, of
-`tag(hash) << 32 | i + 1`, where 0 is an empty slot. Tags save comparisons; equality is always decided on the bytes.
+"""Bytes to tokens: the loops of bulk analysis.
 
 Indices are cast to unsigned where they are used, which spares Numba's test for negative ones.
 """
 
 import numpy as np
-from numba import njit, uint8, uint32, uint64
+from numba import njit, uint32, uint64
 
+from germane.text.instructions import eight
 from germane.text.tokenizer import MAX_TOKEN_BYTES
 
-DONE, GROW_TABLE, GROW_ARENA = 0, 1, 2
-"""What `scan` returns: finished, or resume after making room for more tokens, or for more bytes."""
+DONE, GROW, NEW_PAGE = range(3)
+"""What `fold` returns: finished, or resume after making more room, or after adding a page of characters."""
 
-POS, DOC, OUT, TOKENS, BYTES = range(5)
-"""Places in `scan`'s state: next byte, document, number of ids written, tokens in the table, bytes in the arena."""
+POS, DOC, OUT, PAGE = range(4)
+"""Places in its state: next byte, text, how much was written; the page that is missing."""
 
-_APOSTROPHE, _COMMA, _STOP, _ZERO, _NINE, _S = (ord(c) for c in "',.09s")
+SIMPLE, CJK, MARK, COMPOSING, CONTEXTUAL = range(5)
+"""Kinds of characters: those that `fold` replaces one by one; those of which runs become bigrams; marks that stay as
+they are; marks that may become one character with the letter before them; all others."""
+MAX_FOLDED = 640
+"""Room that `fold` wants for one character: twice 255 bytes and the spaces around them."""
+
+_APOSTROPHE, _COMMA, _STOP, _ZERO, _NINE, _A, _Z, _S, _SPACE = (ord(c) for c in "',.09AZs ")
 
 
 def _fold_table():
@@ -33,158 +36,84 @@ def _fold_table():
 _FOLD = _fold_table()
 
 
-@njit(inline="always")
-def _at(text, i):
-    return _FOLD[text[uint64(i)]]
-
-
-@njit(inline="always")
+@njit(cache=True, nogil=True, _nrt=False)
 def _is_digit(folded):
     return _ZERO <= folded <= _NINE
 
 
-@njit(inline="always")
-def _is_letter(folded):
-    return folded != 0 and not _is_digit(folded)
+@njit(cache=True, nogil=True, _nrt=False)
+def _run_end(folded, pos):
+    """The first zero at or behind `pos`, sought eight bytes at a time."""
+    while True:
+        group = eight(folded, pos)
+        zeros = (group - uint64(0x0101010101010101)) & ~group & uint64(0x8080808080808080)  # exact up to the first
+        if zeros != uint64(0):
+            first = (zeros & (~zeros + uint64(1))) >> uint64(7)
+            return pos + np.int64((first * uint64(0x0001020304050607)) >> uint64(56))
+        pos += 8
 
 
-@njit(inline="always")
-def _mix(h, word):
-    h = (h ^ word) * uint64(0x9E3779B97F4A7C15)
-    return h ^ (h >> uint64(32))
+@njit(cache=True, nogil=True, _nrt=False)
+def cut(text, ends, folded, begins, word_ends, doc_ends):
+    """Cut the documents `text[ends[d - 1]:ends[d]]` into tokens, `folded[begins[i]:word_ends[i]]`; returns how many.
 
-
-@njit(cache=True, nogil=True)
-def _hash(arena, start, n):
-    """hash(arena[start:start + n]): eight bytes at a time, the last group short, then the length."""
-    h, word, shift = uint64(0), uint64(0), uint64(0)
-    for k in range(n):
-        word |= uint64(arena[uint64(start + k)]) << shift
-        shift += uint64(8)
-        if shift == uint64(64):
-            h, word, shift = _mix(h, word), uint64(0), uint64(0)
-    return _mix(_mix(h, word), uint64(n))
-
-
-@njit(cache=True, nogil=True)
-def scan(text, ends, arena, starts, hashes, slots, out, out_ends, state):
-    """Cut the documents `text[ends[d - 1]:ends[d]]` into tokens and write the id of each to `out`.
-
-    In Python, where `table` is a dict of the tokens met so far:
-
-        for d, document in enumerate(documents):
-            for token in tokenize(document):
-                out.append(table.setdefault(token, len(table)))
-            out_ends[d] = len(out)
-
-    `text` is UTF-8 of which every byte from 0x80 on belongs to a token. Each token is copied, folded, to the free end
-    of the arena, and stays there if it is new. Returns `DONE`, or the kind of room it needs: `state` then says where
-    to resume, at the start of the token that did not fit.
+    Token `i` of all is `[token for document in documents for token in tokenize(document)][i]`, and `doc_ends[d]` is
+    where those of document d end. `text` is UTF-8 of which every byte from 0x80 on belongs to a token, and each
+    document ends in a byte that does not. `folded` has eight bytes more than the text.
     """
-    pos, out_n, n_tokens, used = state[POS], state[OUT], state[TOKENS], state[BYTES]
-    mask = uint64(slots.size - 1)
-    for doc in range(state[DOC], ends.size):
-        end = ends[doc]
+    for i in range(ends[ends.size - 1]):
+        folded[uint64(i)] = _FOLD[text[uint64(i)]]
+    n, pos = 0, np.int64(0)
+    for doc in range(ends.size):
         while True:
-            while pos < end and _at(text, pos) == 0:
+            while pos < ends[doc] and folded[uint64(pos)] == 0:
                 pos += 1
-            if pos >= end:
+            if pos >= ends[doc]:
                 break
-            if used + MAX_TOKEN_BYTES > arena.size:
-                state[POS], state[DOC], state[OUT], state[TOKENS], state[BYTES] = pos, doc, out_n, n_tokens, used
-                return GROW_ARENA
             begin = pos
-
-            # Copy the token, and hash it on the way.
-            n = 0
-            spill = uint8(0)
-            h, word, shift = uint64(0), uint64(0), uint64(0)
-            while pos < end:
-                byte = _at(text, pos)
-                if byte == 0:
-                    raw = text[uint64(pos)]
-                    if pos + 1 >= end or raw not in (_APOSTROPHE, _STOP, _COMMA):
-                        break
-                    before, after = _at(text, pos - 1), _at(text, pos + 1)
-                    if raw == _APOSTROPHE:
-                        if after == _S and (pos + 2 >= end or _at(text, pos + 2) == 0):
-                            pos += 2
-                            break
-                        if not (_is_letter(before) and _is_letter(after)):
-                            break
-                        pos += 1
-                        continue
-                    if not (_is_digit(before) and _is_digit(after)):
-                        break
-                    if raw == _COMMA:
-                        pos += 1
-                        continue
-                    byte = uint8(_STOP)
-                pos += 1
-                if n < MAX_TOKEN_BYTES:
-                    arena[uint64(used + n)] = byte
-                    n += 1
-                    word |= uint64(byte) << shift
-                    shift += uint64(8)
-                    if shift == uint64(64):
-                        h, word, shift = _mix(h, word), uint64(0), uint64(0)
-                elif spill == 0:
-                    spill = byte
-            h = _mix(_mix(h, word), uint64(n))
-            if spill != 0:
-                if spill & 0xC0 == 0x80:  # the cut is inside a character: take back what is there of it
-                    while arena[uint64(used + n - 1)] & 0xC0 == 0x80:
-                        n -= 1
-                    n -= 1
-                h = _hash(arena, used, n)
-
-            # Find it in the table, or add it.
-            slot = h & mask
-            tag = h >> uint64(32)
-            while True:
-                entry = slots[slot]
-                if entry == uint64(0):
-                    if n_tokens >= hashes.size:
-                        state[POS], state[DOC], state[OUT], state[TOKENS], state[BYTES] = (
-                            begin, doc, out_n, n_tokens, used,
-                        )  # fmt: skip
-                        return GROW_TABLE
-                    hashes[n_tokens] = h
-                    used += n
-                    token = n_tokens
-                    n_tokens += 1
-                    starts[n_tokens] = used
-                    slots[slot] = tag << uint64(32) | uint64(n_tokens)
-                    break
-                if entry >> uint64(32) == tag:
-                    token = np.int64(entry & uint64(0xFFFFFFFF)) - 1
-                    first = starts[uint64(token)]
-                    if starts[uint64(token + 1)] - first == n:
-                        k = 0
-                        while k < n and arena[uint64(first + k)] == arena[uint64(used + k)]:
-                            k += 1
-                        if k == n:
-                            break
-                slot = (slot + uint64(1)) & mask
-            out[uint64(out_n)] = token
-            out_n += 1
-        out_ends[doc] = out_n
-    state[POS], state[DOC], state[OUT], state[TOKENS], state[BYTES] = pos, ends.size, out_n, n_tokens, used
-    return DONE
+            pos = _run_end(folded, pos)
+            size = pos - begin
+            if text[uint64(pos)] in (_APOSTROPHE, _STOP, _COMMA):
+                size, pos = _join(text, folded, begin, pos)
+            if size > MAX_TOKEN_BYTES:
+                size = MAX_TOKEN_BYTES
+                while folded[begin + size] & 0xC0 == 0x80:  # inside a character
+                    size -= 1
+            begins[uint64(n)] = begin
+            word_ends[uint64(n)] = begin + size
+            n += 1
+        doc_ends[doc] = n
+    return n
 
 
-@njit(cache=True, nogil=True)
-def fill_slots(hashes, n_tokens, slots):
-    """Enter the first `n_tokens` tokens in an empty `slots`: `slots[first free from hash] = tag << 32 | i + 1`."""
-    mask = uint64(slots.size - 1)
-    for i in range(n_tokens):
-        slot = hashes[i] & mask
-        while slots[slot] != uint64(0):
-            slot = (slot + uint64(1)) & mask
-        slots[slot] = hashes[i] >> uint64(32) << uint64(32) | uint64(i + 1)
+@njit(cache=True, nogil=True, _nrt=False)
+def _join(text, folded, begin, pos):
+    """Go on with the token `folded[begin:pos]` behind which a joiner stands: rules 4 and 5 of `tokenizer`.
+
+    What is joined moves up to close the gaps. Returns the token's size and where the text goes on behind it.
+    """
+    size = pos - begin
+    while True:
+        joiner, before, after = text[pos], folded[begin + size - 1], folded[pos + 1]
+        if joiner == _APOSTROPHE:
+            if after == _S and folded[pos + 2] == 0:
+                return size, pos + 2
+            if _is_digit(before) or _is_digit(after) or after == 0:
+                return size, pos
+        elif joiner in (_STOP, _COMMA) and _is_digit(before) and _is_digit(after):
+            if joiner == _STOP:
+                folded[begin + size] = _STOP
+                size += 1
+        else:
+            return size, pos
+        pos += 1
+        while folded[pos] != 0:
+            folded[begin + size] = folded[pos]
+            size += 1
+            pos += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def tokens_to_terms(ids, ends, term_of, counts):
     """Replace token ids by term ids in place, dropping tokens without one, and count the tokens. Returns what is left.
 
@@ -209,3 +138,135 @@ def tokens_to_terms(ids, ends, term_of, counts):
             read += 1
         ends[doc] = written
     return written
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def commonest(term_of, counts, best):
+    """`best[t]` = the token with the highest count of those with term t, of equals the first."""
+    best[:] = -1
+    for token in range(term_of.size):
+        term = term_of[token]
+        if term >= 0 and (best[term] < 0 or counts[token] > counts[best[term]]):
+            best[term] = token
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def count_terms(ids, ends, before, places, terms, counts, doc_ends):
+    """Each document's distinct terms in order of appearance, and how often each came. Returns how many in all.
+
+    In Python: `Counter(ids[ends[d - 1]:ends[d]])` for each document. `places[t]` is where term t was last written,
+    counted over all calls: `before` is what earlier ones returned in all.
+    """
+    read, written = np.int64(0), np.int64(0)
+    for doc in range(ends.size):
+        begin = written
+        while read < ends[doc]:
+            term = uint64(ids[uint64(read)])
+            place = places[term] - before
+            if place >= begin:
+                counts[uint64(place)] += uint32(1)
+            else:
+                places[term] = before + written
+                terms[uint64(written)] = uint32(term)
+                counts[uint64(written)] = uint32(1)
+                written += 1
+            read += 1
+        doc_ends[doc] = written
+    return written
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def fold(text, lengths, normal, pages, entries, folded, out, ends, state):
+    """Characters to what `tokenizer.scannable` makes of them, text by text; `lengths` counts characters, and the last
+    of each text is ASCII. `normal` says that the texts are in the form NFKC.
+
+    `pages[code >> 8]` is the row of `entries` that holds the character, -1 where it was not made yet (`text.folding`
+    says what is in an entry). A text with a character that only its neighbours decide is left out: `ends[d]` = -1.
+    Returns `DONE`, or what is needed to go on with text `state[DOC]`: `GROW`, more room; `NEW_PAGE`, the page
+    `state[PAGE]`.
+    """
+    pos, at = state[POS], state[OUT]
+    for doc in range(state[DOC], lengths.size):
+        begin, from_pos = at, pos
+        run, previous, alone = 0, np.int64(0), False
+        order, changed = np.int64(0), False  # the last character's combining class; whether folding changed a letter
+        for _ in range(lengths[doc]):
+            if at + MAX_FOLDED > out.size:
+                state[POS], state[DOC], state[OUT] = from_pos, doc, begin
+                return GROW
+            byte = text[uint64(pos)]
+            if byte < 0x80:
+                pos += 1
+                at, run = _end_run(out, at, run)
+                out[uint64(at)] = byte
+                at += 1
+                order, changed = 0, _A <= byte <= _Z
+                continue
+            code, n = _character(text, pos)
+            pos += n
+            if alone:
+                continue
+            row = pages[code >> 8]
+            if row < 0:
+                state[POS], state[DOC], state[OUT], state[PAGE] = from_pos, doc, begin, code >> 8
+                return NEW_PAGE
+            entry = entries[row, code & 0xFF]
+            kind, combining = entry & 0xFF, (entry >> 16) & 0xFF
+            if kind == CONTEXTUAL or (kind == COMPOSING and (changed or not normal)) or 0 < combining < order:
+                alone = True
+                continue
+            order = combining
+            if kind == CJK:
+                if run != 1:
+                    out[uint64(at)] = _SPACE
+                    at += 1
+                if run > 1:
+                    at = _copy(folded, previous, out, at)
+                run += 1
+                previous = entry
+            elif kind == SIMPLE:
+                if (entry >> 8) & 0xFF > 0:
+                    at, run = _end_run(out, at, run)
+            else:
+                at, run = _end_run(out, at, run)
+                if _FOLD[out[uint64(at - 1)]] == 0 or at == begin:  # a mark with nothing before it separates
+                    out[uint64(at)] = _SPACE
+                    at += 1
+                    continue
+            if kind < MARK or combining == 0:
+                changed = (entry >> 24) & 1 == 1
+            at = _copy(folded, entry, out, at)
+        at = begin if alone else at
+        ends[doc] = -1 if alone else at
+    return DONE
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _end_run(out, at, run):
+    """The space behind a run of bigrams; no run goes on."""
+    if run > 0:
+        out[uint64(at)] = _SPACE
+        at += 1
+    return at, 0
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _copy(folded, entry, out, at):
+    """Write the bytes of an entry; returns where they end."""
+    begin, size = entry >> 25, (entry >> 8) & 0xFF
+    for k in range(size):
+        out[uint64(at + k)] = folded[uint64(begin + k)]
+    return at + size
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _character(text, pos):
+    """The code of the character of two to four bytes at `pos`, and its size."""
+    first = np.int64(text[uint64(pos)])
+    second = np.int64(text[uint64(pos + 1)]) & 0x3F
+    if first < 0xE0:
+        return (first & 0x1F) << 6 | second, 2
+    third = np.int64(text[uint64(pos + 2)]) & 0x3F
+    if first < 0xF0:
+        return (first & 0x0F) << 12 | second << 6 | third, 3
+    return (first & 0x07) << 18 | second << 12 | third << 6 | np.int64(text[uint64(pos + 3)]) & 0x3F, 4

@@ -74,8 +74,12 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    # NFKC would turn the spacing acute accent into a space and a stray mark.
-    return unicode_normalize("NFKC", unicode_normalize("NFKC", text.replace("´", "'")).casefold())
+    return unicode_normalize("NFKC", compatible(text).casefold())
+
+
+def compatible(text: str) -> str:
+    """The form NFKC, but for the spacing acute accent, which would become a space and a stray mark."""
+    return unicode_normalize("NFKC", text.replace("´", "'"))
 
 
 def scannable(text: str) -> str:
@@ -97,6 +101,20 @@ def scannable(text: str) -> str:
     if any(category(char)[0] == "M" for char in foreign):
         text = _stray_marks().sub(" ", text)
     return text
+
+
+def replaced(char: str) -> str:
+    """Rules 1 to 3 for one character, as if it stood alone, stray marks kept; and the apostrophes of rule 4.
+
+    >>> replaced("ﬁ"), replaced("’"), replaced("—")
+    ('fi', "'", ' ')
+    """
+    return "".join(map(_replacement, normalize(char)))
+
+
+def is_cjk(char: str) -> bool:
+    """Whether runs of such characters become bigrams (rule 6)."""
+    return _CJK.match(char) is not None
 
 
 def tokenize(text: str) -> list[str]:

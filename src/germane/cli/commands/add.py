@@ -14,7 +14,7 @@ def add(
     id_from_number: options.IdFromNumber = False,
     on_error: options.SkipBad = options.OnError.STOP,
     on_duplicate: options.Duplicates = options.OnDuplicate.ERROR,
-    memory: options.Memory = 512,
+    memory: options.Memory = 128,
     threads: options.Threads = None,
     progress: options.Progress = False,
     json: options.Json = False,

@@ -1,0 +1,148 @@
+"""A reader's rate alone and beside a writer that adds documents one by one, and how long an add takes.
+
+    python benchmarks/beside_writer.py --docs 50000 --adds 500
+
+The writer works in another thread of the reader's process (they share the interpreter), or in another process (the
+reader calls `Engine.refresh` before each query). Each add is one durable commit. Wall-clock time: the machine should be
+otherwise idle, with a core for each of the two. The reader runs the short queries of the synthetic collection, top 10,
+in turn: alone, beside the thread, beside the process, and again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import corpora
+
+from germane import Analyzer, Document, Engine
+from germane.data import read_documents
+
+WORK = Path(__file__).parent / "work"
+BAR_RATE, BAR_P99_MS = 0.75, 60
+
+
+def extra_documents(folder: Path, prefix: str) -> Iterator[Document]:
+    """Documents of the collection under ids of their own, without end."""
+    while True:
+        for i, document in enumerate(read_documents(folder / "docs.jsonl")):
+            yield Document(f"{prefix}{time.monotonic_ns()}-{i}", document.fields)
+
+
+def add_one_by_one(engine: Engine, documents: Iterator[Document], pause_s: float) -> list[float]:
+    """Seconds that each add took."""
+    times = []
+    for document in documents:
+        start = time.perf_counter()
+        engine.add([document], threads=1)
+        times.append(time.perf_counter() - start)
+        time.sleep(pause_s)
+    return times
+
+
+def read_while(engine: Engine, queries: list[str], going: Callable[[], bool], refresh: bool) -> float:
+    """Queries per second until `going` says no."""
+    done, start = 0, time.perf_counter()
+    while going():
+        if refresh:
+            engine.refresh()
+        engine.search(queries[done % len(queries)], k=10)
+        done += 1
+    return done / (time.perf_counter() - start)
+
+
+def alone(path: Path, queries: list[str], seconds: float) -> float:
+    engine = Engine.open(path)
+    end = time.perf_counter() + seconds
+    return read_while(engine, queries, lambda: time.perf_counter() < end, refresh=False)
+
+
+def beside_thread(path: Path, queries: list[str], folder: Path, adds: int, pause_s: float) -> tuple[float, list[float]]:
+    with Engine.open(path) as engine:
+        times: list[float] = []
+        documents = islice(extra_documents(folder, "t"), adds)
+        writer = threading.Thread(target=lambda: times.extend(add_one_by_one(engine, documents, pause_s)))
+        writer.start()
+        rate = read_while(engine, queries, writer.is_alive, refresh=False)
+        writer.join()
+    return rate, times
+
+
+def beside_process(
+    path: Path, queries: list[str], folder: Path, adds: int, pause_s: float
+) -> tuple[float, list[float]]:
+    command = [sys.executable, __file__, "--write", str(path), "--source", str(folder), "--adds", str(adds)]
+    writer = subprocess.Popen([*command, "--pause", str(pause_s)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    writer.stdout.readline()  # it has made its first add: importing and loading kernels is over
+    rate = read_while(Engine.open(path), queries, lambda: writer.poll() is None, refresh=True)
+    times: list[float] = json.loads(writer.stdout.read())
+    return rate, times
+
+
+def write_only(path: Path, folder: Path, adds: int, pause_s: float) -> None:
+    """The writing process."""
+    documents = extra_documents(folder, "p")
+    with Engine.open(path) as engine:
+        add_one_by_one(engine, islice(documents, 3), 0)
+        print("ready", flush=True)
+        print(json.dumps(add_one_by_one(engine, islice(documents, adds), pause_s)))
+
+
+def quantile_ms(times: list[float], q: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(q * len(times)))] * 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--docs", type=int, default=50_000, help="documents of the synthetic collection")
+    parser.add_argument("--adds", type=int, default=500, help="documents added in a round")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two adds")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--source", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.write:
+        write_only(args.write, args.source, args.adds, args.pause)
+        return
+    folder = corpora.prepare("synthetic", args.docs)
+    queries = [" ".join(word for word, _ in query) for query in corpora.read_queries(folder / "queries_short.tsv")]
+    path = WORK / "beside-writer"
+    shutil.rmtree(path, ignore_errors=True)
+    with Engine.create(path, analyzer=Analyzer(stemmer="none", stopwords="none"), fields=("text",)) as engine:
+        engine.add(read_documents(folder / "docs.jsonl"))
+        engine.search(queries[0])
+    rates: dict[str, list[float]] = {"alone": [], "thread": [], "process": []}
+    adds: dict[str, list[float]] = {"thread": [], "process": []}
+    for _ in range(args.rounds):
+        rates["alone"].append(alone(path, queries, 5))
+        for name, beside in (("thread", beside_thread), ("process", beside_process)):
+            rate, times = beside(path, queries, folder, args.adds, args.pause)
+            rates[name].append(rate)
+            adds[name] += times
+    base = statistics.median(rates["alone"])
+    print(f"alone: {base:.0f} queries a second")
+    for name, times in adds.items():
+        rate = statistics.median(rates[name])
+        early, late = times[: len(times) // 4], times[-len(times) // 4 :]
+        print(
+            f"beside a writer in another {name}: {rate:.0f} ({rate / base:.2f}; bar {BAR_RATE}); an add p50 "
+            f"{quantile_ms(times, 0.5):.1f} ms, p99 {quantile_ms(times, 0.99):.1f} ms (bar {BAR_P99_MS}); median of "
+            f"the first quarter {quantile_ms(early, 0.5):.1f} ms, of the last {quantile_ms(late, 0.5):.1f} ms"
+        )
+    with Engine.open(path) as engine:
+        print(f"segments: {engine.stats().segments}, documents: {len(engine)}")
+    shutil.rmtree(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Numba kernels that turn lists of documents into lists of terms and back, by counting sorts."""
+
+import numpy as np
+from numba import njit, uint64
+
+from germane.text.instructions import fetch
+
+AHEAD = 24
+"""So many postings before one is written, its place in memory is asked for."""
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def sort_lists(terms, counts, ends, rank, n_terms, keys, spare, places):
+    """Renumber the terms of each document by `rank` (below `n_terms`) and sort them, their counts with them.
+
+    In NumPy, for each list: `order = rank[terms].argsort()`, then `rank[terms][order]`, `counts[order]`. A radix sort
+    by bytes; `keys` and `spare` have room for the longest list, `places` for 256 numbers.
+    """
+    begin = 0
+    for d in range(ends.size):
+        n = ends[d] - begin
+        for i in range(n):
+            keys[i] = uint64(rank[terms[begin + i]]) << uint64(32) | uint64(counts[begin + i])
+        shift = 32
+        while n_terms > 1 << (shift - 32):
+            places[:] = 0
+            for i in range(n):
+                places[keys[i] >> uint64(shift) & uint64(255)] += 1
+            at = 0
+            for byte in range(256):
+                at, places[byte] = at + places[byte], at
+            for i in range(n):
+                byte = keys[i] >> uint64(shift) & uint64(255)
+                spare[places[byte]] = keys[i]
+                places[byte] += 1
+            keys, spare = spare, keys
+            shift += 8
+        for i in range(n):
+            terms[begin + i] = keys[i] >> uint64(32)
+            counts[begin + i] = keys[i] & uint64(0xFFFFFFFF)
+        begin = ends[d]
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def invert(terms, counts, ends, first, at, postings):
+    """Documents' own lists -> posting lists.
+
+    Document `first + d` holds `terms[ends[d - 1]:ends[d]]`, each as often as `counts` says; its posting
+    `document << 32 | count` goes to `postings[at[term]]`, and `at[term]` advances. Documents ascend from call to call.
+    """
+    i, last = np.int64(0), terms.size - 1
+    for d in range(ends.size):
+        while i < ends[d]:
+            fetch(postings, at[terms[uint64(min(i + AHEAD, last))]])
+            place = at[terms[uint64(i)]]
+            at[terms[uint64(i)]] = place + 1
+            postings[uint64(place)] = uint64(first + d) << uint64(32) | uint64(counts[uint64(i)])
+            i += 1
+
+
+@njit(cache=True, nogil=True)
+def transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts):
+    """Posting lists -> forward lists (terms ascending in each document)."""
+    for i in range(starts[len(starts) - 1]):
+        doc_starts[np.int64(docs[i]) + 1] += 1
+    for d in range(n_docs):
+        doc_starts[d + 1] += doc_starts[d]
+    at = doc_starts[:-1].copy()
+    for t in range(len(starts) - 1):
+        for i in range(starts[t], starts[t + 1]):
+            d = docs[i]
+            terms[at[d]] = np.uint32(t)
+            term_counts[at[d]] = counts[i]
+            at[d] += 1

@@ -1,0 +1,168 @@
+"""Numba kernels of packed strings (`index.strings`): finding, sorting and copying without a Python object for each."""
+
+import numpy as np
+from numba import njit
+
+PREFIX = 8
+
+
+@njit(cache=True, nogil=True)
+def prefixes(data, offsets, chosen, keys):
+    """The first PREFIX bytes of each chosen string as one number that sorts as they do; zeros where it is shorter."""
+    for i in range(len(chosen)):
+        begin = np.int64(offsets[chosen[i]])
+        size = min(np.int64(offsets[chosen[i] + 1]) - begin, PREFIX)
+        key = np.uint64(0)
+        for k in range(size):
+            key |= np.uint64(data[begin + k]) << np.uint64(8 * (PREFIX - 1 - k))
+        keys[i] = key
+
+
+@njit(cache=True, nogil=True)
+def less(data, offsets, a, b):
+    """Whether string a comes before string b; of equal ones, the lower number."""
+    begin_a, begin_b = np.int64(offsets[a]), np.int64(offsets[b])
+    size_a, size_b = np.int64(offsets[a + 1]) - begin_a, np.int64(offsets[b + 1]) - begin_b
+    for k in range(min(size_a, size_b)):
+        if data[begin_a + k] != data[begin_b + k]:
+            return data[begin_a + k] < data[begin_b + k]
+    return size_a < size_b if size_a != size_b else a < b
+
+
+@njit(cache=True, nogil=True)
+def sort_ties(data, offsets, keys, order):
+    """Sort `order` by its strings, given that it is sorted by their `keys`: a merge sort of each run of equal keys."""
+    spare = np.empty_like(order)
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and keys[end] == keys[begin]:
+            end += 1
+        width = 1
+        while width < end - begin:
+            for low in range(begin, end, 2 * width):
+                _merge(data, offsets, order, low, min(low + width, end), min(low + 2 * width, end), spare)
+            width *= 2
+        begin = end
+
+
+@njit(cache=True, nogil=True)
+def _merge(data, offsets, order, low, middle, high, spare):
+    """Merge the sorted `order[low:middle]` and `order[middle:high]`."""
+    a, b = low, middle
+    for k in range(low, high):
+        if b >= high or (a < middle and less(data, offsets, order[a], order[b])):
+            spare[k] = order[a]
+            a += 1
+        else:
+            spare[k] = order[b]
+            b += 1
+    order[low:high] = spare[low:high]
+
+
+@njit(cache=True, nogil=True)
+def copy_strings(data, offsets, chosen, out):
+    """Copy the chosen strings one behind the other; -1 copies nothing."""
+    at = 0
+    for i in range(len(chosen)):
+        if chosen[i] >= 0:
+            for k in range(np.int64(offsets[chosen[i]]), np.int64(offsets[chosen[i] + 1])):
+                out[at] = data[k]
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def drop_equal(data_a, offsets_a, data_b, offsets_b, chosen_a, chosen_b):
+    """Set `chosen_b[i]` to -1 where its string equals that of `chosen_a[i]`."""
+    for i in range(len(chosen_a)):
+        a, b = chosen_a[i], chosen_b[i]
+        size = np.int64(offsets_a[a + 1]) - np.int64(offsets_a[a])
+        same = size == np.int64(offsets_b[b + 1]) - np.int64(offsets_b[b])
+        k = 0
+        while same and k < size:
+            same = data_a[np.int64(offsets_a[a]) + k] == data_b[np.int64(offsets_b[b]) + k]
+            k += 1
+        if same:
+            chosen_b[i] = -1
+
+
+@njit(cache=True, nogil=True)
+def find_strings(data, offsets, order, query_data, query_offsets, found):
+    """found[i] = position p with string(order[p]) == query i, or -1; strings ascend along `order`.
+
+    An empty `order` stands for the identity. Equivalent: `bisect` over the byte strings.
+    """
+    n = len(offsets) - 1
+    direct = len(order) == 0
+    for q in range(len(query_offsets) - 1):
+        begin = query_offsets[q]
+        length = query_offsets[q + 1] - begin
+        low = np.int64(0)
+        high = np.int64(n)
+        found[q] = -1
+        while low < high:
+            middle = (low + high) >> 1
+            s = middle if direct else np.int64(order[middle])
+            at = np.int64(offsets[s])
+            size = np.int64(offsets[s + 1]) - at
+            common = min(size, length)
+            i = 0
+            while i < common and data[at + i] == query_data[begin + i]:
+                i += 1
+            if i == common and size == length:
+                found[q] = middle
+                break
+            if i < common:
+                smaller = data[at + i] < query_data[begin + i]
+            else:
+                smaller = size < length
+            if smaller:
+                low = middle + 1
+            else:
+                high = middle
+
+
+@njit(cache=True, nogil=True)
+def gather_strings(data, offsets, wanted, out):
+    """Copy the wanted strings into `out`, each followed by a zero byte; return the bytes written."""
+    at = 0
+    for i in range(len(wanted)):
+        s = wanted[i]
+        for j in range(np.int64(offsets[s]), np.int64(offsets[s + 1])):
+            out[at] = data[j]
+            at += 1
+        out[at] = np.uint8(0)
+        at += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def same_string(data, offsets, a, b):
+    """`string(a) == string(b)`."""
+    size = np.int64(offsets[a + 1]) - np.int64(offsets[a])
+    if size != np.int64(offsets[b + 1]) - np.int64(offsets[b]):
+        return False
+    for j in range(size):
+        if data[np.int64(offsets[a]) + j] != data[np.int64(offsets[b]) + j]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def repeated_strings(data, offsets, order, sequence, pairs):
+    """Among equal strings (neighbours along `order`): each with the next one by `sequence`; returns how many pairs."""
+    n = 0
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and same_string(data, offsets, np.int64(order[begin]), np.int64(order[end])):
+            end += 1
+        if end - begin > 1:
+            group = order[begin:end].astype(np.int64)
+            group = group[np.argsort(sequence[group])]
+            for i in range(len(group) - 1):
+                pairs[n, 0] = group[i]
+                pairs[n, 1] = group[i + 1]
+                n += 1
+        begin = end
+    return n
