@@ -128,7 +128,7 @@ def growth(name: str, tasks: Mapping[str, Any]) -> Iterator[str]:
     yield from table(head, body, text_columns=2)
 
 
-def markdown(data: Mapping[str, Any], trouble: Sequence[str]) -> str:
+def markdown(data: Mapping[str, Any]) -> str:
     here = data["machine"]
     lines = [
         "# Performance",
@@ -170,6 +170,7 @@ def markdown(data: Mapping[str, Any], trouble: Sequence[str]) -> str:
     ]
     head = ["", "version", "model", "counted as dictionary and postings", "note"]
     lines += ["", "## Engines", *table(head, body, text_columns=5)]
+    trouble = dict.fromkeys(line for run in data["runs"] for line in run.get("trouble", []))
     if trouble:
         lines += ["", "Not measured:", "", *(f"- {line}" for line in trouble)]
     return "\n".join(lines) + "\n"

@@ -61,12 +61,16 @@ class Results:
             if self.data["machine"] != here:
                 sys.exit(f"{path} was measured on another machine: name another file (--results) or start --fresh")
 
-    def begin(self, tasks: Sequence[str]) -> None:
-        """Note a run that measures something."""
-        if tasks:
-            command = shlex.join(["python", "benchmarks/run.py", *sys.argv[1:]])
-            load = round(os.getloadavg()[0], 1)
-            self.data["runs"].append({"date": datetime.date.today().isoformat(), "command": command, "load": load})
+    def begin(self) -> None:
+        """Note a run."""
+        command = shlex.join(["python", "benchmarks/run.py", *sys.argv[1:]])
+        load = round(os.getloadavg()[0], 1)
+        self.data["runs"].append({"date": datetime.date.today().isoformat(), "command": command, "load": load})
+
+    def end(self, trouble: Sequence[str]) -> None:
+        """Note what the run could not measure."""
+        self.data["runs"][-1]["trouble"] = list(trouble)
+        self.put()
 
     def put(self, *keys: str, **values: Any) -> None:
         """Set values under a path of keys, and write the file."""

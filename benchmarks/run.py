@@ -20,7 +20,7 @@ from pathlib import Path
 
 import cold
 import corpora
-from contest import SEARCHES, Contest, index_path, say
+from contest import SEARCHES, Contest, Engines, index_path, say
 from growth import Growth
 from peers import OUR_PYTHON, OURS, PEERS, WORK, Peer, works
 from processes import WorkerError
@@ -67,9 +67,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs measured")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK['docs']:,} documents, few queries and rounds")
     parser.add_argument("--write", action="store_true", help="write docs/performance.md")
+    if parser.parse_args().quick:
+        parser.set_defaults(**QUICK)
     args = parser.parse_args()
-    if args.quick:
-        vars(args).update(QUICK)
     args.tasks = "" if args.tasks == "none" else args.tasks
     peers = ["germane", *(peer.name for peer in PEERS)]
     for option, known in (
@@ -100,7 +100,8 @@ def of_ourselves(args: argparse.Namespace, results: Results) -> None:
     if "startup" in args.tasks:
         results.put("startup", **cold.start_up())
     if "cold" in args.tasks:
-        folder = corpora.folder_of(args.collections[0], args.docs)
+        folder = corpora.prepare(args.collections[0], args.docs)
+        Engines(OURS[:1], results).build_missing(OURS[:1], folder / "docs.jsonl", folder.name)
         index = index_path(OURS[0], folder.name)
         query = " ".join(word for word, _ in corpora.read_queries(folder / "queries_short.tsv")[0])
         found = cold.cold_start(index, query, args.cold_rounds)
@@ -141,9 +142,10 @@ def main() -> None:
     args = parse()
     WORK.mkdir(exist_ok=True)
     results = Results(args.results, args.fresh)
-    results.begin(args.tasks)
-    trouble = measure(args, results) if args.tasks else []
-    page = markdown(results.data, trouble)
+    if args.tasks:
+        results.begin()
+        results.end(measure(args, results))
+    page = markdown(results.data)
     print(page)
     if args.write:
         PAGE.write_text(page)
