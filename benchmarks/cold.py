@@ -37,9 +37,10 @@ def cost(command: list[str], **environment: str) -> tuple[float, float]:
 
 
 def cold_start(index: Path, query: str, rounds: int) -> dict[str, list[float]]:
-    """Opening an index and one search, whole processes, by model: CPU-seconds with an empty cache, then wall seconds.
+    """Opening an index and one search, whole processes, by model: CPU-seconds with an empty cache, then warm.
 
-    `demo` is the CPU time of the command `germane demo`, again with an empty cache.
+    A warm process is measured in wall seconds, which a busy machine lengthens, and in CPU-seconds beside them. `demo` is
+    the CPU time of the command `germane demo`, again with an empty cache.
     """
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
@@ -47,8 +48,10 @@ def cold_start(index: Path, query: str, rounds: int) -> dict[str, list[float]]:
             command = [PYTHON, "-c", SEARCH, str(index), query, model]
             with tempfile.TemporaryDirectory() as cache:
                 found.setdefault(f"first search, {model}", []).append(cost(command, NUMBA_CACHE_DIR=cache)[0])
-                warm = [cost(command, NUMBA_CACHE_DIR=cache)[1] for _ in range(WARM_RUNS)]
-            found.setdefault(f"warm process, {model}", []).append(statistics.median(warm))
+                warm = [cost(command, NUMBA_CACHE_DIR=cache) for _ in range(WARM_RUNS)]
+            cpu, wall = (statistics.median(column) for column in zip(*warm, strict=True))
+            found.setdefault(f"warm process, {model}", []).append(wall)
+            found.setdefault(f"CPU of a warm process, {model}", []).append(cpu)
         with tempfile.TemporaryDirectory() as cache:
             found.setdefault("demo", []).append(cost([*GERMANE, "demo"], NUMBA_CACHE_DIR=cache)[0])
     return found

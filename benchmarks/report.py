@@ -155,7 +155,8 @@ def markdown(data: Mapping[str, Any]) -> str:
         lines += growth(name, tasks)
     if data.get("cold"):
         body = [
-            [kind, spread(rounds), "wall s" if "warm" in kind else "CPU-s"] for kind, rounds in data["cold"].items()
+            [kind, spread(rounds), "wall s" if kind.startswith("warm") else "CPU-s"]
+            for kind, rounds in data["cold"].items()
         ]
         lines += ["", "## Cold start", "", "Whole processes, from an empty cache of compiled kernels; warm: wall time."]
         lines += table(["", "seconds", ""], body)
