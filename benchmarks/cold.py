@@ -39,8 +39,8 @@ def cost(command: list[str], **environment: str) -> tuple[float, float]:
 def cold_start(index: Path, query: str, rounds: int) -> dict[str, list[float]]:
     """Opening an index and one search, whole processes, by model: CPU-seconds with an empty cache, then warm.
 
-    A warm process is measured in wall seconds, which a busy machine lengthens, and in CPU-seconds beside them. `demo` is
-    the CPU time of the command `germane demo`, again with an empty cache.
+    A warm process is measured in wall seconds, which a busy machine lengthens, and in CPU-seconds. `demo` is the CPU
+    time of the command `germane demo`, again with an empty cache.
     """
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
