@@ -108,6 +108,7 @@ def main() -> None:
     parser.add_argument("--adds", type=int, default=500, help="documents added in a round")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds between two adds")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true", help="print each round's ratio and p99, nothing else")
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--source", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -123,12 +124,19 @@ def main() -> None:
         engine.search(queries[0])
     rates: dict[str, list[float]] = {"alone": [], "thread": [], "process": []}
     adds: dict[str, list[float]] = {"thread": [], "process": []}
+    told: dict[str, dict[str, list[float]]] = {name: {"ratio": [], "p99_ms": []} for name in adds}
     for _ in range(args.rounds):
         rates["alone"].append(alone(path, queries, 5))
         for name, beside in (("thread", beside_thread), ("process", beside_process)):
             rate, times = beside(path, queries, folder, args.adds, args.pause)
             rates[name].append(rate)
             adds[name] += times
+            told[name]["ratio"].append(rate / rates["alone"][-1])
+            told[name]["p99_ms"].append(quantile_ms(times, 0.99))
+    if args.json:
+        print(json.dumps(told))
+        shutil.rmtree(path)
+        return
     base = statistics.median(rates["alone"])
     print(f"alone: {base:.0f} queries a second")
     for name, times in adds.items():

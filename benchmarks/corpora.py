@@ -11,28 +11,55 @@ import os
 import random
 import re
 from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
 from math import exp, log
 from pathlib import Path
 
-from synthetic import generate
+import bursty
+import generated
+import synthetic
 
 WORK = Path(__file__).parent / "work"
+MADE = {"synthetic": (synthetic.shape, 1), "bursty": (bursty.shape, 7)}
+"""The generated collections and their seeds."""
 REAL = ("msmarco_medical", "20newsgroups")
+N_DOCS = 500_000
 WORD = re.compile(r"[a-z0-9]+")
 Query = list[tuple[str, float]]
 
 
-def prepare(name: str, n_docs: int, seed: int = 1) -> Path:
-    """The collection's folder, filled if it was not."""
-    if name == "synthetic":
-        folder = WORK / (name if n_docs == 500_000 else f"{name}-{n_docs}")
-        if not (folder / "collection.json").exists():
-            generate(n_docs, folder, seed)
-        return folder
-    folder = WORK / name
+def folder_of(name: str, n_docs: int) -> Path:
+    return WORK / (name if name in REAL or n_docs == N_DOCS else f"{name}-{n_docs}")
+
+
+def prepare(name: str, n_docs: int) -> Path:
+    """The collection's folder, filled if it was not. `n_docs` is for the generated ones."""
+    folder = folder_of(name, n_docs)
     if not (folder / "collection.json").exists():
-        prepare_real(Path(os.environ["GERMANE_DATA"]) / name, folder, seed)
+        if name in REAL:
+            prepare_real(Path(os.environ["GERMANE_DATA"]) / name, folder, seed=1)
+        else:
+            shape, seed = MADE[name]
+            generated.generate(shape(), n_docs, folder, seed)
     return folder
+
+
+def prepare_prefixes(name: str, sizes: Sequence[int]) -> dict[int, Path]:
+    """Files with the first documents of a generated collection, so many each; its queries are elsewhere."""
+    folder = WORK / f"{name}-growth"
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {size: folder / f"docs-{size}.jsonl" for size in sorted(sizes)}
+    *shorter, longest = paths
+    if not paths[longest].exists():
+        shape, seed = MADE[name]
+        generated.write_documents(shape(), longest, paths[longest], seed)
+    for size in shorter:
+        if not paths[size].exists():
+            with paths[longest].open("rb") as lines, paths[size].with_suffix(".part").open("wb") as out:
+                out.writelines(islice(lines, size))
+            paths[size].with_suffix(".part").replace(paths[size])
+    return paths
 
 
 def prepare_real(source: Path, folder: Path, seed: int) -> None:
@@ -66,7 +93,7 @@ def prepare_real(source: Path, folder: Path, seed: int) -> None:
 
 
 def specificity(df: int, n_docs: int, centre: float = 0.009, width: float = 1.2) -> float:
-    """As in synthetic.py: how likely a searcher is to use a word found in df documents."""
+    """As in generated.py: how likely a searcher is to use a word found in df documents."""
     return exp(-(((log(df) - log(centre * n_docs)) / width) ** 2) / 2) if df > 1 else 0.0
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-VENVS = HERE / "work" / "venvs"
-OURS = Path(sysconfig.get_path("scripts")) / "python"
+WORK = HERE / "work"
+VENVS = WORK / "venvs"
+OUR_PYTHON = Path(sysconfig.get_path("scripts")) / "python"
 
 
 @dataclass(frozen=True)
@@ -28,17 +29,31 @@ class Peer:
     hint: str = ""
     note: str = ""
     warm_up: int = 1  # passes over the queries before measuring
+    arguments: tuple[str, ...] = ()
+    shares_index: str = ""  # the name of an index that two engines search
+    threads: bool = False  # searches in two threads are measured too
 
     @property
     def python(self) -> Path:
         return self.interpreter or VENVS / self.name / "bin" / "python"
 
     @property
-    def script(self) -> Path:
-        return HERE / "workers" / self.worker
+    def command(self) -> list[str]:
+        return [str(self.python), str(HERE / "workers" / self.worker), *self.arguments]
+
+    @property
+    def index(self) -> str:
+        return self.shares_index or self.name
 
 
-OURSELVES = Peer("germane", "Dirichlet", "ours.py", interpreter=OURS)
+def ourselves(model: str) -> Peer:
+    name = f"germane-{model.lower()}"
+    own = {"arguments": (model.lower(),), "shares_index": "germane", "threads": True}
+    return Peer(name, model, "ours.py", interpreter=OUR_PYTHON, **own)
+
+
+OURS = (ourselves("BM25"), ourselves("Dirichlet"))
+OUR_NAMES = tuple(peer.name for peer in OURS)
 PEERS = (
     Peer(
         "pisa",
@@ -57,12 +72,12 @@ PEERS = (
         note="hits stay in Java; compiler and collector threads not counted",
         warm_up=5,
     ),
-    Peer("tantivy", "BM25", "peer_tantivy.py", ("tantivy",)),
+    Peer("tantivy", "BM25", "peer_tantivy.py", ("tantivy",), threads=True),
     Peer("bm25s", "BM25", "peer_bm25s.py", ("bm25s", "numba"), note="query weights ignored"),
     Peer(
         "xapian", "BM25", "peer_xapian.py", interpreter=Path("/usr/bin/python3"), hint="apt-get install python3-xapian"
     ),
-    Peer("fts5", "BM25", "peer_fts5.py", interpreter=OURS, note="query weights ignored; positions indexed"),
+    Peer("fts5", "BM25", "peer_fts5.py", interpreter=OUR_PYTHON, note="query weights ignored; positions indexed"),
 )
 
 
@@ -70,7 +85,7 @@ def works(peer: Peer) -> str:
     """Empty if the worker starts, else the reason why not."""
     if not peer.python.exists():
         return f"no interpreter; run {peer.hint or 'benchmarks/peers.py'}"
-    done = subprocess.run([peer.python, peer.script], input='{"do": "version"}\n', capture_output=True, text=True)
+    done = subprocess.run(peer.command, input='{"do": "version"}\n', capture_output=True, text=True)
     if done.returncode == 0 and "version" in done.stdout:
         return ""
     last = done.stderr.strip().splitlines()[-1:] or [done.stdout.strip() or f"exit status {done.returncode}"]

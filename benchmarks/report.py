@@ -1,116 +1,177 @@
-"""The tables: as text for the terminal, as Markdown for docs/performance.md."""
+"""docs/performance.md, made of the results."""
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from peers import OURSELVES, Peer
+from bars import METHODS, bars
+from growth import slopes, top_slopes
+from peers import OUR_NAMES, OURS, PEERS, Peer
+from results import Spread, ratios
 
-Row = tuple[str, bool, dict[str, float]]  # title, whether higher is better, value by engine
-
-
-@dataclass(frozen=True)
-class Table:
-    name: str
-    facts: dict[str, Any]
-    rows: list[Row]
-
-    @property
-    def caption(self) -> str:
-        return f"{self.name}: {self.facts['documents']:,} documents, {self.facts['postings']:,} postings"
+SEARCH_TITLES = {
+    "short10": "Short queries, top 10 (queries per CPU-second)",
+    "short1000": "Short queries, top 1000 (queries per CPU-second)",
+    "long10": "50 weighted words, top 10 (queries per CPU-second)",
+    "long1000": "50 weighted words, top 1000 (queries per CPU-second)",
+}
+INDEX_TITLES = {
+    "build": "Index build from text (documents per CPU-second)",
+    "rss": "Peak memory of the build (MB)",
+    "size": "Dictionary and postings on disk (MB)",
+    "open": "Opening an index (ms)",
+    "add": "One more document, durable and searchable (ms)",
+}
+OTHER_TITLES = {
+    "overlap": "Top 10 shared with ours of the same model, short queries (%)",
+    "threads": "Queries per second in two threads against one, short, top 10 (×)",
+    "overhead": "CPU time outside the kernels, short, top 10 (µs a query)",
+}
+ENGINES = {engine.name: engine for engine in (*OURS, *PEERS)}
+Cells = list[list[str]]
 
 
 def number(value: float) -> str:
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def cell(row: Row, engine: str) -> str:
-    """The value, and how many times better (above 1) or worse (below 1) we are."""
-    title, higher_is_better, values = row
-    if engine not in values:
+def spread(values: Sequence[float], unit: str = "") -> str:
+    """The median, and between which values the rounds lie."""
+    if not values:
         return "–"
-    ours = values.get(OURSELVES.name)
-    if ours is None or engine == OURSELVES.name or "shared" in title:
-        return number(values[engine])
-    ratio = ours / values[engine] if higher_is_better else values[engine] / ours
-    return f"{number(values[engine])} ({ratio:.2g}×)"
+    median, low, high = Spread.of(values)
+    width = f" ({number(low)}–{number(high)})" if len(values) > 1 else ""
+    return f"{number(median)}{unit}{width}"
 
 
-def grid(table: Table, engines: Sequence[Peer]) -> list[list[str]]:
-    head = ["", *(f"{engine.name} ({engine.model})" for engine in engines)]
-    return [head, *([row[0], *(cell(row, e.name) for e in engines)] for row in table.rows if row[2])]
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> list[str]:
+    rule = "|---" * text_columns + "|--:" * (len(head) - text_columns) + "|"
+    return ["", f"| {' | '.join(head)} |", rule, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
-def as_text(tables: Sequence[Table], engines: Sequence[Peer], starts: Sequence[tuple[str, float]]) -> str:
-    lines = []
-    for table in tables:
-        cells = grid(table, engines)
-        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
-        lines += ["", table.caption, "(n×): we are so many times better"]
-        for line in cells:
-            padded = [text.rjust(width) for text, width in zip(line, widths, strict=True)]
-            lines.append("  ".join([line[0].ljust(widths[0]), *padded[1:]]))
-    if starts:
-        lines += ["", "Start-up (ms): " + ", ".join(f"{label}: {value:.0f}" for label, value in starts)]
-    return "\n".join(lines)
+def median_of(row: Mapping[str, Any], engine: str) -> str:
+    return number(Spread.of(row[engine]["rounds"]).median) if engine in row else "–"
 
 
-def cpu_model() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
+def title(engine: Peer) -> str:
+    return f"{engine.index} ({engine.model})"
 
 
-def as_markdown(
-    tables: Sequence[Table],
-    engines: Sequence[Peer],
-    starts: Sequence[tuple[str, float]],
-    versions: dict[str, str],
-    counted: dict[str, str],
-    trouble: Sequence[str],
-) -> str:
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+def measured_engines(rows: Mapping[str, Any], tasks: Mapping[str, str]) -> list[str]:
+    found = {name for task in tasks for name in rows.get(task, {})}
+    return [name for name in ENGINES if name in found]
+
+
+def collection(name: str, entry: Mapping[str, Any]) -> Iterator[str]:
+    facts, rows = entry["facts"], entry.get("rows", {})
+    yield from ("", f"## {name}: {facts['documents']:,} documents, {facts['postings']:,} postings")
+    tasks = {task: text for task, text in (SEARCH_TITLES | OTHER_TITLES).items() if rows.get(task)}
+    engines = measured_engines(rows, tasks)
+    if tasks:
+        head = ["", *(title(ENGINES[engine]) for engine in engines)]
+        yield from table(head, [[text, *(median_of(rows[task], e) for e in engines)] for task, text in tasks.items()])
+    yield from ratio_table(rows)
+    tasks = {task: text for task, text in INDEX_TITLES.items() if rows.get(task)}
+    if tasks:
+        indexes = list(dict.fromkeys(engine.index for engine in ENGINES.values()))
+        indexes = [index for index in indexes if any(index in rows[task] for task in tasks)]
+        body = [
+            [text, *(spread(rows[task].get(index, {}).get("rounds", [])) for index in indexes)]
+            for task, text in tasks.items()
+        ]
+        yield from table(["", *indexes], body)
+    yield from feedback_table(entry.get("feedback", {}))
+
+
+def ratio_table(rows: Mapping[str, Any]) -> Iterator[str]:
+    """Our rate divided by each peer's."""
+    body = []
+    for task, text in SEARCH_TITLES.items():
+        for peer in measured_engines(rows, {task: text}):
+            if peer not in OUR_NAMES:
+                found = [ratios(rows[task], own, peer) for own in OUR_NAMES]
+                if any(found):
+                    body.append([text.partition(" (")[0], peer, *(spread(each, "×") for each in found)])
+    found = ratios(rows.get("build", {}), "germane", "tantivy")
+    if found:
+        body.append(["Index build", "tantivy", spread(found, "×"), "the same"])
+    if body:
+        yield from ("", "How many times as fast as the peer we are, round by round (below 1: slower):")
+        yield from table(["", "peer", "our BM25", "our Dirichlet"], body, text_columns=2)
+
+
+def feedback_table(times: Mapping[str, list[float]]) -> Iterator[str]:
+    if times:
+        yield from (
+            "",
+            "Feedback with 20 documents and 100 words, top 10: medians over the queries. Peers: the same two rankings, "
+            "words given, means.",
+        )
+        body = []
+        for kind, rounds in times.items():
+            against = [a / b for a, b in zip(rounds, times["plain"], strict=True)] if kind in METHODS else []
+            body.append([kind, spread(rounds), spread(against, "×")])
+        yield from table(["", "CPU ms a query", "against plain"], body)
+
+
+def growth(name: str, tasks: Mapping[str, Any]) -> Iterator[str]:
+    sizes = sorted({int(size) for task in tasks.values() for costs in task.values() for size in costs})
+    body = []
+    for task, costs_of in tasks.items():
+        for engine, costs in costs_of.items():
+            cells = [number(Spread.of(costs[str(size)]).median) if str(size) in costs else "–" for size in sizes]
+            own = [spread(top_slopes(costs)), spread(slopes(costs))]
+            body.append([SEARCH_TITLES[task].partition(" (")[0], title(ENGINES[engine]), *cells, *own])
+    yield from ("", f"## Growth: the first documents of {name}, the same queries, CPU ms a query")
+    head = ["", "", *(f"{size:,}" for size in sizes), f"slope from {sizes[-1] // 4:,}", "slope of all"]
+    yield from table(head, body, text_columns=2)
+
+
+def markdown(data: Mapping[str, Any]) -> str:
+    here = data["machine"]
     lines = [
         "# Performance",
         "",
         "Written by `python benchmarks/run.py --write`; not edited by hand.",
         "",
-        f"- Date: {datetime.date.today().isoformat()}",
-        f"- Machine: {cpu_model()}, {os.cpu_count()} cores, {memory:.0f} GiB memory, "
-        f"{platform.system()}, Python {platform.python_version()}",
-        f"- Command: `python benchmarks/run.py {' '.join(sys.argv[1:])}`",
-        "- One thread for each engine; CPU time of the whole process, warm; medians of interleaved rounds; the same "
-        "tokens for all, without stemming or stop words.",
-        "- In brackets: how many times better we are (below 1: worse). What is and is not counted: "
-        "[benchmarks/README.md](../benchmarks/README.md).",
+        f"- Processor: {here['processor']}, {here['architecture']}, {here['cores']} cores"
+        f"{', ' + here['caches'] if here['caches'] else ''}; {here['memory_gib']} GiB memory, {here['system']}, "
+        f"Python {here['python']}",
+        "- One thread for each engine; CPU time of the whole process, warm; medians of interleaved rounds, in brackets "
+        "the lowest and the highest; the same tokens for all, without stemming or stop words.",
+        "- What is and is not counted: [benchmarks/README.md](../benchmarks/README.md).",
+        "- Runs, with the machine's load when each began:",
+        *(f"  - {run['date']}, load {run['load']}: `{run['command']}`" for run in data["runs"]),
     ]
-    for table in tables:
-        head, *body = grid(table, engines)
-        lines += ["", f"## {table.caption}", "", f"| {' | '.join(head)} |", "|---" + "|--:" * (len(head) - 1) + "|"]
-        lines += [f"| {' | '.join(line)} |" for line in body]
-    if starts:
-        lines += ["", "## Start-up", "", "| | ms |", "|---|--:|"]
-        lines += [f"| `{label}` | {value:.0f} |" for label, value in starts]
-    lines += [
-        "",
-        "## Engines",
-        "",
-        "| | version | model | counted as dictionary and postings | note |",
-        "|---|---|---|---|---|",
+    judged = bars(data)
+    if judged:
+        lines += ["", "## Bars", "", "Met or missed by the median; narrowly: some rounds say otherwise."]
+        body = [[bar.what, bar.where, bar.demand, spread(bar.rounds), bar.verdict] for bar in judged]
+        lines += table(["what", "where", "bar", "measured", "verdict"], body, text_columns=2)
+    for name, entry in data.get("collections", {}).items():
+        lines += collection(name, entry)
+    for name, tasks in data.get("growth", {}).items():
+        lines += growth(name, tasks)
+    if data.get("cold"):
+        body = [
+            [kind, spread(rounds), "wall s" if kind.startswith("warm") else "CPU-s"]
+            for kind, rounds in data["cold"].items()
+        ]
+        lines += ["", "## Cold start", "", "Whole processes, from an empty cache of compiled kernels; warm: wall time."]
+        lines += table(["", "seconds", ""], body)
+    if data.get("startup"):
+        body = [[f"`{label}`", spread(rounds)] for label, rounds in data["startup"].items()]
+        lines += ["", "## Start-up", *table(["", "ms"], body)]
+    versions, counted = data.get("versions", {}), data.get("counted", {})
+    body = [
+        [engine.name, versions[name], engine.model, counted.get(engine.index, ""), engine.note]
+        for name, engine in ENGINES.items()
+        if name in versions
     ]
-    lines += [
-        f"| {e.name} | {versions.get(e.name, '')} | {e.model} | {counted.get(e.name, '')} | {e.note} |" for e in engines
-    ]
+    head = ["", "version", "model", "counted as dictionary and postings", "note"]
+    lines += ["", "## Engines", *table(head, body, text_columns=5)]
+    trouble = dict.fromkeys(line for run in data["runs"] for line in run.get("trouble", []))
     if trouble:
         lines += ["", "Not measured:", "", *(f"- {line}" for line in trouble)]
     return "\n".join(lines) + "\n"

@@ -1,22 +1,73 @@
-"""Germane, through its Python interface: the whole `Engine.search` call, external ids included."""
+"""Germane, through its Python interface: the whole `Engine.search` call, external ids included.
+
+    ours.py bm25        ours.py dirichlet
+
+BM25 has the parameters of Lucene and tantivy, Dirichlet smoothing Lucene's mu of these benchmarks.
+"""
 
 from __future__ import annotations
 
 import importlib.metadata
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from protocol import Worker, serve
+from protocol import Query, Worker, serve
 
 from germane import Analyzer, Document, Engine
 from germane.data import read_documents
+from germane.feedback import RM3, SD, Consensus, FeedbackMethod
+from germane.lm import Dirichlet
+from germane.rank import BM25, QueryLikelihood, scoring
 
-MU = 1000
+MODELS = {"bm25": BM25(k1=1.2, b=0.75), "dirichlet": QueryLikelihood(Dirichlet(1000.0))}
+N_DOCS, N_TERMS = 20, 100
+METHODS: dict[str, FeedbackMethod] = {
+    "consensus": Consensus(n_docs=N_DOCS, n_terms=N_TERMS),
+    "rm3": RM3(n_docs=N_DOCS, n_terms=N_TERMS),
+    "sd": SD(n_docs=N_DOCS, n_terms=N_TERMS),
+}
+
+
+@contextmanager
+def timing_kernels() -> Iterator[list[int]]:
+    """While open, the nanoseconds of CPU time spent in `scoring.top_k`, wherever it was imported, add up in [0]."""
+    spent, kernel = [0], scoring.top_k
+    users = [module for module in list(sys.modules.values()) if getattr(module, "top_k", None) is kernel]
+
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        start = time.thread_time_ns()
+        found = kernel(*args, **kwargs)
+        spent[0] += time.thread_time_ns() - start
+        return found
+
+    for module in users:
+        module.top_k = timed
+    try:
+        yield spent
+    finally:
+        for module in users:
+            module.top_k = kernel
+
+
+def each_ms(call: Callable[[str], Any], queries: Sequence[str]) -> list[float]:
+    """CPU milliseconds of each call."""
+    found = []
+    for query in queries:
+        start = time.process_time_ns()
+        call(query)
+        found.append((time.process_time_ns() - start) / 1e6)
+    return found
 
 
 class Ours(Worker):
     engine: Engine
+
+    def __init__(self, model: str) -> None:
+        self.model = MODELS[model]
 
     def version(self) -> str:
         return importlib.metadata.version("germane")
@@ -30,10 +81,10 @@ class Ours(Worker):
         self.engine = Engine.open(path)
 
     def search(self, prepared: Sequence[str], k: int) -> int:
-        return sum(len(self.engine.search(query, k=k, model="dirichlet", mu=MU).ids) for query in prepared)
+        return sum(len(self.engine.search(query, k=k, model=self.model).ids) for query in prepared)
 
     def top(self, prepared: str, k: int) -> list[int]:
-        return [int(i[1:]) - 1 for i in self.engine.search(prepared, k=k, model="dirichlet", mu=MU).ids]
+        return [int(i[1:]) - 1 for i in self.engine.search(prepared, k=k, model=self.model).ids]
 
     def size(self) -> tuple[int, str]:
         stats = self.engine.stats()
@@ -43,10 +94,33 @@ class Ours(Worker):
         with Engine.open(path) as engine:
             start = time.perf_counter()
             engine.add([Document(f"x{time.time_ns()}", {"text": text})])
-            if not engine.search(word, k=1, model="dirichlet", mu=MU).ids:
+            if not engine.search(word, k=1, model=self.model).ids:
                 raise RuntimeError("the added document is not found")
             return time.perf_counter() - start
 
+    def overhead(self, prepared: Sequence[str], k: int) -> list[float]:
+        found = []
+        with timing_kernels() as spent:
+            for query in prepared:
+                start, before = time.thread_time_ns(), spent[0]
+                self.search([query], k)
+                if spent[0] == before:
+                    raise RuntimeError(f"scoring.top_k was not called for {query!r}")
+                found.append((time.thread_time_ns() - start - (spent[0] - before)) / 1e3)
+        return found
+
+    def feedback(self, prepared: Sequence[str], k: int) -> dict[str, list[float]]:
+        """The whole call: first ranking(s), learning from N_DOCS documents, second ranking with N_TERMS words, ids."""
+        search = self.engine.search
+        times = {"plain": each_ms(lambda q: search(q, k, model=self.model, syntax=False).ids, prepared)}
+        for name, method in METHODS.items():
+            times[name] = each_ms(lambda q, m=method: search(q, k, feedback=m, syntax=False).ids, prepared)
+        return times
+
+    def expand(self, prepared: Sequence[str]) -> list[Query]:
+        reports = [self.engine.search(q, feedback=METHODS["rm3"], syntax=False).feedback for q in prepared]
+        return [list(report.weights.items()) if report is not None else [] for report in reports]
+
 
 if __name__ == "__main__":
-    serve(Ours())
+    serve(Ours(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""tantivy (BM25): whitespace tokens, frequencies without positions, id and text stored, one segment."""
+"""tantivy (BM25): whitespace tokens, frequencies without positions, the text stored, one segment."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ class Tantivy(Worker):
         return tantivy.__version__
 
     def build(self, source: str, path: Path) -> None:
-        fields = tantivy.SchemaBuilder()
-        fields.add_text_field("text", stored=True, tokenizer_name="white", index_option="freq")
-        schema = fields.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic").build()
+        schema = (
+            tantivy.SchemaBuilder()
+            .add_text_field("text", stored=True, tokenizer_name="white", index_option="freq")
+            .build()
+        )
         path.mkdir(parents=True)
         index = with_tokenizer(tantivy.Index(schema, str(path)))
         writer = index.writer(HEAP, 1)

@@ -3,10 +3,12 @@
     {"do": "build", "source": "docs.jsonl", "path": "index"}     -> {"cpu_s", "wall_s", "peak_rss"}
     {"do": "open", "path": "index"}                              -> {"wall_s"}
     {"do": "search", "queries": [[[word, weight], ...], ...],
-     "k": 10, "budget_s": 20}                                    -> {"queries", "cpu_s", "wall_s", "hits"}
+     "k": 10, "budget_s": 20, "threads": 1}                      -> {"queries", "cpu_s", "wall_s", "hits"}
     {"do": "top", "queries": [...], "k": 10}                     -> {"rows": [[document number, ...], ...]}
     {"do": "size"}                                               -> {"bytes", "counted"}
     {"do": "add", "path": "index", "text": "...", "word": "..."} -> {"wall_s"}
+    {"do": "overhead" or "feedback", "queries": [...], "k": 10}  -> {"us": [...]} or {"ms": {kind: [...]}}
+    {"do": "expand", "queries": [...]}                           -> {"queries": [[[word, weight], ...], ...]}
     {"do": "quit"}
 
 A worker is a subclass of `Worker`.  Standard output belongs to the protocol: whatever a library prints there goes to
@@ -21,6 +23,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +91,39 @@ class Worker:
         """Seconds until one more document is on disk and found by `word`."""
         raise NotImplementedError
 
+    def overhead(self, prepared: Sequence[Any], k: int) -> list[float]:
+        """Microseconds of CPU time that each query spends outside the kernels; asked of ourselves."""
+        raise NotImplementedError
 
-def run_search(worker: Worker, queries: list[Query], k: int, budget_s: float) -> dict[str, Any]:
+    def feedback(self, prepared: Sequence[Any], k: int) -> dict[str, list[float]]:
+        """Milliseconds of CPU time of each query, plain and by method of feedback; asked of ourselves."""
+        raise NotImplementedError
+
+    def expand(self, prepared: Sequence[Any]) -> list[Query]:
+        """The weighted words of the second ranking; asked of ourselves."""
+        raise NotImplementedError
+
+
+def run_search(worker: Worker, queries: list[Query], k: int, budget_s: float, threads: int = 1) -> dict[str, Any]:
+    """The queries in turn; with several threads, each takes its share of them."""
     prepared = [worker.prepare([(word, weight) for word, weight in query]) for query in queries]
     batch = 1 if len(prepared) and len(queries[0]) > 20 else BATCH
-    done = hits = 0
     wall, cpu = time.perf_counter(), worker.search_cpu()
-    while done < len(prepared) and (done == 0 or time.perf_counter() - wall < budget_s):
-        some = prepared[done : done + batch]
-        hits += worker.search(some, k)
-        done += len(some)
+
+    def work(share: list[Any]) -> tuple[int, int]:
+        done = hits = 0
+        while done < len(share) and (done == 0 or time.perf_counter() - wall < budget_s):
+            some = share[done : done + batch]
+            hits += worker.search(some, k)
+            done += len(some)
+        return done, hits
+
+    if threads == 1:
+        counts = [work(prepared)]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            counts = list(pool.map(work, (prepared[i::threads] for i in range(threads))))
+    done, hits = (sum(column) for column in zip(*counts, strict=True))
     return {"queries": done, "hits": hits, "cpu_s": worker.search_cpu() - cpu, "wall_s": time.perf_counter() - wall}
 
 
@@ -113,7 +139,7 @@ def answer(worker: Worker, message: dict[str, Any]) -> dict[str, Any]:
             worker.open(Path(message["path"]))
             return {"cpu_s": cpu_seconds() - cpu, "wall_s": time.perf_counter() - wall}
         case "search":
-            return run_search(worker, message["queries"], message["k"], message["budget_s"])
+            return run_search(worker, message["queries"], message["k"], message["budget_s"], message.get("threads", 1))
         case "top":
             return {"rows": [worker.top(worker.prepare(q), message["k"]) for q in message["queries"]]}
         case "size":
@@ -121,6 +147,12 @@ def answer(worker: Worker, message: dict[str, Any]) -> dict[str, Any]:
             return {"bytes": size, "counted": counted}
         case "add":
             return {"wall_s": worker.add(Path(message["path"]), message["text"], message["word"])}
+        case "overhead":
+            return {"us": worker.overhead([worker.prepare(q) for q in message["queries"]], message["k"])}
+        case "feedback":
+            return {"ms": worker.feedback([worker.prepare(q) for q in message["queries"]], message["k"])}
+        case "expand":
+            return {"queries": worker.expand([worker.prepare(q) for q in message["queries"]])}
     raise ValueError(f"unknown command {message['do']!r}")
 
 
