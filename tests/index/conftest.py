@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from germane.engine import Engine
-from germane.index import container, durable, writer
+from germane.index import container, durable
 from germane.rank.registry import MODEL_NAMES
 from germane.types import Document
 
@@ -72,14 +72,6 @@ class Faults:
                 patch.setattr(os, name, watched(getattr(os, name)))
             patch.setattr(os, "fsync", lambda descriptor: faults.point())  # no power cut here: flushing takes its time
             yield self
-
-
-@pytest.fixture(autouse=True, scope="session")
-def small_segments_stay_apart() -> Iterator[None]:
-    """A few documents make several segments, which is what most tests here are about."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "TAIL", 0)
-        yield
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Pruning changes nothing: ids, order and scores equal those of scoring every matching document, to the last bit."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 
 import numpy as np
@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from germane import Document, Engine
 from germane.index.snapshot import Snapshot
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, model_named
+from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, model_named, scoring
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
+from germane.rank.scoring import _start_anew as start_anew
 from germane.rank.searcher import Searcher
 
 EVERYTHING = 1_000_000
@@ -251,20 +252,58 @@ def test_adversarial(build, seed, n, n_kinds, n_segments, weights, sorted_by_kin
     agree(searcher, {f"w{t}": weight for t, weight in enumerate(weights)})
 
 
+EXTREMES: dict[str, Callable[[int], list[str]]] = {
+    "one huge document": lambda i: ["a", "b"] * 30_000 if i == 700 else ["a"] + ["c"] * (i % 3),
+    "all scores equal": lambda i: ["a", "b", "c"],
+    "a word of every document": lambda i: ["a"] + ["b"] * (i % 40 == 0) + ["c"] * (i % 7),
+    "counts above the table": lambda i: ["a"] * (300 if i % 50 == 0 else 1) + ["b"] * (i % 260) + ["c"],
+}
+
+
+@pytest.mark.parametrize("n_segments", [1, 2, 40])
+@pytest.mark.parametrize("kind", EXTREMES)
+def test_extremes(build, kind: str, n_segments: int) -> None:
+    items = [(f"{i * 7919 % 2400:04}", EXTREMES[kind](i)) for i in range(2400)]
+    searcher = searcher_of(build(*(dict(items[i::n_segments]) for i in range(n_segments)), delete=["0001", "0100"]))
+    assert len(searcher.snapshot.segments) == n_segments
+    for weights in ({"a": 1.0}, {"a": 1.0, "b": 2.0, "c": 0.5}):
+        agree(searcher, weights, models=[model_named(name) for name in MODEL_NAMES], ks=(1, 10, 1000))
+
+
+def test_more_results_than_there_is_room_for(build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All documents but a few are equal, so that no threshold keeps them out: the best are selected on the way."""
+    names = np.random.default_rng(6).permutation(9000)
+    searcher = searcher_of(build({f"{i:04}": ["a"] * (1 + (i == 4321)) + ["b"] for i in names.tolist()}))
+    weights, model = {"a": 1.0, "b": 1.0}, model_named("bm25")
+    expected = searcher.search(weights, model, EVERYTHING, prune=False)
+    made = []
+    monkeypatch.setattr(scoring, "_start_anew", lambda *args: made.append(start_anew(*args)))
+    monkeypatch.setattr(scoring, "ROOM", 64)
+    for k in (1, 10, 12):
+        monkeypatch.setattr(scoring, "_memory", scoring.Memory())
+        memory = scoring._memory
+        memory.work = memory.work._replace(results=memory.work.results[:64])
+        found = searcher.search(weights, model, k)
+        assert found.scores.tolist() == expected.scores[:k].tolist()
+        assert searcher.ids(found) == searcher.ids(expected)[:k]
+        assert len(made) > 1
+        made.clear()
+
+
 def test_a_long_query_over_ties(build) -> None:
-    """More equal documents than the buffer of the kernel for long queries holds: the exact kernel takes over."""
+    """Thousands of documents of equal scores, and many words."""
     words = [f"t{i}" for i in range(20)]
     names = [f"{i:05}" for i in np.random.default_rng(5).permutation(17_000)]
     searcher = searcher_of(build({name: words[: 20 - i % 2] for i, name in enumerate(names)}))
     agree(searcher, dict.fromkeys(words, 1.0), models=[model_named("dirichlet"), model_named("tfidf")])
 
 
-def test_guessed_thresholds(build) -> None:
-    """So many documents that the k-th score is guessed from the first windows: rightly, too high, in vain."""
+def test_the_best_documents_crowd_in_the_first_windows(build) -> None:
+    """What the first windows say of the k-th score is far too much for the others."""
     random = np.random.default_rng(11)
     n = 140_000
     rare = random.random(n) < 0.004
-    crowded = np.arange(n) < 30_000  # all that is good lies in a few windows: the guess will be too high
+    crowded = np.arange(n) < 30_000
     repeats = random.integers(1, 6, n)
     tokens = {
         f"{i:06}": ["a"] * int(repeats[i]) + ["b"] * int(crowded[i]) * int(repeats[-i]) + ["c"] * int(rare[i]) + ["z"]

@@ -9,7 +9,7 @@ def warmup() -> None:
     Once after installation, or while a container image is made. Without it the first index and the first searches do
     it. Where it is kept: beside the package, or in the folder that NUMBA_CACHE_DIR names.
 
-    Example: NUMBA_CACHE_DIR=/opt/germane-cache germane warmup
+    Example: germane warmup
     """
     from germane.engine.compiling import announce_compiling, warm_up
 

@@ -1,0 +1,83 @@
+"""No bound lies below what it bounds: blocks, terms in windows, windows; for every kind of impact."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from germane.index.blocks import BLOCK
+from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
+from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, model_named, scoring
+from germane.rank.scoring import NO_MASK, impacts_of, top_k
+from germane.rank.searcher import Searcher
+
+MODELS: list[RankingModel] = [
+    *(model_named(name) for name in MODEL_NAMES),
+    QueryLikelihood(Dirichlet(0.5)),
+    QueryLikelihood(Dirichlet(1e6)),
+    QueryLikelihood(JelinekMercer(0.99)),
+    QueryLikelihood(TwoStage(0.1, 5.0)),
+    QueryLikelihood(AbsoluteDiscounting(0.9)),
+    BM25(0.01, 1.0),
+]
+WORDS = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def make(build):
+    def _make(seed: int, n: int, longest: int) -> Searcher:
+        """Documents of every length, counts from 1 to beyond what the block table tells."""
+        random = np.random.default_rng(seed)
+        counts = np.floor(longest ** random.random((n, 3)) * (random.random((n, 3)) < 0.8)).astype(int)
+        others = np.floor(longest ** random.random(n)).astype(int) - 1
+        tokens = {
+            f"{i:05}": [word for word, count in zip(WORDS, own, strict=True) for _ in range(count)] + ["z"] * other
+            for i, (own, other) in enumerate(zip(counts.tolist(), others.tolist(), strict=True))
+        }
+        return build(tokens | {"all": WORDS})._searcher
+
+    return _make
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.sampled_from([1, 127, 129, 600, 2500]),
+    longest=st.sampled_from([2, 40, 300]),
+    weights=st.lists(st.floats(1e-3, 1e3), min_size=3, max_size=3),
+)
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_posting_is_never_above_its_bounds(make, model, seed, n, longest, weights) -> None:
+    searcher = make(seed, n, longest)
+    plan = searcher.plan(dict(zip(WORDS, weights, strict=True)), model)
+    segment = searcher.snapshot.segments[0].segment
+    terms, values = searcher.terms_in(0, plan), searcher.document_parts(0, model).values()
+    top_k(segment, terms, values, NO_MASK, 1, -np.inf, prune=False)
+    query = scoring._memory.query
+    m, size = query.model[0], segment.n_unique if plan.sized_by_unique else segment.doc_len
+    lack = np.zeros(segment.n_docs)
+    if len(values.background.values):
+        turned = values.background.values * np.sign(plan.mass)
+        lack = abs(plan.mass) * (turned - turned.max())
+    sums = np.zeros(segment.n_docs)
+    for i, number in enumerate(terms.numbers.tolist()):
+        docs, counts = (part.astype(np.int64) for part in segment.postings(number))
+        lone = plan._replace(weight=plan.weight[i : i + 1], scale=plan.scale[i : i + 1])
+        impact = np.array(
+            [impacts_of(lone, float(size[d]), np.array([float(c)]))[0] for d, c in zip(docs, counts, strict=True)]
+        )
+        sums[docs] += impact
+        own, t = impact + query.terms[i]["share"] * lack[docs], query.terms[i]
+        rows = query.bounds[t["bounds"] + t["first"] + np.arange(len(docs)) // BLOCK]
+        group = np.where(counts == 1, 0, np.where(counts < 4, 1, 2))
+        slack = m["slack"]
+        assert np.all(rows[np.arange(len(docs)), group] >= own - slack)
+        assert np.all(rows[:, 3] >= own - slack)
+        cells = query.cells[(docs >> m["bits"]) * m["n_terms"] + i]
+        assert np.all(cells["bound"] >= own - slack)
+        assert np.all(cells["block"] <= t["first"] + np.arange(len(docs)) // BLOCK)
+    held = np.flatnonzero(sums)
+    norm = values.norm.values[held] if len(values.norm.values) else 1.0
+    rest = plan.constant + lack[held] + float(m["mass"] * m["top"])
+    rest = rest + (values.prior.values[held] if len(values.prior.values) else 0.0)
+    assert np.all(query.windows["total"][held >> m["bits"]] >= sums[held] * norm + rest - m["slack"])
