@@ -38,10 +38,13 @@ NO_MASK: Mask = np.empty(0, np.uint8)
 NO_PART = DocumentPart(NOTHING, NOTHING, NOTHING, 0.0)
 NO_VALUES = DocumentValues(NO_PART, NO_PART, NO_PART)
 LENGTHS = np.append(LENGTH_OF, LENGTH_OF[-1]).astype(np.int64)
-SHORT, SHORT_BITS, LONG_BITS = 12, 12, 15
-"""A query of at most SHORT terms looks at 2^SHORT_BITS documents together, a longer one at up to 2^LONG_BITS."""
-WINDOWS = 16
-"""So many windows at least, where they need not be smaller than the smallest: the first set the others' threshold."""
+MOST_BITS, LONG, LONG_BITS = 15, 12, 13
+"""Windows have at most 2^MOST_BITS documents; those of a query of more than LONG terms at least 2^LONG_BITS."""
+IN_A_WINDOW = 300
+"""Postings of a term in a window, so that what is done for each window and term does not count; larger windows would
+be bounded more loosely."""
+FEW = 64
+"""So many results are sorted faster by Python."""
 ROOM = 1 << 14
 """Results collected, beyond those of one window, before the best are selected; at least four times k."""
 
@@ -50,7 +53,7 @@ class Memory(threading.local):
     """The buffers of one thread, grown and never shrunk."""
 
     def __init__(self) -> None:
-        window = 1 << LONG_BITS
+        window = 1 << MOST_BITS
         self.query = Query(
             terms=np.zeros(16, TERM),
             model=np.zeros(1, MODEL),
@@ -130,9 +133,9 @@ def _extremes(segment: Segment, plan: Plan, values: DocumentValues) -> Extremes:
     return Extremes(least, values.background.by_length, values.norm.maxima, values.prior.maxima)
 
 
-def _window_bits(n_docs: int, n_terms: int) -> int:
-    most = SHORT_BITS if n_terms <= SHORT else LONG_BITS
-    return max(FINE_BITS, min(most, (n_docs // WINDOWS).bit_length()))
+def _window_bits(n_docs: int, n_terms: int, postings: int) -> int:
+    wanted = (IN_A_WINDOW * n_terms * n_docs // postings).bit_length() - 1
+    return min(max(wanted, LONG_BITS if n_terms > LONG else FINE_BITS), MOST_BITS)
 
 
 def top_k(
@@ -155,8 +158,9 @@ def top_k(
     if mass < 0.0 and len(values.background.values):  # the kernel bounds mass · value by the value's maximum
         mass = -mass
         values = values._replace(background=with_maxima(-values.background.values, segment.length_codes))
-    k, bits = min(k, n_docs), _window_bits(n_docs, n_terms)
-    n_windows, postings = (n_docs >> bits) + 1, int(segment.df[terms.numbers].sum())
+    k, postings = min(k, n_docs), int(segment.df[terms.numbers].sum())
+    bits = _window_bits(n_docs, n_terms, postings)
+    n_windows = (n_docs >> bits) + 1
     typical = plan.constant + mass * values.background.typical + values.prior.typical
     asked = _asked(terms, mass, threshold, bits, k, 2 * postings > n_docs, prune, typical)
     room = (1 << bits) + max(ROOM, 4 * k)
@@ -177,6 +181,9 @@ def top_k(
 
 def _best(results: Records, k: int, id_rank: npt.NDArray[np.uint32]) -> tuple[Floats, Integers]:
     """The best k results in the total order: score descending, then id ascending."""
+    if len(results) <= FEW:
+        rows = sorted((-score, int(id_rank[doc]), doc) for score, doc in results.tolist())[:k]
+        return np.array([-row[0] for row in rows]), np.array([row[2] for row in rows], np.int64)
     scores, docs = results["score"], results["doc"]
     order = np.argsort(-scores)
     best = scores[order]
