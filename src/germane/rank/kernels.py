@@ -51,30 +51,44 @@ def first_at_least(docs, value):
 
 
 @inner
-def add_postings(t, m, size, begin, end, least, base, acc, touched, n):
-    """Add the postings begin <= i < end of the term's buffers with `least` occurrences beyond the first, or more.
-
-    Notes where, from touched[n] on, and returns the new n; in a dense window all are added and none is noted.
-    """
-    docs, extras, table = t.docs, t.extras, t.table
-    offset, at, last = np.uint32(base), np.uint64(n), np.uint64((1 << m.bits) - 1)
-    if m.dense and t.tabled:
+def add_densely(t, m, size, begin, end, base, acc):
+    """Add the postings begin <= i < end of the term's buffers."""
+    docs, extras, table, offset = t.docs, t.extras, t.table, np.uint32(base)
+    weight, x0, x1 = t.weight, m.x0, m.x1
+    if t.tabled:
         for i in range(np.uint64(begin), np.uint64(end)):
             acc[np.uint64(docs[i] - offset)] += table[np.uint64(extras[i])]
-    elif m.dense and m.kind == SATURATION:
-        weight, x0, x1 = t.weight, m.x0, m.x1
+    elif m.kind == SATURATION:
         for i in range(np.uint64(begin), np.uint64(end)):
             count = np.float64(extras[i]) + 1.0
             by = x0 + x1 * np.float64(size[np.uint64(docs[i])])
             acc[np.uint64(docs[i] - offset)] += weight * (count / (count + by))
     else:
         for i in range(np.uint64(begin), np.uint64(end)):
-            if extras[i] >= least:
-                place = np.uint64(docs[i] - offset)
-                acc[place] += decoded_impact(t, m, extras[i], size[np.uint64(docs[i])])
-                touched[at & last] = np.uint32(place)
-                at += np.uint64(1)
-    return n if m.dense else np.int64(at)
+            acc[np.uint64(docs[i] - offset)] += decoded_impact(t, m, extras[i], size[np.uint64(docs[i])])
+
+
+@inner
+def add_sparsely(t, m, size, begin, end, least, base, acc, touched, n):
+    """Add those with `least` occurrences beyond the first, or more; notes where, from touched[n] on, around its end."""
+    docs, extras, table, offset = t.docs, t.extras, t.table, np.uint32(base)
+    weight, x0, x1, last = t.weight, m.x0, m.x1, np.uint64((1 << m.bits) - 1)
+    tabled, saturating = t.tabled > 0, m.kind == SATURATION
+    for i in range(np.uint64(begin), np.uint64(end)):
+        if extras[i] >= least:
+            d = np.uint64(docs[i])
+            if tabled:
+                value = table[np.uint64(extras[i])]
+            elif saturating:
+                count = np.float64(extras[i]) + 1.0
+                value = weight * (count / (count + (x0 + x1 * np.float64(size[d]))))
+            else:
+                value = decoded_impact(t, m, extras[i], size[d])
+            place = np.uint64(docs[i] - offset)
+            acc[place] += value
+            touched[np.uint64(n) & last] = np.uint32(place)
+            n += 1
+    return n
 
 
 @inner
@@ -89,7 +103,10 @@ def add_term(words, table, bounds, t, m, size, b, base, least, acc, touched, n):
             lo = first_at_least(t.docs, base) if begin < base else 0
             hi = first_at_least(t.docs, stop) if last >= stop else block_size(t, b)
             extra = np.uint32(0) if bound[0] >= least else np.uint32(1) if bound[1] >= least else np.uint32(3)
-            n = add_postings(t, m, size, lo, hi, extra, base, acc, touched, n)
+            if m.dense:
+                add_densely(t, m, size, lo, hi, base, acc)
+            else:
+                n = add_sparsely(t, m, size, lo, hi, extra, base, acc, touched, n)
         begin = last + 1
         b += 1
     return n
