@@ -290,6 +290,18 @@ def test_more_results_than_there_is_room_for(build, monkeypatch: pytest.MonkeyPa
         made.clear()
 
 
+@pytest.mark.parametrize("prior", [-np.inf, 1e300, -1e300])
+def test_priors_without_measure(large: Searcher, prior: float) -> None:
+    """A prior of zero probability, and others beyond all scores."""
+    priors = [np.where(np.arange(live.segment.n_docs) % 5 == 0, prior, 0.0) for live in large.snapshot.segments]
+    for model in (model_named("bm25"), model_named("dirichlet")):
+        for weights in ({"w1": 1.0, "w7": 2.0}, dict.fromkeys(WORDS[:30], 1.0)):
+            every = large.search(weights, model, EVERYTHING, priors=priors, prune=False)
+            found = large.search(weights, model, 10, priors=priors)
+            assert found.scores.tolist() == every.scores[:10].tolist()
+            assert large.ids(found) == large.ids(every)[:10]
+
+
 def test_a_long_query_over_ties(build) -> None:
     """Thousands of documents of equal scores, and many words."""
     words = [f"t{i}" for i in range(20)]

@@ -272,7 +272,9 @@ def keep(docs, m, work, n):
         if score >= m.threshold:
             work.results[m.found].score, work.results[m.found].doc = score, d
             m.found += 1
-            place = min(HISTOGRAM - 1, np.int64((score - m.low) * m.per_class)) if score > m.low else 0
+            place = 0
+            if score > m.low and m.per_class > 0.0:  # a prior may be infinite, and then no class is finite
+                place = min(HISTOGRAM - 1, np.int64((score - m.low) * m.per_class))
             histogram[place] += 1
             m.above += place > m.edge
     while m.above - histogram[m.edge + 1] >= m.k:

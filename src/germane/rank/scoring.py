@@ -3,6 +3,7 @@
 A searcher says what to score (`TermArrays`, `DocumentValues`, a mask); how the kernels are told is decided here alone.
 """
 
+import math
 import threading
 from collections.abc import Sequence
 
@@ -100,7 +101,8 @@ def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> D
         own = np.full(TF_CAP + 1, values.min())
         np.maximum.at(own, codes, values)
         by_length = np.maximum.accumulate(own[::-1])[::-1].copy()
-    return DocumentPart(values, maxima, by_length, float(values.mean()))
+    typical = float(values.mean())
+    return DocumentPart(values, maxima, by_length, typical if math.isfinite(typical) else 0.0)
 
 
 def terms_in(segment: Segment, plan: Plan, numbers: Sequence[int]) -> TermArrays:
@@ -200,8 +202,11 @@ def _start_anew(model: Records, work: Work, scores: Floats, docs: Integers) -> N
     n = len(scores)
     work.results["score"][:n], work.results["doc"][:n] = scores, docs
     low, high = float(scores[-1]), float(scores[0])
-    per_class = HISTOGRAM / (high - low) if high > low else 0.0
-    classes = np.minimum(((scores - low) * per_class).astype(np.int64), HISTOGRAM - 1)
+    measured = 0.0 < high - low < np.inf
+    per_class = HISTOGRAM / (high - low) if measured else 0.0
+    classes = np.zeros(n, np.int64)
+    if measured:
+        classes = np.minimum(((scores - low) * per_class).astype(np.int64), HISTOGRAM - 1)
     work.histogram[:] = np.bincount(classes, minlength=HISTOGRAM + 1)
     model["found"], model["threshold"] = n, low
     model["low"], model["per_class"], model["edge"], model["above"] = low, per_class, 0, int((classes > 0).sum())
