@@ -23,7 +23,7 @@ from germane.jit import inner, kernel
 from germane.rank.impact_kernels import block_size, decoded_impact, score_of
 from germane.rank.kinds import SATURATION
 from germane.rank.records import HISTOGRAM, Documents, Query, Work
-from germane.rank.simd import LANES, count_bits, lowest_bit, prefetch, reach_mask
+from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, prefetch, reach_mask
 
 ASKING = 40
 """Looking a document up in a list costs as much as adding so many postings."""
@@ -56,8 +56,7 @@ def add_densely(t, m, size, begin, end, base, acc):
     docs, extras, table, offset = t.docs, t.extras, t.table, np.uint32(base)
     weight, x0, x1 = t.weight, m.x0, m.x1
     if t.tabled:
-        for i in range(np.uint64(begin), np.uint64(end)):
-            acc[np.uint64(docs[i] - offset)] += table[np.uint64(extras[i])]
+        add_table(acc, np.int64(base), docs, extras, np.int64(begin), np.int64(end), table)
     elif m.kind == SATURATION:
         for i in range(np.uint64(begin), np.uint64(end)):
             count = np.float64(extras[i]) + 1.0
