@@ -37,7 +37,7 @@ OnDuplicate = Literal["error", "replace", "skip"]
 
 BACKGROUND_DOCS = 5_000
 """A merge of more documents than this runs beside the writer's work instead of within a commit."""
-TAIL = 128
+TAIL = 32
 """Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
 each add would slow down every search."""
 
