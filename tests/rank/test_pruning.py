@@ -302,6 +302,22 @@ def test_priors_without_measure(large: Searcher, prior: float) -> None:
             assert large.ids(found) == large.ids(every)[:10]
 
 
+@pytest.mark.parametrize("offset", [0.0, 7.3e8, -7.3e8])
+def test_parts_far_larger_than_the_score(build, offset: float) -> None:
+    """Large weights and priors cancel: what sums in another order differ by is the rounding of the parts."""
+    random = np.random.default_rng(8)
+    kinds = [["a", "b", "c"], ["a", "a", "b", "z"], ["a", "c", "c", "z", "z"], ["b", "c"]]
+    searcher = searcher_of(build({f"{i:04}": kinds[i % 4] for i in random.permutation(6000).tolist()}))
+    priors = [np.full(live.segment.n_docs, offset) for live in searcher.snapshot.segments]
+    for model in MODELS:
+        for weights in ({"a": 1.1e8, "b": 0.9e8, "c": 1e8}, {"a": 0.7, "b": 1.3, "c": 1.0}):
+            every = searcher.search(weights, model, EVERYTHING, priors=priors, prune=False)
+            for k in (1, 10, 1600):
+                found = searcher.search(weights, model, k, priors=priors)
+                assert found.scores.tolist() == every.scores[:k].tolist(), (model, k)
+                assert searcher.ids(found) == searcher.ids(every)[:k], (model, k)
+
+
 def test_a_long_query_over_ties(build) -> None:
     """Thousands of documents of equal scores, and many words."""
     words = [f"t{i}" for i in range(20)]

@@ -82,6 +82,7 @@ def prepare(asked, lists, table, n_docs, extremes, query, histogram):
     """
     asked, lists, extremes, query = Asked(*asked), Lists(*lists), Extremes(*extremes), Query(*query)
     m, background, low, high = query.model[0], extremes.background_by_length, asked.settings[11], -np.inf
+    magnitude = 1.0
     begin(asked, lists, query.terms, m, n_docs)
     m.top = background[0] if len(background) > 0 else 0.0
     for code in range(NO_LENGTH):
@@ -94,13 +95,20 @@ def prepare(asked, lists, table, n_docs, extremes, query, histogram):
         window, total = query.windows[w], 0.0
         for i in range(m.n_terms):
             total += query.cells[w * m.n_terms + i].bound
-        window.flat = m.constant + m.mass * m.top + maximum(extremes.prior_maxima, w * step, step, 0.0)
+        prior = maximum(extremes.prior_maxima, w * step, step, 0.0)
+        window.flat = m.constant + m.mass * m.top + prior
         window.scaling = maximum(extremes.norm_maxima, w * step, step, 1.0)
         window.total = total * window.scaling + window.flat
         high = max(high, window.total)
+        if prior > -np.inf:
+            magnitude = max(magnitude, total * window.scaling + abs(prior))
     m.low, m.edge, m.above = max(low, m.threshold), 0, 0
     m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
-    m.slack = 1e-12 * (1.0 + m.n_terms / 1000.0) * (1.0 + abs(high) + abs(m.low))
+    # The parts of a score may be far larger than itself: sums in another order differ by the rounding of the parts.
+    magnitude += abs(m.constant) + abs(m.mass * m.top) + abs(high) + abs(m.low)
+    if len(background) > 0:
+        magnitude += abs(m.mass * (background[NO_LENGTH] - m.top))
+    m.slack = 1e-12 * (1.0 + m.n_terms / 1000.0) * magnitude
     for place in range(len(histogram)):
         histogram[place] = 0
 
