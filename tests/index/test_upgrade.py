@@ -10,6 +10,7 @@ from germane import Document, Engine
 from germane.errors import IndexFormatError
 from germane.index import manifest
 from germane.index.check import check_index
+from germane.index.ciff import export_ciff, import_ciff
 
 
 def make_old(folder: Path) -> None:
@@ -52,6 +53,18 @@ def test_the_new_index_holds_the_same_documents(old: Path, tmp_path: Path) -> No
         assert new.search("copper year:1901").ids == ["d1"]
     assert check_index(tmp_path / "new").problems == []
     assert {path.name: path.read_bytes() for path in old.iterdir()} == before
+
+
+def test_an_index_without_its_text_is_refused(old: Path, tmp_path: Path) -> None:
+    """As an import from CIFF makes: words, but nothing stored to find them in."""
+    with Engine.create(tmp_path / "source", fields=("text",)) as source:
+        source.add([Document("a", {"text": "copper"})])
+    export_ciff(tmp_path / "source", tmp_path / "x.ciff")
+    import_ciff(tmp_path / "x.ciff", tmp_path / "ciff")
+    make_old(tmp_path / "ciff")
+    with pytest.raises(IndexFormatError, match="was made without its text: import that collection again"):
+        Engine.upgrade(tmp_path / "ciff", tmp_path / "new")
+    assert len(Engine.open(tmp_path / "new")) == 0
 
 
 def test_an_index_of_today_is_not_upgraded(tmp_path: Path) -> None:

@@ -85,7 +85,11 @@ class Engine:
 
         manifest = old_manifest(Path(old))
         engine = cls.create(new, analyzer=manifest.analyzer, fields=manifest.text_fields)
-        engine.add(old_documents(Path(old), manifest))
+        try:
+            engine.add(old_documents(Path(old), manifest))
+        except BaseException:
+            engine.close()
+            raise
         return engine
 
     def refresh(self) -> None:

@@ -22,13 +22,13 @@ def old_documents(folder: Path, manifest: Manifest) -> Iterator[Document]:
     for entry in manifest.segments:
         container = Container(folder / entry.name)
         ids = unpack_strings(container["id_bytes"], container["id_offsets"])
-        gone = {*()}
+        gone: set[int] = set()
         if entry.deletions:
-            gone = {*read_bitmap(Container(folder / entry.deletions), len(ids)).nonzero()[0].tolist()}
-        words = bool(container.meta["n_tokens"])
+            gone.update(read_bitmap(Container(folder / entry.deletions), len(ids)).nonzero()[0].tolist())
+        lost = bool(container.meta["n_tokens"])
         for doc, fields in enumerate(StoredReader(container).all_fields()):
             if doc not in gone:
-                words &= not text_of(fields, manifest.text_fields)
+                lost &= not text_of(fields, manifest.text_fields)
                 yield Document(ids[doc].decode(), fields)
-        if words:
+        if lost:
             raise IndexFormatError(f"{folder / entry.name} was made without its text: import that collection again")
