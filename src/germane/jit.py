@@ -1,8 +1,8 @@
-"""How Germane compiles: two decorators over Numba's.
+"""How Germane compiles: three decorators over Numba's.
 
-`kernel` is called from Python; its machine code is kept on disk. `inner` is called from kernels only: it has no door to
-Python, which takes a third off its compiling. Neither holds the interpreter's lock, counts references or checks for a
-division by zero; a kernel that allocates says so by `kernel(_nrt=True)`.
+`kernel` is called from Python, and its machine code is kept on disk; so is `allocating`, which may make arrays. `inner`
+is called from kernels only: it has no door to Python, so that there is less to compile. None holds the interpreter's
+lock or checks for a division by zero.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Vector instructions that Numba does not find by itself: unpacking of vertically packed blocks.
 
 A full block holds 128 values of `bits` bits in 32 rows of 4 lanes (see `index.block_kernels`). One loop serves all
-widths: it shifts and masks two rows, eight values, at a time. (A loop unrolled for each width is a third faster and
-takes 25 times as long to compile, once for every kernel that unpacks.) Both functions are checked against the plain
+widths: it shifts and masks two rows, eight values, at a time. (A loop unrolled for each width is faster and
+takes many times as long to compile, once for every kernel that unpacks.) Both functions are checked against the plain
 loop `unpack_short` and NumPy in the tests.
 """
 

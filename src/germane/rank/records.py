@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, TF_CAP
 
 HISTOGRAM = 2048
@@ -87,8 +88,6 @@ CANDIDATE = np.dtype([("doc", np.int64), ("sum", np.float64), ("need", np.float6
 RESULT = np.dtype([("score", np.float64), ("doc", np.int64)])
 
 Records = npt.NDArray[np.void]
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Asked(NamedTuple):

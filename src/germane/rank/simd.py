@@ -87,8 +87,8 @@ def _add_table_function(module: ir.Module) -> ir.Function:
 
 @intrinsic
 def add_table(typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin: Any, end: Any, table: Any) -> Any:
-    """acc[docs[i] - base] += table[extras[i]] for begin <= i < end (docs, extras: uint32), which Numba's arrays, that
-    might overlap, make a third slower."""
+    """acc[docs[i] - base] += table[extras[i]] for begin <= i < end (docs, extras: uint32), which Numba's own loop does
+    more slowly, for its arrays might overlap."""
     signature = types.void(acc, types.int64, docs, extras, types.int64, types.int64, table)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
