@@ -164,6 +164,14 @@ def test_on_a_terminal(evil, words):
     assert not COMMANDS.search(plain)
 
 
+def test_a_traceback(evil):
+    command = [sys.executable, "-m", "germane.cli", "index", f"no{EVIL}", "--into", "x"]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "GERMANE_DEBUG": "1"}, check=False)
+    assert done.returncode == 1
+    assert b"Traceback" in done.stderr
+    assert not COMMANDS.search(done.stderr.decode())
+
+
 def test_styles_pass_to_a_terminal_only():
     class Terminal(io.StringIO):
         def isatty(self):

@@ -10,11 +10,12 @@ from pathlib import Path
 from fuzz.harness import Judge, fuzz
 from fuzz.model_cases import CiffJudge, ClassifierJudge
 from fuzz.query_cases import QueryJudge
-from fuzz.reader_cases import ReaderJudge
+from fuzz.reader_cases import LongReaderJudge, ReaderJudge
 from fuzz.users import as_nobody
 
 SUITES: dict[str, Callable[[Path], Judge]] = {
     "readers": ReaderJudge,
+    "long": LongReaderJudge,
     "queries": QueryJudge,
     "classifiers": ClassifierJudge,
     "ciff": CiffJudge,

@@ -20,7 +20,7 @@ import zstandard
 
 from fuzz import corpus
 from fuzz.harness import Verdict
-from fuzz.mutations import mutate
+from fuzz.mutations import TOKENS, mutate
 from germane.cli.label_files import read_predictions
 from germane.cli.result_list import ResultSource
 from germane.data import SkipReport, read_documents, read_qrels, read_run, read_topics
@@ -45,6 +45,7 @@ SAMPLES = {
     "predictions": corpus.PREDICTIONS, "hits": corpus.HITS, "experiment": corpus.EXPERIMENT,
 }  # fmt: skip
 NAMES = tuple(SAMPLES)
+LONGEST = 1 << 20
 ENCODINGS = ("utf-16", "latin-1", "cp1252", "shift_jis", "utf-7")
 LISTS: dict[str, Callable[[Path], Any]] = {
     "run": lambda path: list(read_run(path)),
@@ -60,7 +61,7 @@ LISTS: dict[str, Callable[[Path], Any]] = {
 
 
 class ReaderJudge:
-    """Case n is a change to sample n mod 21, in one of several ways."""
+    """Case n is a change to sample n mod 24, in one of several ways."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "folder" / "file.x"
@@ -161,6 +162,18 @@ class ReaderJudge:
         assert read_decisions(path) == found, "decisions changed when written"
 
 
+class LongReaderJudge(ReaderJudge):
+    """Case n repeats a piece of sample n mod 24 until it is LONGEST bytes: what is not linear hangs."""
+
+    def __call__(self, case: int) -> Verdict:
+        rng = Random(f"long {case}")
+        name = NAMES[case % len(NAMES)]
+        data = SAMPLES[name]
+        start, at = rng.randrange(len(data)), rng.randrange(len(data))
+        piece = rng.choice(TOKENS) if rng.random() < 0.5 else data[start : start + rng.choice((1, 2, 5, 12, 40))]
+        return _verdict(self._read(name, data[:at] + piece * (LONGEST // len(piece)) + data[at:])[1])
+
+
 def _fit(document: Any) -> None:
     """What was read must be fit to go on with."""
     json.dumps(document.fields, allow_nan=False, ensure_ascii=False).encode()
@@ -178,7 +191,14 @@ def _verdict(error: InputError | None) -> Verdict:
 def _check_lines(name: str, data: bytes, found: Any, error: InputError | None) -> None:
     lines = data.removeprefix(b"\xef\xbb\xbf").partition(b"\0")[0].split(b"\n")
     if name == "jsonl":
-        assert [document.id for document in found] == [i for i in map(_id, lines) if i is not None]
+        records = [record for record in map(_record, lines) if record is not None]
+        assert len(found) == len(records), "another number of records"
+        for document, (doc_id, fields) in zip(found, records, strict=True):
+            assert document.id == doc_id, "another id"
+            assert list(document.fields) == list(fields), "other fields"
+            for value, own in zip(fields.values(), document.fields.values(), strict=True):
+                if not isinstance(value, dict | list):
+                    assert (type(own), own) == (type(value), value), "another value"
     elif name == "run" and error is None:
         rows = [[x.decode() for x in line.split()] for line in lines]
         assert [list(entry) for entry in found] == [[r[0], r[2], int(r[3]), float(r[4]), r[5]] for r in rows if r]
@@ -189,8 +209,8 @@ def _check_lines(name: str, data: bytes, found: Any, error: InputError | None) -
         assert all(not math.isnan(score) for scores in found.values() for score in scores.values())
 
 
-def _id(line: bytes) -> str | None:
-    """The id of a line of JSON Lines, by Python's own parser; None where it must be skipped."""
+def _record(line: bytes) -> tuple[str, dict[str, Any]] | None:
+    """The id and the fields of a line of JSON Lines, by Python's own parser; None where it must be skipped."""
     try:
         record = json.loads(line.decode(), parse_constant=float, parse_int=_whole)
         json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
@@ -199,10 +219,12 @@ def _id(line: bytes) -> str | None:
     if not isinstance(record, dict):
         return None
     first = next((name for name in ("id", "_id", "docno", "doc_id", "docid") if record.get(name) is not None), "id")
-    value = record.get(first)
+    value = record.pop(first, None)
+    if first != "id":
+        record.pop("id", None)  # it is there, and null
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value if isinstance(value, str) and value.strip() else None
+        return str(value), record
+    return (value, record) if isinstance(value, str) and value.strip() else None
 
 
 def _whole(digits: str) -> int:

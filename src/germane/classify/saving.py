@@ -77,14 +77,15 @@ def read_model(path: str | Path, classes: Classes) -> dict[str, Any]:
     """What `write_model` wrote; `InputError` for what is missing, damaged, of a newer version or something else."""
     try:
         with open(path, "rb") as file:
-            data = file.read(_LONGEST_HEADER)
-            header = _HEADER.match(data)
-            if header is not None:  # else it may be anything, of any length
-                data += file.read()
+            head = file.readline(_LONGEST_HEADER)
+            header = _HEADER.fullmatch(head)
+            body = file.read() if header is not None else b""  # else it may be anything, of any length
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
+    except MemoryError:
+        raise InputError("the saved classifier needs more memory than there is", source=str(path)) from None
     if header is None:
-        if data.startswith(MAGIC) or (data and MAGIC.startswith(data)):
+        if head.startswith(MAGIC) or (head and MAGIC.startswith(head)):
             raise InputError("the saved classifier is damaged or cut off at its beginning", source=str(path))
         raise InputError("not a saved classifier: germane classify train --into FILE writes one", source=str(path))
     version, digest = int(header[1]), header[2].decode()
@@ -92,7 +93,6 @@ def read_model(path: str | Path, classes: Classes) -> dict[str, Any]:
         raise InputError(
             f"has format version {version}, this program reads {VERSION}: upgrade germane", source=str(path)
         )
-    body = data[header.end() :]
     if hashlib.sha256(body).hexdigest() != digest:
         raise InputError("the saved classifier is damaged or cut off (its checksum differs)", source=str(path))
     with refusing_what_is_forged(path):

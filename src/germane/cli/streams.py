@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -87,6 +88,13 @@ def tell(message: str) -> None:
         half = LONGEST_MESSAGE // 2
         message = f"{message[:half]} ... {message[-half:]}"
     print(one_line(message), file=sys.stderr, flush=True)
+
+
+def tell_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What Python says of an exception that nobody caught; its message may repeat what stands in a file."""
+    import traceback
+
+    print(neutral("".join(traceback.format_exception(kind, error, trace))), end="", file=sys.stderr, flush=True)
 
 
 def say(text: str) -> None:

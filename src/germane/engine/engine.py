@@ -28,6 +28,7 @@ from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.writer import AddReport, IndexWriter, OnDuplicate
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
+from germane.lm.parameters import whole
 from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
@@ -256,7 +257,7 @@ class Engine:
         **parameters: float | None,
     ) -> Iterator[tuple[Topic, SearchResult]]:
         """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
-        workers = threads if threads is not None else os.cpu_count() or 1
+        workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
         chosen = self._model(model, parameters)
 
         def one(topic: Topic) -> tuple[Topic, SearchResult]:
