@@ -14,6 +14,7 @@ ID_NAMES = ("id", "_id", "docno", "doc_id", "docid")
 
 EXACT = frozenset({str, int, bool, type(None)})
 """Types that come out of JSON as they were written; a float may be a whole number that was too long."""
+SCALARS = EXACT | {float}
 
 _YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d)(?!\d)")
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.fields import EXACT, ID_NAMES, FieldMap, document_id, field_value
+from germane.data.fields import EXACT, ID_NAMES, SCALARS, FieldMap, document_id, field_value
 from germane.data.lines import decode, read_lines
 from germane.data.long_numbers import lost_digits
 from germane.errors import InputError
@@ -69,7 +69,8 @@ def read_jsonl(
                 on_bad(InputError(lost, source=source, line=line_number))
                 continue
             try:
-                record = {name: field_value(value) for name, value in record.items()}
+                if not SCALARS.issuperset(map(type, record.values())):
+                    record = {name: field_value(value) for name, value in record.items()}
             except orjson.JSONEncodeError as error:
                 on_bad(InputError(f"cannot be stored: {error}", source=source, line=line_number))
                 continue

@@ -4,6 +4,7 @@ import re
 
 _STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+"|(?<![\d.eE+-])-?\d{19,}+(?![.eE])', re.DOTALL)
 _SHOWN = 30
+_LARGE = 2.0**63
 
 
 def lost_digits(value: object, text: bytes) -> str | None:
@@ -20,14 +21,14 @@ def lost_digits(value: object, text: bytes) -> str | None:
 
 def _holds_large_float(value: object) -> bool:
     """Whether there is a float in it as large as a number of more than 64 bits."""
-    rest = [value]
-    while rest:
-        item = rest.pop()
-        if isinstance(item, float):
-            if abs(item) >= 2**63:
+    rest = list(value.values()) if isinstance(value, dict) else [value]
+    for item in rest:  # which grows meanwhile
+        kind = type(item)
+        if kind is float:
+            if not -_LARGE < item < _LARGE:
                 return True
-        elif isinstance(item, dict):
+        elif kind is dict:
             rest += item.values()
-        elif isinstance(item, list):
+        elif kind is list:
             rest += item
     return False

@@ -20,8 +20,8 @@ from germane.types import Document, FieldValue, JSONScalar
 
 ROOTS = ("PubmedArticleSet", "MedlineCitationSet", "PubmedBookArticleSet")
 RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
-MAX_ARTICLE_BYTES = 16 << 20
-"""The longest record: in memory its tags may take thirty times as much."""
+MAX_ARTICLE_BYTES = 8 << 20
+"""The longest record: in memory its tags may take ninety times as much."""
 MAX_TOKEN_BYTES = 8 << 20
 """The longest single tag or comment: the parser scans an unfinished one again for each piece that arrives."""
 
