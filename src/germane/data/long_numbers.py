@@ -1,6 +1,7 @@
 """Whole numbers of more than 64 bits in JSON: the parser makes floats of them, and they lose their last digits."""
 
 import re
+from typing import Any
 
 _STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+"|(?<![\d.eE+-])-?\d{19,}+(?![.eE])', re.DOTALL)
 _SHOWN = 30
@@ -21,7 +22,7 @@ def lost_digits(value: object, text: bytes) -> str | None:
 
 def _holds_large_float(value: object) -> bool:
     """Whether there is a float in it as large as a number of more than 64 bits."""
-    rest = list(value.values()) if isinstance(value, dict) else [value]
+    rest: list[Any] = list(value.values()) if isinstance(value, dict) else [value]
     for item in rest:  # which grows meanwhile
         kind = type(item)
         if kind is float:
