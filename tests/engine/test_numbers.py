@@ -8,6 +8,7 @@ import pytest
 
 from germane import Document, Engine
 from germane.errors import GermaneError, ParameterError
+from germane.feedback import feedback_named
 from germane.lm.parameters import LARGEST, SMALLEST
 from germane.rank.plan import MAX_WEIGHT
 from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior, Prior
@@ -98,3 +99,9 @@ def test_a_k_beyond_the_collection(library, k):
 def test_a_whole_number_of_more_than_64_bits_is_not_stored(tmp_path):
     with Engine.create(tmp_path / "index") as engine, pytest.raises(GermaneError, match="64-bit"):
         engine.add([Document("1", {"text": "x", "n": 2**64})])
+
+
+@pytest.mark.parametrize("name", ["n_docs", "n_terms"])
+def test_whole_parameters_of_more_than_64_bits(library, name):
+    with pytest.raises(ParameterError, match=f"{name} must be a whole number of at most 64 bits"):
+        library.search("heart", feedback=feedback_named("rm3", **{name: 2**63}))

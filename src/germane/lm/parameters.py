@@ -61,9 +61,11 @@ def open_fraction(name: str, value: float) -> float:
 
 
 def whole(name: str, value: int, *, least: int) -> int:
-    """`value` if it is an integer ≥ `least`."""
+    """`value` if it is an integer ≥ `least` of at most 64 bits."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if value >= 2**63:
+        raise ParameterError(f"{name} must be a whole number of at most 64 bits, not {value!r}")
     return int(value)
 
 
