@@ -45,7 +45,7 @@ SAMPLES = {
     "predictions": corpus.PREDICTIONS, "hits": corpus.HITS, "experiment": corpus.EXPERIMENT,
 }  # fmt: skip
 NAMES = tuple(SAMPLES)
-LONGEST = 1 << 20
+LONGEST = 1 << 19
 ENCODINGS = ("utf-16", "latin-1", "cp1252", "shift_jis", "utf-7")
 LISTS: dict[str, Callable[[Path], Any]] = {
     "run": lambda path: list(read_run(path)),
