@@ -1,7 +1,8 @@
 """Posting lists that are kept unpacked in memory, so that a query's terms are only unpacked once.
 
-A posting takes three bytes, or four where saturations are kept beside the counts. Lists are never dropped one by one:
-when there is no more room they are all forgotten and those in use come back.
+A posting takes three bytes, or four where saturations are kept beside the counts. Lists are kept from the second search
+of a segment on, and never dropped one by one: when there is no more room they are all forgotten, and those in use come
+back.
 """
 
 import os
@@ -16,7 +17,7 @@ from germane.errors import ParameterError
 from germane.index.blocks import BLOCK
 from germane.index.segment import Segment
 from germane.rank import decoded_kernels
-from germane.rank.decoded_kernels import CHUNK
+from germane.rank.decoded_kernels import CHUNK, CODES
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
 from germane.rank.records import Decoded, Lists
@@ -27,6 +28,7 @@ LEAST_DOCS = 1024
 """The lists of a smaller segment are not worth keeping."""
 MOST_TERMS = 2000
 """Sums of more terms may not fit 16 bits."""
+NOWHERE = 1 << 62
 TOLERANCE = 1.02
 """Saturations are kept while lengths weigh the same but for this factor: the average length moves as documents come."""
 
@@ -67,34 +69,26 @@ class DecodedLists:
             np.empty((segment.n_terms, chunks + 1), np.int64),
             np.empty((segment.n_terms, chunks + 1), np.uint8),
             np.empty(segment.n_terms, np.int64),
+            np.full((segment.n_tokens // CODES + 1, 2), NOWHERE, np.int64),
         )
         self.row_of = np.full(segment.n_terms, -1, np.int64)
-        self.rows, self.used = 0, 0
+        self._state = np.zeros(3, np.int64)
         self.a_posting, self.a_list = 4 if sized else 3, 9 * (chunks + 1) + 16
 
     @property
     def bytes(self) -> int:
         """The memory that is taken."""
-        return self.used * self.a_posting + self.rows * self.a_list + len(self.row_of) * 8
+        rows, postings, _ = self._state.tolist()
+        return int(postings * self.a_posting + rows * self.a_list + self.row_of.nbytes + self.decoded.large.nbytes)
 
     def add(self, segment: Segment, numbers: Integers) -> None:
         """Unpack lists that are not there yet."""
         size = segment.n_unique if self.coding.by_unique else segment.doc_len
-        lists, block = (segment.first_block, segment.df), np.empty((2, BLOCK), np.uint32)
-        self.used = decoded_kernels.fill(
-            *segment.blocks,
-            tuple(Lists(*lists)),
-            size,
-            self.coding.x0,
-            self.coding.x1,
-            numbers,
-            self.rows,
-            self.used,
-            tuple(self.decoded),
-            block,
-        )
-        self.row_of[numbers] = np.arange(self.rows, self.rows + len(numbers))
-        self.rows += len(numbers)
+        lists, coding, begin = Lists(segment.first_block, segment.df), self.coding, int(self._state[0])
+        block = np.empty((2, BLOCK), np.uint32)
+        groups = self._state, tuple(self.decoded), block
+        decoded_kernels.fill(*segment.blocks, tuple(lists), size, coding.x0, coding.x1, numbers, *groups)
+        self.row_of[numbers] = np.arange(begin, begin + len(numbers))
 
 
 class Found(NamedTuple):
@@ -124,7 +118,10 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
         return None
     coding = Coding.of(plan)
     with _lock:
-        kept = _kept.setdefault(segment, [])
+        kept = _kept.get(segment)
+        if kept is None:  # a process that asks once has its answer sooner without
+            _kept[segment] = []
+            return None
         for lists in kept:
             inflation = 1.0 if lists.coding == coding else coding.inflation(lists.coding)
             if inflation <= TOLERANCE:

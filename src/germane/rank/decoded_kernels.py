@@ -38,12 +38,13 @@ SPARSE = 16
 
 
 @kernel
-def fill(words, table, lists, size, x0, x1, numbers, row, used, decoded, block):
-    """Unpack the lists of terms into the rows from `row` on, their postings from `used` on; returns the end.
+def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
+    """Unpack the lists of terms behind those that are there; `state` counts lists, postings, and large counts.
 
     `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one.
     """
-    lists, decoded, (docs, extras) = Lists(*lists), Decoded(*decoded), block
+    lists, decoded, docs, extras = Lists(*lists), Decoded(*decoded), block[0], block[1]
+    row, used, n_large = state[0], state[1], state[2]
     for number in numbers:
         df, first, previous, chunk = lists.df[number], lists.first_block[number], np.int64(-1), 0
         decoded.begins[row, 0], decoded.tops[row, 0], decoded.most[row] = used, 0, 1
@@ -52,25 +53,29 @@ def fill(words, table, lists, size, x0, x1, numbers, row, used, decoded, block):
             decode_block(words, table, b, n, previous, docs, extras, 0)
             previous = np.int64(table[b].last)
             for i in range(n):
-                d, extra = np.int64(docs[i]), np.int64(extras[i])
+                d, count = np.int64(docs[i]), np.int64(extras[i]) + 1
                 while chunk < d >> CHUNK_BITS:
                     chunk += 1
                     decoded.begins[row, chunk], decoded.tops[row, chunk] = used, 0
-                code = min(extra, CODES - 1)
+                code = count - 1 if count < CODES else CODES - 1
+                if count >= CODES:
+                    decoded.large[n_large, 0], decoded.large[n_large, 1] = used, count
+                    n_large += 1
+                    if count > decoded.most[row]:
+                        decoded.most[row] = count
                 decoded.docs[used], decoded.extras[used] = np.uint16(d & (CHUNK - 1)), np.uint8(code)
-                decoded.most[row] = max(decoded.most[row], extra + 1)
                 if x0 >= 0.0:
-                    count = np.float64(extra) + 1.0
                     share = count / (count + (x0 + x1 * np.float64(size[d])))
-                    code = min(np.int64(math.ceil(share * CODES)), CODES) - 1
+                    code = np.int64(math.ceil(share * CODES)) - 1  # share <= 1
                     decoded.codes[used] = np.uint8(code)
-                decoded.tops[row, chunk] = max(decoded.tops[row, chunk], np.uint8(code))
+                if code > decoded.tops[row, chunk]:
+                    decoded.tops[row, chunk] = np.uint8(code)
                 used += 1
         while chunk + 1 < decoded.begins.shape[1]:
             chunk += 1
             decoded.begins[row, chunk], decoded.tops[row, chunk] = used, 0
         row += 1
-    return used
+    state[0], state[1], state[2] = row, used, n_large
 
 
 @inner
@@ -78,7 +83,8 @@ def top_code(decoded, row):
     """The largest code of a list."""
     top = np.int64(0)
     for chunk in range(decoded.tops.shape[1]):
-        top = max(top, np.int64(decoded.tops[row, chunk]))
+        if decoded.tops[row, chunk] > top:
+            top = np.int64(decoded.tops[row, chunk])
     return top
 
 
@@ -115,23 +121,31 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
 
 
 @inner
-def add(decoded, t, begin, end, acc):
-    """Add the units of some of the term's postings."""
+def enter(decoded, t, chunk):
+    """Find the term's postings of a chunk; how many."""
+    t.begin, t.end = decoded.begins[t.row, chunk], decoded.begins[t.row, chunk + 1]
+    return t.end - t.begin
+
+
+@inner
+def add(decoded, t, acc):
+    """Add the units of the term's postings in the chunk."""
     docs, codes, units = decoded.docs, decoded.codes, t.units
-    for p in range(np.uint64(begin), np.uint64(end)):
+    for p in range(np.uint64(t.begin), np.uint64(t.end)):
         acc[np.uint64(docs[p])] += units[np.uint64(codes[p])]
 
 
 @inner
-def find(docs, begin, end, place):
-    """Where in docs[begin:end], ascending, `place` is, or -1."""
+def find(docs, t, d):
+    """The term's posting of document d in the chunk, or -1."""
+    begin, end, place = np.uint64(t.begin), np.uint64(t.end), np.uint16(d & (CHUNK - 1))
     while begin < end:
-        middle = (begin + end) >> 1
+        middle = (begin + end) >> np.uint64(1)
         if docs[middle] < place:
-            begin = middle + 1
+            begin = middle + np.uint64(1)
         else:
             end = middle
-    return begin
+    return np.int64(begin) if np.int64(begin) < t.end and docs[begin] == place else np.int64(-1)
 
 
 @inner
@@ -171,22 +185,21 @@ def collect(docs, m, sums, base, begin, end, need, later):
 
 
 @inner
-def collect_touched(docs, m, sums, decoded, terms, n_terms, chunk, need, later):
+def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
     """The same for all documents of a chunk that the first terms touched."""
     n, acc = 0, sums.acc
     for i in range(n_terms):
-        row = terms[i].row
-        for p in range(np.uint64(decoded.begins[row, chunk]), np.uint64(decoded.begins[row, chunk + 1])):
+        t = terms[i]
+        for p in range(np.uint64(t.begin), np.uint64(t.end)):
             place = np.uint64(decoded.docs[p])
             if acc[place] >= need:
-                d = (chunk << CHUNK_BITS) + np.int64(place)
-                n = admit(docs, m, sums, d, np.float64(acc[place]), later, n)
+                n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), later, n)
             acc[place] = np.uint16(0)
     return n
 
 
 @inner
-def count_reaching(decoded, terms, n, chunk, whole, places, acc, need, most):
+def count_reaching(decoded, terms, n, whole, places, acc, need, most):
     """How many places reach `need`, one as often as it was added to if not `whole`; stops counting above `most`."""
     reaching = 0
     if whole:
@@ -194,8 +207,8 @@ def count_reaching(decoded, terms, n, chunk, whole, places, acc, need, most):
             reaching += acc[place] >= need
         return reaching
     for i in range(n):
-        row = terms[i].row
-        for p in range(np.uint64(decoded.begins[row, chunk]), np.uint64(decoded.begins[row, chunk + 1])):
+        t = terms[i]
+        for p in range(np.uint64(t.begin), np.uint64(t.end)):
             reaching += acc[np.uint64(decoded.docs[p])] >= need
         if reaching > most:
             break
@@ -203,14 +216,13 @@ def count_reaching(decoded, terms, n, chunk, whole, places, acc, need, most):
 
 
 @inner
-def look_up(decoded, t, chunk, candidates, n, least):
+def look_up(decoded, t, candidates, n, least):
     """Add the term to the candidates that hold it; keeps those that have at least `least`."""
-    begin, end, kept = decoded.begins[t.row, chunk], decoded.begins[t.row, chunk + 1], 0
+    kept = 0
     for c in range(n):
         d, total = candidates[c].doc, candidates[c].sum
-        place = d & (CHUNK - 1)
-        p = find(decoded.docs, begin, end, place)
-        if p < end and np.int64(decoded.docs[p]) == place:
+        p = find(decoded.docs, t, d)
+        if p >= 0:
             total += np.float64(t.units[np.uint64(decoded.codes[p])])
         if total >= least:
             candidates[kept].doc, candidates[kept].sum = d, total
@@ -226,44 +238,47 @@ def required_units(m):
 
 
 @inner
+def units_needed(required, later):
+    """What a sum must be already, at least 1, if it may get so much later."""
+    need = required - later
+    return np.uint16(1) if need < 1.0 else np.uint16(65535) if need > 65535.0 else np.uint16(need)
+
+
+@inner
 def split(decoded, m, terms, suffix, chunk, required):
     """How many terms are essential in a chunk, 0 for none; fills `suffix`: the bounds from a term on."""
     essential = 0
     suffix[m.n_terms] = 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
-        held = decoded.begins[t.row, chunk + 1] > decoded.begins[t.row, chunk]
-        suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if held else 0.0)
+        n = enter(decoded, t, chunk)
+        suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0)
         if essential == 0 and suffix[i] >= required:
             essential = i + 1
     return essential
 
 
 @inner
-def add_essential(decoded, m, terms, sums, chunk, essential, places):
+def add_essential(decoded, m, terms, sums, essential, places):
     """Add up the essential terms of a chunk, and more of them until few places can reach what is required.
 
     Returns how many terms were added, and their postings.
     """
     required, n_terms, done, size, rest = required_units(m), m.n_terms, 0, np.int64(0), np.int64(0)
     for i in range(essential, n_terms):
-        rest += decoded.begins[terms[i].row, chunk + 1] - decoded.begins[terms[i].row, chunk]
+        rest += terms[i].end - terms[i].begin
     while True:
         for i in range(done, essential):
-            t = terms[i]
-            lo, hi = decoded.begins[t.row, chunk], decoded.begins[t.row, chunk + 1]
-            size += hi - lo
-            add(decoded, t, lo, hi, sums.acc)
+            add(decoded, terms[i], sums.acc)
+            size += terms[i].end - terms[i].begin
         if essential == n_terms:
             return essential, size
-        most = rest // (ASKING * (n_terms - essential))
-        need = np.uint16(max(required - sums.suffix[essential], 1.0))
-        whole = size * SPARSE > places
-        if count_reaching(decoded, terms, essential, chunk, whole, places, sums.acc, need, most) <= most:
+        need, most = units_needed(required, sums.suffix[essential]), rest // (ASKING * (n_terms - essential))
+        if count_reaching(decoded, terms, essential, size * SPARSE > places, places, sums.acc, need, most) <= most:
             return essential, size
         done, half = essential, rest // 2
         while essential < n_terms and (essential == done or rest > half):
-            rest -= decoded.begins[terms[essential].row, chunk + 1] - decoded.begins[terms[essential].row, chunk]
+            rest -= terms[essential].end - terms[essential].begin
             essential += 1
 
 
@@ -271,22 +286,22 @@ def add_essential(decoded, m, terms, sums, chunk, essential, places):
 def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
-    places = min(CHUNK, m.n_docs - base)
+    places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
     essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
     if essential == 0:
         return
-    essential, size = add_essential(decoded, m, terms, sums, chunk, essential, places)
+    essential, size = add_essential(decoded, m, terms, sums, essential, places)
     piece = PIECE if size * SPARSE > places else places
     for begin in range(0, places, piece):
         required, later = required_units(m), sums.suffix[essential]
-        need = np.uint16(min(max(required - later, 1.0), 65535.0))
+        need = units_needed(required, later)
         if piece == PIECE:
-            end = min(begin + piece, places)
+            end = begin + piece if begin + piece < places else places
             n = collect(docs, m, sums, base, begin, end, need, later)
         else:
-            n = collect_touched(docs, m, sums, decoded, terms, essential, chunk, need, later)
+            n = collect_touched(docs, m, sums, decoded, terms, essential, base, need, later)
         for i in range(essential, n_terms):
-            n = look_up(decoded, terms[i], chunk, candidates, n, required - sums.suffix[i + 1])
+            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1])
         for c in range(n):
             score = score_of(docs, m, candidates[c].doc, candidates[c].sum * m.unit)
             if score >= m.threshold:
@@ -295,72 +310,45 @@ def visit(docs, decoded, terms, m, sums, chunk):
 
 
 @inner
-def bound(docs, decoded, terms, m, sums, low, prior, rough):
-    """Collect documents with bounds of their scores: all whose bounds reach what k of them surely have.
-
-    Whether there was room for them.
-    """
-    m.flat = m.constant + m.mass * m.top + prior
-    total = m.norm * m.unit * ROOM_IN_UNITS
-    m.low, m.edge, m.above, high = max(low, m.threshold), 0, 0, m.flat + total
-    m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
-    m.slack = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
-    if prior > -np.inf:
-        m.slack += abs(prior)
-    m.slack = m.norm * rough + 1e-12 * m.slack
-    for place in range(len(sums.histogram)):
-        sums.histogram[place] = 0
-    for chunk in range(decoded.begins.shape[1] - 1):
-        if m.found + CHUNK > len(sums.results):
-            forget(sums.results, m)
-            if m.found + CHUNK > len(sums.results):
-                return False
-        visit(docs, decoded, terms, m, sums, chunk)
-    forget(sums.results, m)
-    return True
-
-
-@inner
-def exact(words, table, lists, decoded, t, m, size, p, d, block):
+def exact(decoded, t, m, size, p, d):
     """The impact of the term's posting p, in document d."""
-    extra = np.int64(decoded.extras[p])
-    if extra < CODES - 1:
-        if m.kind != SATURATION:
-            return t.value[extra]
-    else:
-        first, place = lists.first_block[t.number], p - decoded.begins[t.row, 0]
-        b, docs, extras = first + place // BLOCK, block[0], block[1]
-        previous = np.int64(table[b - 1].last) if b > first else np.int64(-1)
-        decode_block(words, table, b, min(BLOCK, lists.df[t.number] - (b - first) * BLOCK), previous, docs, extras, 0)
-        extra = np.int64(extras[place % BLOCK])
-    return impact(t, m, np.float64(extra) + 1.0, m.x0 + m.x1 * np.float64(size[d]))
+    count = np.int64(decoded.extras[p]) + 1
+    if count < CODES and m.kind != SATURATION:
+        return t.value[count - 1]
+    if count == CODES:
+        at = 0
+        for step in range(47, -1, -1):
+            further = at + (1 << step)
+            if further < len(decoded.large) and decoded.large[further, 0] <= p:
+                at = further
+        count = decoded.large[at, 1]
+    return impact(t, m, np.float64(count), m.x0 + m.x1 * np.float64(size[d]))
 
 
 @inner
-def find_marked(docs, begin, end, marks, hits):
-    """The postings from `begin` to `end` whose documents are marked, into `hits`. How many."""
+def find_marked(docs, t, marks, hits):
+    """The term's postings in the chunk whose documents are marked, into `hits`. How many."""
     n = np.uint64(0)
-    for p in range(np.uint64(begin), np.uint64(end)):
+    for p in range(np.uint64(t.begin), np.uint64(t.end)):
         hits[n] = p
         n += np.uint64(marks[np.uint64(docs[p])] > 0)
     return np.int64(n)
 
 
 @inner
-def find_each(docs, begin, end, results, a, b, hits):
-    """The postings from `begin` to `end` of the results from a to b, into `hits`. How many."""
+def find_each(docs, t, results, a, b, hits):
+    """The term's postings in the chunk of the results from a to b, into `hits`. How many."""
     n = 0
     for r in range(a, b):
-        place = results[r].doc & (CHUNK - 1)
-        p = find(docs, begin, end, place)
-        if p < end and np.int64(docs[p]) == place:
+        p = find(docs, t, results[r].doc)
+        if p >= 0:
             hits[n] = p
             n += 1
     return n
 
 
 @inner
-def score(words, table, lists, docs, decoded, terms, m, sums, block):
+def score(docs, decoded, terms, m, sums):
     """Put exact scores in the place of the results' bounds; the results' chunks ascend."""
     results, totals, marks, hits, a = sums.results, sums.candidates, sums.acc, sums.hits, 0
     while a < m.found:
@@ -370,19 +358,14 @@ def score(words, table, lists, docs, decoded, terms, m, sums, block):
             totals[b - a].sum = 0.0
             b += 1
         for i in range(m.n_terms):
-            postings += decoded.begins[terms[i].row, chunk + 1] - decoded.begins[terms[i].row, chunk]
+            postings += enter(decoded, terms[i], chunk)
         few = (b - a) * m.n_terms * ASKING < postings
         for i in range(m.n_terms):
             t = terms[i]
-            lo, hi = decoded.begins[t.row, chunk], decoded.begins[t.row, chunk + 1]
-            if few:
-                n = find_each(decoded.docs, lo, hi, results, a, b, hits)
-            else:
-                n = find_marked(decoded.docs, lo, hi, marks, hits)
+            n = find_each(decoded.docs, t, results, a, b, hits) if few else find_marked(decoded.docs, t, marks, hits)
             for h in range(n):
                 place = np.int64(decoded.docs[hits[h]])
-                d = (chunk << CHUNK_BITS) + place
-                value = exact(words, table, lists, decoded, t, m, docs.size, hits[h], d, block)
+                value = exact(decoded, t, m, docs.size, hits[h], (chunk << CHUNK_BITS) + place)
                 totals[np.int64(marks[place]) - 1].sum += value
         for r in range(a, b):
             d = results[r].doc
@@ -392,19 +375,31 @@ def score(words, table, lists, docs, decoded, terms, m, sums, block):
 
 
 @kernel
-def top_k(words, table, asked, lists, docs, extremes, decoded, rows, terms, model, sums, block):
+def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
 
-    `extremes`: the largest norm and prior, and the factor by which kept saturations may be wrong.
+    First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
+    the largest norm and prior, and the factor by which kept saturations may be wrong.
     """
-    asked, lists, docs = Asked(*asked), Lists(*lists), Documents(*docs)
-    decoded, sums, m = Decoded(*decoded), Sums(*sums), model[0]
-    norm, prior, inflation = extremes
-    rough = begin(asked, decoded, rows, terms, m, inflation, len(sums.id_rank))
-    m.norm = norm
-    if not bound(docs, decoded, terms, m, sums, asked.settings[11], prior, rough):
-        for place in range(CHUNK):
-            sums.acc[place] = np.uint16(0)
-        return -1
-    score(words, table, lists, docs, decoded, terms, m, sums, block)
+    asked, docs, decoded, sums = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums)
+    m, prior = model[0], extremes[1]
+    rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
+    m.norm, m.flat = extremes[0], m.constant + m.mass * m.top + prior
+    total = m.norm * m.unit * ROOM_IN_UNITS
+    m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
+    m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
+    magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
+    if prior > -np.inf:
+        magnitude += abs(prior)
+    m.slack = m.norm * rough + 1e-12 * magnitude
+    for place in range(len(sums.histogram)):
+        sums.histogram[place] = 0
+    for chunk in range(decoded.begins.shape[1] - 1):
+        if m.found + CHUNK > len(sums.results):
+            forget(sums.results, m)
+            if m.found + CHUNK > len(sums.results):
+                return -1
+        visit(docs, decoded, terms, m, sums, chunk)
+    forget(sums.results, m)
+    score(docs, decoded, terms, m, sums)
     return arrange(sums.results, m.found, m.k, sums.id_rank, sums.histogram, sums.best)

@@ -330,7 +330,7 @@ def sort(results, n, id_rank, gap):
         gap = gap * 4 // 9 if gap > 2 else gap - 1
 
 
-@kernel
+@inner
 def arrange(results, n, k, id_rank, histogram, best):
     """The best k of n results, in the total order, into `best`, which has room for all. How many.
 
@@ -362,3 +362,9 @@ def arrange(results, n, k, id_rank, histogram, best):
             histogram[place] += 1
     sort(best, above, id_rank, 1 if widest < NARROW else above // 2)
     return min(above, k)
+
+
+@kernel
+def order(results, n, k, id_rank, histogram, best):
+    """`arrange`, from Python."""
+    return arrange(results, n, k, id_rank, histogram, best)

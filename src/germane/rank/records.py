@@ -90,6 +90,8 @@ DECODED_TERM = np.dtype(
         ("scale", np.float64),
         ("top", np.int64),
         ("rough", np.float64),
+        ("begin", np.int64),
+        ("end", np.int64),
         ("value", np.float64, 256),
         ("units", np.uint16, 256),
     ]
@@ -97,7 +99,7 @@ DECODED_TERM = np.dtype(
 """A term of the query whose list is decoded: its `row`, its number in the segment, weight and scale of its impact.
 
 `value`: its impact by code, or a bound of it; `top`: the largest code; `rough`: by how much values may be too large.
-`units`: the values in units, rounded up.
+`units`: the values in units, rounded up. `begin`, `end`: its postings in the chunk that is being visited.
 """
 
 WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])
@@ -181,7 +183,8 @@ class Work(NamedTuple):
 class Decoded(NamedTuple):
     """Decoded lists: places in the chunk, counts minus one, codes. A row for each list, a column for each chunk.
 
-    `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `most`: the largest count.
+    `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `most`: the list's largest
+    count, 1 for any that has a code. `large`: postings whose counts have none, and these, ascending.
     """
 
     docs: npt.NDArray[np.uint16]
@@ -190,6 +193,7 @@ class Decoded(NamedTuple):
     begins: Integers
     tops: npt.NDArray[np.uint8]
     most: Integers
+    large: Integers
 
 
 class Sums(NamedTuple):

@@ -84,7 +84,6 @@ class Memory(threading.local):
             best=np.zeros(0, RESULT),
             id_rank=np.zeros(0, np.uint32),
         )
-        self.block = np.zeros((2, BLOCK), np.uint32)
 
     def reserve_decoded(self, n_terms: int, n_results: int) -> tuple[Records, Sums]:
         """Memory for a query of so many terms over decoded lists."""
@@ -209,7 +208,7 @@ def top_k(
     w = 0
     while True:
         w = kernels.scan(words, table, *groups, w)
-        n = kernels.arrange(work.results, state["found"], k, segment.id_rank, work.histogram, work.best)
+        n = kernels.order(work.results, state["found"], k, segment.id_rank, work.histogram, work.best)
         scores, docs = work.best["score"][:n].copy(), work.best["doc"][:n].copy()
         if w == state["n_windows"]:
             return scores, docs
@@ -234,9 +233,7 @@ def _top_k_decoded(
     top = float(background.by_length[0]) if len(background.by_length) else 0.0
     asked = tuple(_asked(terms, mass, threshold, 0, k, top, 1, typical))
     n = decoded_kernels.top_k(
-        *segment.blocks,
         asked,
-        tuple(_lists(segment)),
         tuple(_documents(segment, plan, values, mask)),
         (values.norm.highest if len(values.norm.values) else 1.0, values.prior.highest, found.inflation),
         tuple(found.decoded),
@@ -244,7 +241,6 @@ def _top_k_decoded(
         query_terms,
         _memory.query.model,
         (*sums[:-1], segment.id_rank),
-        _memory.block,
     )
     return None if n < 0 else (sums.best["score"][:n].copy(), sums.best["doc"][:n].copy())
 
