@@ -112,7 +112,8 @@ _lock = threading.Lock()
 
 def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | None:
     """The lists of terms, unpacked; None where they are not kept: there is no room, or no code for their impacts."""
-    if segment.n_docs < LEAST_DOCS or len(numbers) > MOST_TERMS:
+    room = _room()
+    if segment.n_docs < LEAST_DOCS or len(numbers) > MOST_TERMS or room == 0:
         return None
     if plan.kind != SATURATION and plan.kind not in BY_COUNT:
         return None
@@ -134,7 +135,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
         if rows.min() < 0:
             missing = numbers[rows < 0]
             wanted = int(segment.df[missing].sum()) * lists.a_posting + len(missing) * lists.a_list
-            if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > _room():
+            if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > room:
                 _kept.clear()
                 return None
             lists.add(segment, missing)
