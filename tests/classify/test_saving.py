@@ -172,6 +172,17 @@ def test_zeros_are_not_unpacked(tmp_path):
         TextClassifier.load(tmp_path / "zeros")
 
 
+def test_tables_of_zeros_are_not_made(tmp_path, saved):
+    def change(settings, arrays):
+        sums = settings["estimator"]["statistics"]["dict"]["sums"]
+        sums["shape"] = [sums["shape"][0], 1 << 28]
+
+    settings, arrays = changed(saved, change)
+    forged(tmp_path / "zeros", arrays, **settings)
+    with pytest.raises(InputError, match=r"the tables of the saved classifier need [\d,]{13,} bytes, far more than"):
+        TextClassifier.load(tmp_path / "zeros")
+
+
 def test_an_array_that_claims_to_be_larger_than_it_is(tmp_path):
     head = BytesIO()
     np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (1 << 60,)})
@@ -206,6 +217,9 @@ def changed(saved, change):
     "change",
     [
         lambda s, a: a.update({s["estimator"]["statistics"]["dict"]["sums"]["sparse"][1]: np.array([1 << 30])}),
+        lambda s, a: a[s["estimator"]["statistics"]["dict"]["sums"]["sparse"][2]].__setitem__(-1, -(1 << 31)),
+        lambda s, a: a[s["estimator"]["statistics"]["dict"]["sums"]["sparse"][2]].__setitem__(1, -1),
+        lambda s, a: a[s["estimator"]["statistics"]["dict"]["sums"]["sparse"][1]].__setitem__(0, -1),
         lambda s, a: s["estimator"]["statistics"]["dict"]["sums"].update(shape=[1 << 40, 1 << 40]),
         lambda s, a: s["estimator"]["statistics"]["dict"]["sums"].update(shape=[3, 1 << 20]),
         lambda s, a: a.update({s["estimator"]["statistics"]["dict"]["background"]["array"]: np.ones(1)}),

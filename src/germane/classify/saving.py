@@ -34,6 +34,9 @@ _LONGEST_HEADER = 100
 MAX_RATIO = 100
 FREE_BYTES = 1 << 26
 """How many times as long as the file its arrays may be, and the bytes that are not counted."""
+MAX_TABLE_RATIO = 1000
+FREE_TABLE_BYTES = 1 << 30
+"""The same for its tables, which are kept without their zeros."""
 LARGEST_TABLE = 1 << 30
 """Classes × words that a model may hold: 8 GB of numbers."""
 KINDS = "biufU"
@@ -97,7 +100,11 @@ def read_model(path: str | Path, classes: Classes) -> dict[str, Any]:
         raise InputError("the saved classifier is damaged or cut off (its checksum differs)", source=str(path))
     with refusing_what_is_forged(path):
         arrays = _read_arrays(body, str(path))
-        content = _unpack(json.loads(arrays.pop(_SETTINGS).tobytes()), arrays, classes)
+        settings = json.loads(arrays.pop(_SETTINGS).tobytes())
+        if (size := 8 * _table_cells(settings)) > FREE_TABLE_BYTES + MAX_TABLE_RATIO * len(body):
+            message = f"the tables of the saved classifier need {size:,} bytes, far more than its size: refused"
+            raise InputError(message, source=str(path))
+        content = _unpack(settings, arrays, classes)
         if not isinstance(content, dict):
             raise TypeError
     return content
@@ -133,6 +140,19 @@ def _read_arrays(body: bytes, source: str) -> Arrays:
                 raise ValueError
             arrays[member.filename.removesuffix(".npy")] = _array(archive.read(member))
     return arrays
+
+
+def _table_cells(settings: Any) -> float:
+    """How many numbers all tables have together, zeros included."""
+    cells = 0
+    rest = [settings]
+    for item in rest:  # which grows meanwhile
+        if isinstance(item, dict):
+            cells += abs(math.prod(item["shape"])) if "sparse" in item else 0
+            rest += item.values()
+        elif isinstance(item, list):
+            rest += item
+    return cells
 
 
 def _array(data: bytes) -> AnyArray:
@@ -208,12 +228,8 @@ def _unpack(value: Any, arrays: Arrays, classes: Classes) -> Any:
     if "array" in value:
         return arrays[value["array"]]
     if "sparse" in value:
-        data, indices, indptr = (arrays[name] for name in value["sparse"])
-        if math.prod(value["shape"]) > LARGEST_TABLE or not np.isfinite(data).all():
-            raise ValueError
-        rows = sparse.csr_array((data, indices, indptr), shape=tuple(value["shape"]))
-        rows.check_format(full_check=True)  # or columns that are not there would be written to
-        return rows
+        data, columns, starts = (arrays[name] for name in value["sparse"])
+        return _sparse_rows(data, columns, starts, *value["shape"])
     if "list" in value:
         return [_unpack(item, arrays, classes) for item in value["list"]]
     if "tuple" in value:
@@ -232,6 +248,23 @@ def _unpack(value: Any, arrays: Arrays, classes: Classes) -> Any:
         setattr(estimator, name, _unpack(item, arrays, classes))
     _check_shapes(estimator)
     return estimator
+
+
+def _sparse_rows(data: AnyArray, columns: AnyArray, starts: AnyArray, n_rows: int, n_columns: int) -> Any:
+    """The rows of a table. SciPy trusts `columns` and `starts`, and its own check of them can overflow."""
+    if any(array.ndim != 1 for array in (data, columns, starts)) or {columns.dtype.kind, starts.dtype.kind} != {"i"}:
+        raise ValueError
+    at, ends = columns.astype(np.int64), starts.astype(np.int64)
+    if (
+        n_rows * n_columns > LARGEST_TABLE
+        or ends.shape != (n_rows + 1,)
+        or not 0 == ends[0] <= ends[-1] == len(data) == len(at)
+        or (ends[1:] < ends[:-1]).any()
+        or ((at < 0) | (at >= n_columns)).any()
+        or not np.isfinite(data).all()
+    ):
+        raise ValueError
+    return sparse.csr_array((data, columns, starts), shape=(n_rows, n_columns))
 
 
 def _checked(statistics: ClassStatistics) -> ClassStatistics:
