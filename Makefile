@@ -1,6 +1,7 @@
 # Every target works alone on a fresh machine with Python 3.11 or later: it makes .venv itself, and only when needed.
 #   make demo     install the package and show it at work
 #   make test     lint, types and tests: what the continuous integration runs
+#   make fuzz     damaged and forged files, on and on (ARGS="index --cases 20000")
 #   make bench    measure beside the peers (ARGS="--quick" for a smoke run)
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 CHECKED := src tests benchmarks
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(INSTALLED)
@@ -33,6 +34,9 @@ format: $(INSTALLED_DEV)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+fuzz: $(INSTALLED_DEV)
+	cd tests && ../$(BIN)/python -m fuzz $(ARGS)
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist src/*.egg-info

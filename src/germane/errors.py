@@ -5,12 +5,15 @@ GermaneError                  catch this to catch them all
 │   └── QueryError            a query that cannot be parsed or names an unknown field
 ├── ParameterError            an argument outside its documented range (also a ValueError)
 ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
+│   └── DamagedIndexError     a file of an index is damaged; says how to find out more and save what can be saved
 ├── IndexLockedError          another process is writing
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
 ├── UnknownDocumentError      an id that is not in the index
 ├── StorageError              the disk is full or read-only; what was committed before is still there
 └── MissingExtraError         an optional package is needed; says what to install
 """
+
+from pathlib import PurePath
 
 
 class GermaneError(Exception):
@@ -50,6 +53,19 @@ class ParameterError(GermaneError, ValueError):
 
 class IndexFormatError(GermaneError):
     """The files on disk are not an index this version can read."""
+
+
+class DamagedIndexError(IndexFormatError):
+    """A file of an index is not what was written: `path` says which, `what` is wrong with it."""
+
+    def __init__(self, path: PurePath, what: str) -> None:
+        self.path = path
+        self.what = what
+        folder = path.parent
+        super().__init__(
+            f"{path}: {what}; 'germane check {folder}' tells all that is damaged, 'germane repair {folder}' saves what "
+            "can be saved"
+        )
 
 
 class IndexLockedError(GermaneError):

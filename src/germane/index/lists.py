@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers, Words
-from germane.errors import IndexFormatError, StorageError
+from germane.errors import StorageError
 from germane.index import block_kernels, kernels
 from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks, length_codes
 from germane.index.container import Container, ContainerWriter
@@ -39,7 +39,7 @@ def read_small(container: Container, name: str) -> Integers:
     large = container[f"{name}_large"]
     escaped = values == ESCAPE
     if np.count_nonzero(escaped) != len(large):
-        raise IndexFormatError(f"{container.path}: sections '{name}' and '{name}_large' do not fit together")
+        raise container.damage(f"sections '{name}' and '{name}_large' do not fit together")
     values[escaped] = large
     return values
 
@@ -52,19 +52,16 @@ def block_sizes(df: Integers, first_block: Integers) -> Integers:
     return n
 
 
-def read_table(container: Container, df: Integers, first_block: Integers) -> npt.NDArray[np.void]:
-    """The block table; blocks follow one another, and their widths tell how long they are."""
+def read_table(container: Container, df: Integers, first_block: Integers) -> tuple[npt.NDArray[np.void], int]:
+    """The block table, and how many words the blocks take: they follow one another, as long as their widths tell."""
     table = np.zeros(int(first_block[-1]), TABLE)
     for name in STORED:
-        column = container[f"blk_{name}"]
-        if len(column) != len(table):
-            raise IndexFormatError(f"{container.path}: the block table has the wrong size")
-        table[name] = column
+        table[name] = container[f"blk_{name}"]
     n = block_sizes(df, first_block)
     doc_bits, tf_bits = (table[name].astype(np.int64) for name in ("doc_bits", "tf_bits"))
     size = np.where(n > 1, (n * doc_bits + 31) >> 5, 0) + ((n * tf_bits + 31) >> 5)
     table["at"][1:] = np.cumsum(size[:-1], dtype=np.uint32)
-    return table
+    return table, int(size.sum())
 
 
 def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tuple[Integers, Words, Words]:

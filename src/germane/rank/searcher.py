@@ -242,6 +242,7 @@ class Searcher:
                     collection = statistics.collection(entropy=False)
                 weight = word_weights(asked, np.maximum(df, 1), np.maximum(cf, 1), collection)
                 sums = np.empty(segment.n_docs)
+                segment.verify_lists()
                 document_kernels.word_sums(
                     *segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
                 )
