@@ -25,6 +25,7 @@ from germane.index.ciff import export_ciff
 from germane.index.container import _TRAILER, PIECE
 from germane.index.manifest import NAME
 from germane.index.repair import repair_index
+from germane.rank.registry import model_named
 from germane.types import Document
 
 QUERIES = ("w1", "w3 w2 w90", "+w1 -w5 w2 year:1990..1995", "w7 tags:red", "wxyz w11")
@@ -74,6 +75,19 @@ def answers(engine: Engine, *, long: bool) -> list[Any]:
     return found
 
 
+def inconsistent(engine: Engine) -> str | None:
+    """Where a search that skips what cannot count differs from one that does not, or a score is no number."""
+    weights = {f"w{i}": 1.0 + i % 3 for i in (1, 2, 3, 5, 90)}
+    for name in ("bm25", "dirichlet", "jm", "tfidf", "dce"):
+        model = model_named(name)
+        found, all_of_it = (engine._searcher.search(weights, model, 10, prune=prune) for prune in (True, False))
+        if not np.isfinite(found.scores).all():
+            return f"{name}: scores {found.scores.tolist()}"
+        if found.scores.tolist() != all_of_it.scores.tolist() or found.docs.tolist() != all_of_it.docs.tolist():
+            return f"{name}: {found} is not {all_of_it}"
+    return None
+
+
 class IndexJudge:
     """Judges one mutation of one file by its number; `folder` is where it may work."""
 
@@ -113,9 +127,13 @@ class IndexJudge:
         durable.os.fsync = lambda descriptor: None  # type: ignore[attr-defined] # no power fails here
         refused = None
         try:
-            found = answers(Engine.open(folder), long=which == 1)
+            engine = Engine.open(folder)
+            found = answers(engine, long=which == 1)
             if not forged and found != self._expected[which]:
                 return Verdict("wrong", "another answer")
+            wrong = inconsistent(engine) if forged else None
+            if wrong is not None:
+                return Verdict("wrong", wrong)
         except GermaneError as error:
             refused = str(error)
             if not forged and ("MANIFEST" not in refused and ".germane" not in refused):

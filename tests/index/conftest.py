@@ -76,7 +76,7 @@ class Faults:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(durable, "open", opened, raising=False)
-            for name in ("replace", "link", "unlink"):
+            for name in ("replace", "link", "unlink", "mkdir"):
                 patch.setattr(os, name, watched(getattr(os, name)))
             patch.setattr(os, "fsync", lambda descriptor: faults.point())  # no power cut here: flushing takes its time
             yield self

@@ -21,6 +21,8 @@ from germane.index.ciff import export_ciff, import_ciff
 from germane.index.durable import LOCK_NAME
 from germane.index.manifest import read_manifest
 from germane.index.repair import repair_index
+from germane.index.writer import new_index
+from germane.text import Analyzer
 from germane.types import Document
 
 Operation = Callable[[Engine], Any]
@@ -307,10 +309,19 @@ def test_killed_within_a_background_merge(
     assert inside >= counter.count - 2  # the last points may not be reached where a commit came in between
 
 
-@pytest.mark.parametrize("kind", ["repair", "import"])
-def test_killed_while_repairing_or_importing(
-    kind: str, tmp_path: Path, template: Path, content: Callable[..., Content], make_faults: Any
+@pytest.mark.parametrize("kind", ["build", "repair", "import"])
+def test_killed_while_building_repairing_or_importing(
+    kind: str,
+    tmp_path: Path,
+    template: Path,
+    documents: Callable[..., list[Document]],
+    content: Callable[..., Content],
+    make_faults: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """An index is built by way of parts, in two threads."""
+    monkeypatch.setattr(ingest, "MIN_MEMORY", 0)
+    monkeypatch.setattr(ingest, "BATCH", 8)
     before = content(template)
     export_ciff(template, tmp_path / "x.ciff")
     path = template / read_manifest(template).segments[0].name
@@ -321,6 +332,9 @@ def test_killed_while_repairing_or_importing(
     def run(folder: Path) -> None:
         if kind == "repair":
             repair_index(folder)
+        elif kind == "build":
+            with new_index(folder / "new", Analyzer(), ["text"]) as new:
+                new.add(documents(40), threads=2, memory=0)
         else:
             import_ciff(tmp_path / "x.ciff", folder / "new")
 
@@ -331,6 +345,7 @@ def test_killed_while_repairing_or_importing(
     prepare(tmp_path / "counted")
     with counter.installed():
         run(tmp_path / "counted")
+    made = set(before) if kind == "repair" else set(content(tmp_path / "counted" / "new"))
     for at in range(1, counter.count + 1):
         faults = make_faults()
         faults.at, faults.kill = at, True
@@ -344,8 +359,9 @@ def test_killed_while_repairing_or_importing(
             assert check_index(folder).ok
         elif (folder / "new" / "MANIFEST").exists():
             assert check_index(folder / "new").ok
-            assert set(content(folder / "new")) in (set(), set(before))
+            assert set(content(folder / "new")) in (set(), made)
         else:
-            import_ciff(tmp_path / "x.ciff", folder / "new")
-            assert set(content(folder / "new")) == set(before)
+            with make_faults().installed():
+                run(folder)
+            assert set(content(folder / "new")) == made
         shutil.rmtree(folder)

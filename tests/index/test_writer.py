@@ -1,5 +1,7 @@
 """What add, update, delete and merge do; threads, memory and background merges change nothing that can be seen."""
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -18,6 +20,7 @@ from germane.errors import (
     IndexFormatError,
     IndexLockedError,
     ParameterError,
+    StorageError,
     UnknownDocumentError,
 )
 from germane.index import builder, durable, ingest, merge, writer
@@ -559,6 +562,15 @@ def test_a_commit_over_another_is_refused(engine: Engine) -> None:
             change()
     assert Engine.open(engine.folder).search("w1", 10).ids == ["a", "b"]
     assert check_index(engine.folder).ok
+
+
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StorageError, match="without locks"):
+        Engine.create(tmp_path / "index")
 
 
 def test_a_child_that_fails_leaves_the_new_index(tmp_path: Path, forked: Callable[..., int]) -> None:

@@ -361,7 +361,7 @@ class Engine:
             deleted=sum(live.deletions.n_docs for live in snapshot.segments),
             tokens=snapshot.n_tokens,
             terms=snapshot.n_terms(),
-            postings=sum(int(container.meta["n_postings"]) for container in containers),
+            postings=sum(live.segment.n_postings for live in snapshot.segments),
             segments=len(snapshot.segments),
             generation=snapshot.manifest.generation,
             bytes=sum(container.size for container in containers),

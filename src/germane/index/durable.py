@@ -23,6 +23,7 @@ from germane.errors import IndexLockedError, StorageError
 LOCK_NAME = "LOCK"
 TEMPORARY = re.compile(r"(new|part)-[0-9a-f]{32}\.tmp")
 """Names of files being made: `new` ones get their own name when they are whole, `part`s are joined to one file."""
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 _CREATION_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _unfinished: set[Path] = set()
@@ -186,6 +187,13 @@ class WriterLock:
                         raise IndexLockedError(
                             f"another process is writing to {folder}; wait until it has finished (readers need not "
                             "wait)"
+                        ) from None
+                    except OSError as error:
+                        if error.errno not in _NO_LOCKS:
+                            raise
+                        raise StorageError(
+                            f"{folder} lies on a file system without locks, where two writers could undo each other's "
+                            "work: make the index on another disk, and copy it"
                         ) from None
                     if self._holds(path):
                         _locks.add(self)

@@ -41,8 +41,7 @@ def contradictions(segment: Segment) -> Iterator[str]:
         yield "document lengths differ from the sums of counts"
     if not np.array_equal(by_term.unique, segment.n_unique):
         yield "numbers of distinct terms differ from the posting lists"
-    meta = segment.container.meta
-    if segment.n_tokens != int(by_term.tokens.sum()) or meta.get("n_postings") != by_term.postings:
+    if segment.n_tokens != int(by_term.tokens.sum()) or segment.n_postings != by_term.postings:
         yield "the totals of tokens and postings are wrong"
     yield from _stored_problems(segment)
     yield from _column_problems(segment)

@@ -32,6 +32,8 @@ from germane.index.strings import Packed, decoded, find_packed, string_at, unpac
 
 _IDENTITY = np.empty(0, np.uint32)
 
+_BLOCK_BITS = BLOCK.bit_length() - 1
+
 TERM_CACHE = 1 << 16
 """Terms whose numbers a segment remembers."""
 
@@ -58,6 +60,7 @@ class Segment:
     n_docs: int
     n_terms: int
     n_tokens: int
+    n_postings: int
 
     def __init__(self, path: Path, *, trusted: bool = False) -> None:
         self.path = path
@@ -66,8 +69,8 @@ class Segment:
         self._numbers: dict[str, int] = {}
         meta = self.container.meta
         try:
-            self.n_docs, self.n_terms, self.n_tokens = (
-                whole_number(meta[key], key) for key in ("n_docs", "n_terms", "n_tokens")
+            self.n_docs, self.n_terms, self.n_tokens, self.n_postings = (
+                whole_number(meta[key], key) for key in ("n_docs", "n_terms", "n_tokens", "n_postings")
             )
             self.column_kinds: dict[str, str] = dict(meta["columns"])
             """Field -> 'numeric' or 'keyword'."""
@@ -167,7 +170,7 @@ class Segment:
     def first_block(self) -> Integers:
         """Position of each term's first block in the block table; one more entry than terms."""
         first = np.zeros(self.n_terms + 1, np.int64)
-        np.cumsum((self.df + BLOCK - 1) // BLOCK, out=first[1:])
+        np.cumsum((self.df + (BLOCK - 1)) >> _BLOCK_BITS, out=first[1:])
         return first
 
     # -- postings ------------------------------------------------------------------------------------------------
