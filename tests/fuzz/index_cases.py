@@ -259,5 +259,6 @@ def _forge_section(body: bytearray, sections: dict[str, Any], rng: random.Random
     body.extend(b"\0" * (-len(body) % 64))
     section.pop("crc", None)
     section.pop("pieces", None)
+    section.pop("step", None)
     sums = [zlib.crc32(forged[at : at + PIECE]) for at in range(0, max(len(forged), 1), PIECE)]
-    section |= {"pieces": "".join(f"{crc:08x}" for crc in sums)} if len(sums) > 1 else {"crc": sums[0]}
+    section |= {"step": PIECE, "pieces": "".join(f"{crc:08x}" for crc in sums)} if len(sums) > 1 else {"crc": sums[0]}

@@ -15,22 +15,25 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
-from germane.arrays import AnyArray, Integers
+from germane.arrays import AnyArray
 from germane.errors import DamagedIndexError, IndexFormatError
 from germane.index.durable import discard, keep, new_temporary, open_regular, storage_errors
 
 MAGIC = b"GERMANE\n"
 VERSION = 1
 ALIGNMENT = 64
-PIECE = 1 << 16
+PIECE = 1 << 14
+FEW = 64
+"""So many ranges are looked at without NumPy."""
 _HEADER = struct.Struct("<8sII")
 _TRAILER = struct.Struct("<QII8s")
 
@@ -77,7 +80,7 @@ class ContainerWriter:
     def _close_section(self) -> None:
         sums = self._pieces.finish()
         if self._open is not None:
-            several = {"pieces": "".join(f"{crc:08x}" for crc in sums)}
+            several = {"step": PIECE, "pieces": "".join(f"{crc:08x}" for crc in sums)}
             self._sections[self._open] |= several if len(sums) > 1 else {"crc": sum(sums)}
 
     def section(self, name: str, array: AnyArray) -> None:
@@ -143,21 +146,24 @@ class _Section:
 
     def __init__(self, parsed: dict[str, Any], begin: int, end: int) -> None:
         self.offset, self.size = _number(parsed["offset"]), _number(parsed["bytes"])
-        self.dtype = np.dtype(_TYPES[parsed["dtype"]])
+        self.dtype = _TYPES[parsed["dtype"]]
         if not begin <= self.offset <= self.offset + self.size <= end or self.offset % ALIGNMENT:
             raise ValueError("a section outside its place")
         if self.size % self.dtype.itemsize:
             raise ValueError("a section that ends within a number")
         if "pieces" in parsed:
-            self.step, self.sums = PIECE, np.frombuffer(bytes.fromhex(parsed["pieces"]), ">u4").tolist()
+            self.step = _number(parsed["step"])
+            self.sums: Sequence[int] | AnyArray = np.frombuffer(bytes.fromhex(parsed["pieces"]), ">u4")
         else:
             self.step, self.sums = max(self.size, 1), [_number(parsed["crc"])]
+        if self.step < 1:
+            raise ValueError("pieces without bytes")
         if len(self.sums) != max(-(-self.size // self.step), 1):
             raise ValueError("the wrong number of checksums")
-        self.right = np.zeros(len(self.sums), np.bool_)
+        self.right = bytearray(len(self.sums))
 
 
-_TYPES = {name: name for name in ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")}
+_TYPES = {name: np.dtype(name) for name in ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")}
 """What the numbers of a section can be. Objects are not among them."""
 
 
@@ -192,6 +198,7 @@ class Container:
             raise DamagedIndexError(path, "the file is missing") from None
         except (ValueError, OSError) as error:
             raise DamagedIndexError(path, f"cannot be read: {error}") from error
+        self._view = memoryview(self._map)
         self.size = len(self._map)
         self.meta, self._sections, self._contents_at = self._read_contents()
 
@@ -237,7 +244,7 @@ class Container:
         if array is None:
             array = self.raw(name)
             if not self._trusted:
-                self._verify_pieces(name, np.flatnonzero(~self._sections[name].right))
+                self._verify_pieces(name, range(len(self._sections[name].right)))
                 self._obey(name)
             self._ready[name] = array
         return array
@@ -269,28 +276,34 @@ class Container:
         section = self._sections.get(name)
         return -1 if section is None else section.size // section.dtype.itemsize
 
-    def verify(self, name: str, begins: Integers, ends: Integers) -> None:
+    def verify(self, name: str, begins: npt.NDArray[np.integer], ends: npt.NDArray[np.integer]) -> None:
         """Verify the numbers [begins[i], ends[i]) of a section."""
         section = self._sections[name]
-        if self._trusted or section.right.all():
+        if self._trusted or 0 not in section.right:
             return
         width, n = section.dtype.itemsize, len(section.right)
-        first, behind = begins * width // section.step, -(-ends * width // section.step)
+        first = begins.astype(np.int64) * width // section.step
+        behind = (ends.astype(np.int64) * width + (section.step - 1)) // section.step
+        if len(begins) <= FEW:
+            for begin, end in zip(first.tolist(), behind.tolist(), strict=True):
+                self._verify_pieces(name, range(begin, end))
+            return
         covered = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(behind, minlength=n + 1))[:n] > 0
-        self._verify_pieces(name, np.flatnonzero(covered & ~section.right))
+        self._verify_pieces(name, np.flatnonzero(covered).tolist())
 
-    def _verify_pieces(self, name: str, pieces: Integers) -> None:
+    def _verify_pieces(self, name: str, pieces: Iterable[int]) -> None:
         section = self._sections[name]
-        for piece in pieces.tolist():
+        for piece in pieces:
+            if section.right[piece]:
+                continue
             if not self._piece_right(section, piece):
                 raise self.damage(f"section '{name}' is damaged (checksum differs)")
-            section.right[piece] = True
+            section.right[piece] = 1
 
     def _piece_right(self, section: _Section, piece: int) -> bool:
         begin = section.offset + piece * section.step
         end = min(begin + section.step, section.offset + section.size)
-        with memoryview(self._map) as view, view[begin:end] as data:
-            return bool(zlib.crc32(data) == section.sums[piece])
+        return bool(zlib.crc32(self._view[begin:end]) == section.sums[piece])
 
     def release(self) -> None:
         """Let the system take back the pages read so far; they come again from the disk when they are needed."""

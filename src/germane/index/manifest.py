@@ -58,8 +58,8 @@ class Manifest:
         named = {entry.name for entry in self.segments} | {NAME}
         return named | {entry.deletions for entry in self.segments if entry.deletions}
 
-    def write(self, folder: Path) -> None:
-        """Commit."""
+    def write(self, folder: Path) -> bytes:
+        """Commit; return what was written."""
         if self.generation >= MAX_NUMBER or self.next_file >= MAX_NUMBER:
             raise IndexFormatError(f"{folder / NAME}: the numbers of commits or files are used up; index again")
         body = orjson.dumps(
@@ -76,7 +76,17 @@ class Manifest:
             },
             option=orjson.OPT_INDENT_2,
         )
-        write_atomic(folder / NAME, b"%08x\n" % zlib.crc32(body) + body)
+        content = b"%08x\n" % zlib.crc32(body) + body
+        write_atomic(folder / NAME, content)
+        return content
+
+
+def manifest_content(folder: Path) -> bytes:
+    """The manifest as it lies there, whatever it says."""
+    try:
+        return read_regular(folder / NAME, MAX_BYTES)
+    except OSError as error:
+        raise IndexFormatError(f"{folder / NAME} cannot be read: {error.strerror}") from error
 
 
 class FileNames:

@@ -259,8 +259,11 @@ class _Repair:
         """Where deletions were lost an id may have come back to life beside its successor: the youngest stays."""
         seen: set[str] = set()
         for part in sorted(parts, key=lambda part: -part.generation):
-            older = [i for i, doc_id in enumerate(part.ids) if not part.deleted[i] and doc_id in seen]
-            seen.update(doc_id for i, doc_id in enumerate(part.ids) if not part.deleted[i])
+            older = []
+            for i in np.flatnonzero(~part.deleted).tolist()[::-1]:
+                if part.ids[i] in seen:
+                    older.append(i)
+                seen.add(part.ids[i])
             if not older:
                 continue
             self.actions.append(f"left out {len(older)} documents of {part.name} of which there are younger versions")

@@ -76,7 +76,7 @@ class Segment:
             """Field -> 'numeric' or 'keyword'."""
         except (KeyError, TypeError, ValueError):
             raise self.container.damage("not a segment of an index") from None
-        if not set(self.column_kinds.values()) <= {"numeric", "keyword"}:
+        if any(kind not in ("numeric", "keyword") for kind in self.column_kinds.values()):
             raise self.container.damage("a column of an unknown kind")
         if max(self.n_docs, self.n_terms) > self.container.size or (self.n_terms and not self.n_tokens):
             raise self.container.damage("its numbers of documents, terms and tokens are impossible")
@@ -293,20 +293,23 @@ class Segment:
 
     def doc_id(self, doc: int) -> str:
         """The id under which document `doc` was added."""
-        return self._text(string_at(*self._ids, doc))
+        return self.doc_ids(np.array([doc]))[0]
 
-    def doc_ids(self, docs: npt.NDArray[np.int64]) -> list[str]:
+    def doc_ids(self, docs: Integers) -> list[str]:
         """The ids of many documents, in one pass."""
+        offsets = self._ids[1]
+        self.container.verify("id_bytes", offsets[docs], offsets[docs + 1])
         return self._decoded(self._ids, docs)
 
     @cached_property
     def _ids(self) -> Packed:
-        return self.packed("id")
+        """The ids, to be verified before they are read."""
+        return self.container.lazily("id_bytes"), self.container["id_offsets"]
 
     def find_ids(self, ids: Sequence[str]) -> Integers:
         """Document number of each id, -1 where absent; a deleted document is still found."""
         order = self.container["id_order"]
-        found = find_packed(self._ids, order, ids)
+        found = find_packed(self.packed("id"), order, ids)
         known = found >= 0
         found[known] = order[found[known]]
         return found

@@ -172,7 +172,7 @@ def lists_problem(segment: "Segment", terms: Integers) -> str | None:
     first, behind = segment.first_block[terms], segment.first_block[terms + 1]
     at, n = table["at"], len(table)
     ends = np.where(behind < n, at[np.minimum(behind, n - 1)], segment.n_words)
-    segment.container.verify("words", at[first].astype(np.int64), ends.astype(np.int64))
+    segment.container.verify("words", at[first], ends)
     bad = verify_kernels.first_bad_list(
         words,
         table,

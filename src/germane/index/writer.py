@@ -33,6 +33,7 @@ from germane.index.manifest import (
     Manifest,
     SegmentEntry,
     is_temporary,
+    manifest_content,
     read_manifest,
     recovery_meta,
     stray_files,
@@ -78,6 +79,8 @@ class IndexWriter:
         self._tail = ""
         """The segment that was last made here of documents."""
         try:
+            self._content = manifest_content(folder)
+            """The manifest that this writer read or wrote last."""
             self.snapshot = Snapshot.open(folder)
             self._names = FileNames(folder, self.snapshot.manifest.next_file)
         except BaseException:
@@ -261,22 +264,22 @@ class IndexWriter:
         try:
             kept = [live._replace(entry=self._entry_of(live)) for live in kept]
             manifest = self.snapshot.manifest.next(tuple(live.entry for live in kept), self._names.next)
-            manifest.write(self.folder)
+            content = manifest.write(self.folder)
         except BaseException:
             self._take_back()
             raise
+        self._content = content
         self.snapshot = Snapshot(self.folder, manifest, kept)
         self._remove_strays()
 
     def _require_own_state(self) -> None:
         """Refuse to replace a manifest that this writer did not write or read: what it says would be lost."""
         self._lock.require()
-        with self._mutex:
-            on_disk, own = read_manifest(self.folder), self.snapshot.manifest
-        if (on_disk.generation, on_disk.segments) != (own.generation, own.segments):
+        if manifest_content(self.folder) != self._content:
             raise IndexLockedError(
-                f"{self.folder} was changed by somebody else since it was opened (commit {on_disk.generation}, not "
-                f"{own.generation}): nothing was written; open the index again"
+                f"{self.folder} was changed by somebody else since it was opened (commit "
+                f"{read_manifest(self.folder).generation}, not {self.snapshot.manifest.generation}): nothing was "
+                "written; open the index again"
             )
 
     def _take_back(self) -> None:
@@ -287,7 +290,9 @@ class IndexWriter:
             if read_manifest(self.folder).generation == before.generation + 1:
                 replace(before, generation=before.generation + 2, next_file=self._names.next).write(self.folder)
         with contextlib.suppress(IndexFormatError):
+            content = manifest_content(self.folder)
             self.snapshot = Snapshot.open(self.folder, self.snapshot)
+            self._content = content
         self._remove_strays()
 
     def _entry_of(self, live: LiveSegment) -> SegmentEntry:
@@ -306,7 +311,9 @@ class IndexWriter:
         if not self._lock.own:
             return
         with self._mutex, contextlib.suppress(IndexFormatError, OSError):
-            needed = read_manifest(self.folder).files() | self._pending
+            own = manifest_content(self.folder) == self._content
+            manifest = self.snapshot.manifest if own else read_manifest(self.folder)
+            needed = manifest.files() | self._pending
             for path in stray_files(self.folder, needed):
                 remove_quietly(path)
 
