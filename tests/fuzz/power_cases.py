@@ -9,7 +9,7 @@ from typing import Any
 from fuzz.harness import Verdict
 from fuzz.power import Trace, acknowledged, cut
 from germane.engine import Engine
-from germane.errors import IndexFormatError
+from germane.errors import GermaneError, IndexFormatError
 from germane.index import merge, writer
 from germane.index.check import check_index
 from germane.index.ciff import export_ciff, import_ciff
@@ -126,8 +126,15 @@ class PowerJudge:
         return self._last[1]
 
     def __call__(self, case: int) -> Verdict:
+        try:
+            return self._judge(case)
+        except GermaneError as error:  # a power cut is no reason to refuse
+            return Verdict("wrong", str(error))
+
+    def _judge(self, case: int) -> Verdict:
         merge.FANOUT = 3
         writer.BACKGROUND_DOCS = 15
+        writer.TAIL = case // CUTS % 2 * 12
         start, trace, states = self._scenario(case // CUTS)
         rng = random.Random(case)
         calls = trace.calls[: rng.randrange(len(trace.calls) + 1)]

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -583,6 +584,22 @@ def test_a_child_that_fails_leaves_the_new_index(tmp_path: Path, forked: Callabl
         assert os.waitpid(forked(fail), 0)[1] == 0
         new.add([doc("b")])
     assert len(Engine.open(tmp_path / "index")) == 2
+
+
+def test_another_index_in_the_same_folder(
+    tmp_path: Path, documents: Documents, seen: Callable[[Engine], dict[str, Any]]
+) -> None:
+    """Its files may have the names of those that a reader knows."""
+    folder = tmp_path / "index"
+    with Engine.create(folder) as engine:
+        engine.add(documents(20))
+    reader = Engine.open(folder)
+    seen(reader)
+    shutil.rmtree(folder)
+    with Engine.create(folder) as engine:
+        engine.add(documents(30, 1, "e"))
+    reader.refresh()
+    assert seen(reader) == seen(Engine.open(folder))
 
 
 def test_readers_keep_their_snapshot(

@@ -173,6 +173,15 @@ def _number(value: Any) -> int:
     return value
 
 
+Identity = tuple[int, int, int, int]
+"""Of a file: its device, its inode, its size and when it was written last."""
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """Which file this is: another one by the same name has another identity."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 Rule = Callable[[str], str | None]
 """Says what is wrong with a section, whose checksums may or may not be right; None where it has the shape it should."""
 
@@ -192,7 +201,7 @@ class Container:
         """Sections that were verified as a whole."""
         try:
             with open(open_regular(path), "rb") as file:
-                self.identity = os.fstat(file.fileno())
+                self.identity = identity_of(os.fstat(file.fileno()))
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError:
             raise DamagedIndexError(path, "the file is missing") from None

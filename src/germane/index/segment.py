@@ -23,7 +23,7 @@ from germane.arrays import Integers
 from germane.index import block_kernels, kernels, string_kernels, verify
 from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, length_codes
 from germane.index.columns import Column, read_column
-from germane.index.container import Container
+from germane.index.container import Container, Identity
 from germane.index.lists import read_small, read_table
 from germane.index.manifest import whole_number
 from germane.index.sections import names_of
@@ -85,6 +85,11 @@ class Segment:
     def name(self) -> str:
         """The file's name."""
         return self.path.name
+
+    @property
+    def identity(self) -> Identity:
+        """Which file it is: another index in the same folder may have one of the same name."""
+        return self.container.identity
 
     def all_strings(self, kind: Literal["term", "surface", "id"]) -> list[bytes]:
         """All terms, written forms or ids, by number."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.errors import IndexFormatError, UnknownDocumentError
+from germane.index.container import identity_of
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
@@ -230,6 +231,6 @@ def _open_segment(folder: Path, entry: SegmentEntry, known: dict[str, LiveSegmen
 def _still_there(segment: Segment) -> bool:
     """Whether the file by that name is the one that was opened."""
     try:
-        return os.path.samestat(segment.container.identity, os.lstat(segment.path))
+        return segment.identity == identity_of(os.lstat(segment.path))
     except OSError:
         return False

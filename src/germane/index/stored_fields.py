@@ -21,7 +21,9 @@ from germane.index.container import Container, ContainerWriter
 BLOCK_BYTES = 32 * 1024
 LEVEL = 1
 MAX_BLOCK = 1 << 30
-"""What a block may become when it is decompressed; a document of half of it cannot be stored."""
+"""What a block may become when it is decompressed."""
+MAX_DOCUMENT = MAX_BLOCK // 2
+"""Bytes of a document's fields in JSON."""
 
 
 class StoredWriter:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
+from germane.index.container import Identity
 from germane.index.snapshot import Snapshot
 from germane.rank import document_kernels
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
@@ -43,7 +44,7 @@ class DocumentParts(NamedTuple):
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
 Weights = Mapping[str, float]
-PartsMemory = dict[tuple[str, RankingModel, str], DocumentParts]
+PartsMemory = dict[tuple[Identity, RankingModel, str], DocumentParts]
 REMEMBERED = 256
 REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
@@ -57,9 +58,9 @@ class Searcher:
     def __init__(self, snapshot: Snapshot, previous: "Searcher | None" = None) -> None:
         self.snapshot = snapshot
         self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
-        names = {live.entry.name for live in snapshot.segments}
+        files = {live.segment.identity for live in snapshot.segments}
         known = previous._lasting.copy() if previous else {}  # other threads may add to it
-        self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in names}
+        self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in files}
         self._passing: PartsMemory = {}
         self._live = [
             (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
@@ -230,7 +231,7 @@ class Searcher:
         segment = self.snapshot.segments[i].segment
         asked = model.word_sums()
         memory = self._lasting if asked is None else self._passing
-        key = segment.name, model, "" if asked is None or statistics is None else statistics.digest
+        key = segment.identity, model, "" if asked is None or statistics is None else statistics.digest
         parts = memory.get(key)
         if parts is None:
             sums, collection = NOTHING, self.collection
