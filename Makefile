@@ -1,7 +1,7 @@
 # Every target works alone on a fresh machine with Python 3.11 or later: it makes .venv itself, and only when needed.
 #   make demo     install the package and show it at work
 #   make test     lint, types and tests: what the continuous integration runs
-#   make fuzz     damaged and forged files, on and on (ARGS="index --cases 20000")
+#   make fuzz     damaged and forged files, on and on (ARGS="readers --cases 20000")
 #   make bench    measure beside the peers (ARGS="--quick" for a smoke run)
 
 PYTHON ?= python3

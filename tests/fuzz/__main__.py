@@ -10,13 +10,12 @@ from pathlib import Path
 from fuzz.harness import Judge, fuzz
 from fuzz.index_cases import IndexJudge, make_corpus
 from fuzz.power_cases import PowerJudge
+from fuzz.users import as_nobody
 
-
-def _index(folder: Path) -> Judge:
-    return IndexJudge(make_corpus(folder / "corpus"), folder)
-
-
-SUITES: dict[str, Callable[[Path], Judge]] = {"index": _index, "power": PowerJudge}
+SUITES: dict[str, Callable[[Path], Judge]] = {
+    "index": lambda folder: IndexJudge(make_corpus(folder / "corpus"), folder),
+    "power": PowerJudge,
+}
 STEP = 500
 
 
@@ -26,11 +25,14 @@ def main() -> int:
     parser.add_argument("suites", nargs="*", default=list(SUITES), help=f"of {', '.join(SUITES)}; all by default")
     parser.add_argument("--cases", type=int, default=5000, help="how many of each suite")
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
+    parser.add_argument("--as-nobody", action="store_true", help="as an ordinary user, where we are root")
     options = parser.parse_args()
     found = 0
     for name in options.suites:
         with tempfile.TemporaryDirectory() as folder:
             judge, begin = SUITES[name](Path(folder)), time.process_time()
+            if options.as_nobody:
+                judge = as_nobody(judge, Path(folder))
             for first in range(options.first, options.first + options.cases, STEP):
                 last = min(first + STEP, options.first + options.cases)
                 report = fuzz(judge, range(first, last))

@@ -164,12 +164,20 @@ class Segment:
     @cached_property
     def df(self) -> Integers:
         """Documents that hold each term, deleted ones included."""
-        return read_small(self.container, "df")
+        df = read_small(self.container, "df")
+        self._require_total(df, self.n_postings, "postings")
+        return df
 
     @cached_property
     def cf(self) -> Integers:
         """Occurrences of each term, deleted documents included; stored as what exceeds df."""
-        return self.df + read_small(self.container, "cf")
+        cf = self.df + read_small(self.container, "cf")
+        self._require_total(cf, self.n_tokens, "tokens")
+        return cf
+
+    def _require_total(self, frequencies: Integers, total: int, what: str) -> None:
+        if not self._trusted and int(frequencies.sum()) != total:
+            raise self.container.damage(f"the totals of {what} are wrong")
 
     @cached_property
     def first_block(self) -> Integers:
