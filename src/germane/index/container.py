@@ -300,6 +300,13 @@ class Container:
         covered = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(behind, minlength=n + 1))[:n] > 0
         self._verify_pieces(name, np.flatnonzero(covered).tolist())
 
+    def verify_range(self, name: str, begin: int, end: int) -> None:
+        """The same of one range."""
+        if not self._trusted and begin < end:
+            section = self._sections[name]
+            width, step = section.dtype.itemsize, section.step
+            self._verify_pieces(name, range(begin * width // step, (end * width - 1) // step + 1))
+
     def _verify_pieces(self, name: str, pieces: Iterable[int]) -> None:
         section = self._sections[name]
         for piece in pieces:

@@ -55,12 +55,12 @@ def block_sizes(df: Integers, first_block: Integers) -> Integers:
 def read_table(container: Container, df: Integers, first_block: Integers) -> tuple[npt.NDArray[np.void], int]:
     """The block table, and how many words the blocks take: they follow one another, as long as their widths tell.
 
-    The first search waits for this, hence the narrow numbers.
+    The first search waits for this, hence the narrow numbers. What the table says of a list is to be verified with it.
     """
     n_blocks = int(first_block[-1])
     table = np.zeros(n_blocks, TABLE)
     for name in STORED:
-        table[name] = container[f"blk_{name}"]
+        table[name] = container.lazily(f"blk_{name}")
     size = np.zeros(n_blocks + 1, np.uint16)  # of the block before
     doc_bits, tf_bits = container["blk_doc_bits"], container["blk_tf_bits"]
     np.add(doc_bits, tf_bits, out=size[1:])

@@ -28,7 +28,7 @@ from germane.index.lists import read_small, read_table
 from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
-from germane.index.strings import Packed, decoded, find_packed, string_at, unpack_strings
+from germane.index.strings import FEW, Packed, decoded, find_packed, string_at, unpack_strings
 
 _IDENTITY = np.empty(0, np.uint32)
 
@@ -125,9 +125,26 @@ class Segment:
             if len(remembered) > TERM_CACHE:
                 self._numbers = remembered = {}
                 unknown = list(dict.fromkeys(terms))
-            found = find_packed(self._terms, _IDENTITY, unknown)
-            remembered.update(zip(unknown, found.tolist(), strict=True))
+            if len(unknown) <= FEW:
+                remembered.update((term, self._find_term(term.encode("utf-8", "surrogatepass"))) for term in unknown)
+            else:
+                found = find_packed(self._terms, _IDENTITY, unknown)
+                remembered.update(zip(unknown, found.tolist(), strict=True))
         return np.array([remembered[term] for term in terms], np.int64)
+
+    def _find_term(self, term: bytes) -> int:
+        """The term's number, or -1; only what is looked at is read."""
+        data, offsets = self.container.lazily("term_bytes"), self.container["term_offsets"]
+        low, high = 0, self.n_terms
+        while low < high:
+            middle = (low + high) >> 1
+            begin, end = int(offsets[middle]), int(offsets[middle + 1])
+            self.container.verify_range("term_bytes", begin, end)
+            found = data[begin:end].tobytes()
+            if found == term:
+                return middle
+            low, high = (middle + 1, high) if found < term else (low, middle)
+        return -1
 
     def verify_dictionary(self) -> None:
         """Verify that the terms ascend, which a merge relies on."""

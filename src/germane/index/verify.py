@@ -16,7 +16,7 @@ import numpy as np
 
 from germane.arrays import AnyArray, Integers
 from germane.index import verify_kernels
-from germane.index.blocks import BLOCK, PADDING
+from germane.index.blocks import BLOCK, PADDING, STORED
 from germane.index.columns import Column, NumericColumn
 from germane.index.sections import SECTIONS
 
@@ -170,6 +170,8 @@ def lists_problem(segment: "Segment", terms: Integers) -> str | None:
         return None
     words, table = segment.blocks
     first, behind = segment.first_block[terms], segment.first_block[terms + 1]
+    for name in STORED:
+        segment.container.verify(f"blk_{name}", first, behind)
     at, n = table["at"], len(table)
     ends = np.where(behind < n, at[np.minimum(behind, n - 1)], segment.n_words)
     segment.container.verify("words", at[first], ends)
