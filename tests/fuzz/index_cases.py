@@ -25,6 +25,7 @@ from germane.index.ciff import export_ciff
 from germane.index.container import _TRAILER, PIECE
 from germane.index.manifest import NAME
 from germane.index.repair import repair_index
+from germane.rank import decoded
 from germane.rank.registry import model_named
 from germane.types import Document
 
@@ -124,6 +125,7 @@ class IndexJudge:
         return Verdict(verdict.outcome, f"{name}, forged: {forged}: {verdict.detail}")
 
     def _judge(self, folder: Path, which: int, forged: bool, rng: random.Random) -> Verdict:
+        decoded.LEAST_DOCS = 100
         durable.os.fsync = lambda descriptor: None  # type: ignore[attr-defined] # no power fails here
         refused = None
         try:

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from germane import Document, Engine
 from germane.index.snapshot import Snapshot
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, model_named, scoring
+from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, decoded, model_named, scoring
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
 from germane.rank.scoring import _start_anew as start_anew
 from germane.rank.searcher import Searcher
 
 EVERYTHING = 1_000_000
+NEVER = 1 << 60
+"""No segment has so many documents that its lists are kept decoded."""
 MODELS: list[RankingModel] = [
     *(model_named(name) for name in MODEL_NAMES),
     QueryLikelihood(Dirichlet(0.01)),
@@ -59,10 +61,12 @@ def agree(
         assert np.isfinite(whole.scores).all()
         for k in ks:
             expected = [(-score, doc_id) for score, doc_id in everything[:k]]
-            for prune in (False, True):
-                hits = searcher.search(weights, model, k, filters=filters, priors=log_priors, prune=prune)
+            for prune, least in ((False, NEVER), (True, NEVER), (True, 0)):
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr(decoded, "LEAST_DOCS", least)
+                    hits = searcher.search(weights, model, k, filters=filters, priors=log_priors, prune=prune)
                 found = list(zip(hits.scores.tolist(), searcher.ids(hits), strict=True))
-                assert found == expected, (model, k, prune, weights)
+                assert found == expected, (model, k, prune, least, weights)
 
 
 def zipf_documents(n: int, *, seed: int, bursts: bool = True) -> list[Document]:
@@ -277,6 +281,7 @@ def test_more_results_than_there_is_room_for(build, monkeypatch: pytest.MonkeyPa
     weights, model = {"a": 1.0, "b": 1.0}, model_named("bm25")
     expected = searcher.search(weights, model, EVERYTHING, prune=False)
     made = []
+    monkeypatch.setattr(decoded, "LEAST_DOCS", NEVER)
     monkeypatch.setattr(scoring, "_start_anew", lambda *args: made.append(start_anew(*args)))
     monkeypatch.setattr(scoring, "ROOM", 64)
     for k in (1, 10, 12):
@@ -343,3 +348,62 @@ def test_the_best_documents_crowd_in_the_first_windows(build) -> None:
     long = {f"t{j}": 1.0 + j for j in range(15)} | {"b": 0.5}
     for weights in ({"a": 1.0}, {"a": 1.0, "b": 2.0}, {"b": 1.0, "c": 3.0}, {"c": 1.0}, long):
         agree(searcher, weights, models=models, ks=(100, 1000))
+
+
+@pytest.fixture(scope="module")
+def chunks(tmp_path_factory) -> Searcher:
+    """More documents than two chunks of decoded lists have, some deleted; `all` is worth the same in each of them."""
+    random, words = np.random.default_rng(8), np.array(WORDS)
+    chosen = words[(len(words) * random.random((140_000, 6)) ** 3).astype(np.int64)].tolist()
+    with Engine.create(tmp_path_factory.mktemp("chunks") / "index") as engine:
+        engine.add(
+            Document(f"{i:06}", {"text": " ".join(["all", *own, *["w9"] * (300 if i == 70_000 else 0)])})
+            for i, own in enumerate(chosen)
+        )
+        engine.delete([f"{i:06}" for i in range(60_000, 70_000, 3)])
+    return searcher_of(engine)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {"all": 1.0},
+        {"w300": 1.0, "w2": 0.5},
+        {"w9": 1.0, "w399": 2.0, "all": 0.1},
+        {word: 1.0 + i % 3 for i, word in enumerate(WORDS[5:60])},
+    ],
+    ids=["one word of all", "rare and frequent", "a count above the codes", "many words"],
+)
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str, float]) -> None:
+    model = model_named(name)
+    chunks.search(weights, model, 1)  # the first search of a segment does not decode
+    for k in (1, 10, 1000):
+        expected, found = (chunks.search(weights, model, k, prune=prune) for prune in (False, True))
+        assert found.scores.tolist() == expected.scores.tolist()
+        assert found.docs.tolist() == expected.docs.tolist()
+
+
+def test_lists_are_forgotten_when_there_is_no_room(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_named("bm25")
+    expected = [large.search({word: 1.0, "w0": 1.0}, model, 5, prune=False) for word in WORDS[1:30]]
+    monkeypatch.setattr(decoded, "ROOM", 30_000)
+    found = [large.search({word: 1.0, "w0": 1.0}, model, 5) for word in WORDS[1:30]]
+    assert all(
+        (ours.scores == theirs.scores).all() and (ours.docs == theirs.docs).all()
+        for ours, theirs in zip(found, expected, strict=True)
+    )
+
+
+def test_kept_saturations_serve_while_the_average_length_moves() -> None:
+    """c/(c + x0 + x1·size) of one average length, times the factor, bounds that of the other from both sides."""
+    ours, theirs = decoded.Coding(False, 0.3, 0.9 / 120.0), decoded.Coding(False, 0.3, 0.9 / 121.5)
+    factor = ours.inflation(theirs)
+    assert 1.0 < factor < decoded.TOLERANCE
+    assert factor == theirs.inflation(ours)
+    count, size = np.arange(1.0, 50.0)[:, None], np.arange(1.0, 5000.0)[None, :]
+    one, other = (count / (count + own.x0 + own.x1 * size) for own in (ours, theirs))
+    assert (one <= other * factor * (1 + 1e-12)).all()
+    assert (other <= one * factor * (1 + 1e-12)).all()
+    assert ours.inflation(decoded.Coding(True, ours.x0, ours.x1)) == np.inf
+    assert ours.inflation(decoded.Coding(False, 0.0, ours.x1)) == np.inf

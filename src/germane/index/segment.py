@@ -67,6 +67,8 @@ class Segment:
         self.container = Container(path, verify.rule_of(weakref.ref(self)), trusted=trusted)
         self._trusted = trusted
         self._numbers: dict[str, int] = {}
+        self._all_sound, self._sound = trusted, {-1}
+        """The terms whose posting lists were verified."""
         meta = self.container.meta
         try:
             self.n_docs, self.n_terms, self.n_tokens, self.n_postings = (
@@ -219,29 +221,23 @@ class Segment:
         """The packed lists and the table of their blocks; a list is to be verified before it is decoded."""
         return PostingBlocks(self.container.lazily("words"), self._table[0])
 
-    @cached_property
-    def _verified(self) -> npt.NDArray[np.bool_]:
-        return np.zeros(self.n_terms, np.bool_)
-
-    def verify_lists(self, terms: Integers | None = None) -> None:
-        """Verify the posting lists of these terms (all of them without), unless that was done before."""
-        if self._trusted:
+    def verify_lists(self, terms: Sequence[int] | None = None) -> None:
+        """Verify the posting lists of these terms (all without; -1 is no term), unless that was done before."""
+        sound = self._sound
+        if self._all_sound or (terms is not None and sound.issuperset(terms)):
             return
-        verified = self._verified
-        if terms is None:
-            terms = np.flatnonzero(~verified)
-        elif verified[terms].all():
-            return
-        else:
-            terms = np.unique(terms[~verified[terms]])
-        problem = verify.lists_problem(self, terms)
+        unknown = range(self.n_terms) if terms is None else sorted(set(terms) - sound)
+        problem = verify.lists_problem(self, np.array(unknown, np.int64))
         if problem is not None:
             raise self.container.damage(problem)
-        verified[terms] = True
+        if terms is None:
+            self._all_sound = True
+        else:
+            sound.update(terms)
 
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""
-        self.verify_lists(np.array([term]))
+        self.verify_lists((term,))
         df = int(self.df[term])
         room = -(-df // BLOCK) * BLOCK
         docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)

@@ -26,12 +26,13 @@ class DocumentPart(NamedTuple):
     """A number for each document of a segment; empty: none.
 
     `maxima`: in each fine window of documents. `by_length`: among documents whose length has this code or a larger one
-    (`index.blocks`), of a background only. `typical`: the mean.
+    (`index.blocks`), of a background only. `highest`: of all, 0 if there are none; `typical`: the mean.
     """
 
     values: Floats
     maxima: Floats
     by_length: Floats
+    highest: float
     typical: float
 
 

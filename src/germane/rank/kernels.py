@@ -27,6 +27,8 @@ from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, prefetch
 
 ASKING = 40
 """Looking a document up in a list costs as much as adding so many postings."""
+NARROW = 64
+"""So many results that are out of order only among themselves are sorted by moving each past its neighbours."""
 LEAST = 5e-324
 """The smallest number above 0: a document that holds a term has at least this."""
 
@@ -262,20 +264,20 @@ def forget(results, m):
 
 
 @inner
-def keep(docs, m, work, n):
-    """Take those of n candidates in that reach the threshold, and let it rise with the histogram of scores."""
-    histogram = work.histogram
-    for c in range(n):
-        d = work.candidates[c].doc
-        score = score_of(docs, m, d, work.candidates[c].sum)
-        if score >= m.threshold:
-            work.results[m.found].score, work.results[m.found].doc = score, d
-            m.found += 1
-            place = 0
-            if score > m.low and m.per_class > 0.0:  # a prior may be infinite, and then no class is finite
-                place = min(HISTOGRAM - 1, np.int64((score - m.low) * m.per_class))
-            histogram[place] += 1
-            m.above += place > m.edge
+def take(m, work, d, score):
+    """Take a document in whose score reaches the threshold."""
+    work.results[m.found].score, work.results[m.found].doc = score, d
+    m.found += 1
+    place = 0
+    if score > m.low and m.per_class > 0.0:  # a prior may be infinite, and then no class is finite
+        place = min(HISTOGRAM - 1, np.int64((score - m.low) * m.per_class))
+    work.histogram[place] += 1
+    m.above += place > m.edge
+
+
+@inner
+def rise(m, histogram):
+    """Let the threshold rise with the histogram of scores."""
     while m.above - histogram[m.edge + 1] >= m.k:
         m.edge += 1
         m.above -= histogram[m.edge]
@@ -300,7 +302,69 @@ def scan(words, table, docs, query, work, w):
         limit = m.threshold - m.slack
         if query.windows[w].total >= limit or not m.prune:
             n = visit(words, table, docs, query, work, w, limit)
-            keep(docs, m, work, n)
+            for c in range(n):
+                d = work.candidates[c].doc
+                score = score_of(docs, m, d, work.candidates[c].sum)
+                if score >= m.threshold:
+                    take(m, work, d, score)
+            rise(m, work.histogram)
         w += 1
     forget(work.results, m)
     return w
+
+
+@inner
+def sort(results, n, id_rank, gap):
+    """Bring n results into the total order, score descending, then id ascending: Shell's sort from a gap on."""
+    while gap > 0:
+        for i in range(gap, n):
+            score, doc = results[i].score, results[i].doc
+            j = i
+            while j >= gap:
+                before = results[j - gap]
+                if before.score > score or (before.score == score and id_rank[before.doc] < id_rank[doc]):
+                    break
+                results[j].score, results[j].doc = before.score, before.doc
+                j -= gap
+            results[j].score, results[j].doc = score, doc
+        gap = gap * 4 // 9 if gap > 2 else gap - 1
+
+
+@inner
+def arrange(results, n, k, id_rank, histogram, best):
+    """The best k of n results, in the total order, into `best`, which has room for all. How many.
+
+    They are first put into classes of scores, so that little is left to sort.
+    """
+    low, high = np.inf, -np.inf
+    for i in range(n):
+        low, high = min(low, results[i].score), max(high, results[i].score)
+    if n == 0 or not 0.0 < high - low < np.inf:
+        for i in range(n):
+            best[i].score, best[i].doc = results[i].score, results[i].doc
+        sort(best, n, id_rank, n // 2)
+        return min(n, k)
+    per_class, above, edge, widest = (HISTOGRAM - 1) / (high - low), 0, HISTOGRAM, np.int64(0)
+    for place in range(HISTOGRAM):
+        histogram[place] = 0
+    for i in range(n):
+        histogram[np.int64((results[i].score - low) * per_class)] += 1
+    while above < k and edge > 0:
+        edge -= 1
+        size = np.int64(histogram[edge])
+        histogram[edge], widest = above, max(widest, size)
+        above += size
+    for i in range(n):
+        place = np.int64((results[i].score - low) * per_class)
+        if place >= edge:
+            at = histogram[place]
+            best[at].score, best[at].doc = results[i].score, results[i].doc
+            histogram[place] += 1
+    sort(best, above, id_rank, 1 if widest < NARROW else above // 2)
+    return min(above, k)
+
+
+@kernel
+def order(results, n, k, id_rank, histogram, best):
+    """`arrange`, from Python."""
+    return arrange(results, n, k, id_rank, histogram, best)

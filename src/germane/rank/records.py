@@ -64,6 +64,9 @@ MODEL = np.dtype(
         ("edge", np.int64),
         ("above", np.int64),
         ("found", np.int64),
+        ("unit", np.float64),
+        ("flat", np.float64),
+        ("norm", np.float64),
         ("by_of", np.float64, TF_CAP + 1),
         ("background_of", np.float64, TF_CAP + 1),
     ]
@@ -74,9 +77,29 @@ MODEL = np.dtype(
 documents; `dense`: windows are cleared and searched whole, for most of their places are touched. `threshold`: what a
 result must reach; `slack`: by how much sums in another order may differ; `low`, `per_class`, `edge`, `above`: the
 histogram of scores, where it begins, how many classes a point has, the class that holds the threshold, and results
-above it. `by_of`, `background_of`: by the code of a length,
-what x0 + x1·size is at least, and what mass times the background is at most, above that of `top`, for this length and
-longer ones.
+above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as of a WINDOW, for the whole segment.
+`by_of`, `background_of`: by the code of a length, what x0 + x1·size is at least, and what mass times the background is
+at most, above that of `top`, for this length and longer ones.
+"""
+
+DECODED_TERM = np.dtype(
+    [
+        ("row", np.int64),
+        ("number", np.int64),
+        ("weight", np.float64),
+        ("scale", np.float64),
+        ("top", np.int64),
+        ("rough", np.float64),
+        ("begin", np.int64),
+        ("end", np.int64),
+        ("value", np.float64, 256),
+        ("units", np.uint16, 256),
+    ]
+)
+"""A term of the query whose list is decoded: its `row`, its number in the segment, weight and scale of its impact.
+
+`value`: its impact by code, or a bound of it; `top`: the largest code; `rough`: by how much values may be too large.
+`units`: the values in units, rounded up. `begin`, `end`: its postings in the chunk that is being visited.
 """
 
 WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])
@@ -153,4 +176,37 @@ class Work(NamedTuple):
     touched: npt.NDArray[np.uint32]
     candidates: Records
     results: Records
+    best: Records
     histogram: npt.NDArray[np.int32]
+
+
+class Decoded(NamedTuple):
+    """Decoded lists: places in the chunk, counts minus one, codes. A row for each list, a column for each chunk.
+
+    `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `most`: the list's largest
+    count, 1 for any that has a code. `large`: postings whose counts have none, and these, ascending.
+    """
+
+    docs: npt.NDArray[np.uint16]
+    extras: npt.NDArray[np.uint8]
+    codes: npt.NDArray[np.uint8]
+    begins: Integers
+    tops: npt.NDArray[np.uint8]
+    most: Integers
+    large: Integers
+
+
+class Sums(NamedTuple):
+    """Memory of a pass over decoded lists. `acc`: sums in units by place in the chunk, zeros before and after.
+
+    `hits`: postings of a chunk; `id_rank`: the segment's, by which equal scores are ordered.
+    """
+
+    acc: npt.NDArray[np.uint16]
+    suffix: Floats
+    candidates: Records
+    results: Records
+    histogram: npt.NDArray[np.int32]
+    hits: Integers
+    best: Records
+    id_rank: npt.NDArray[np.uint32]

@@ -13,13 +13,16 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.segment import Segment
-from germane.rank import bound_kernels, document_kernels, forward_kernels, kernels
+from germane.rank import bound_kernels, decoded_kernels, document_kernels, forward_kernels, kernels
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.bound_kernels import FINE_BITS
+from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
+from germane.rank.decoded_kernels import CHUNK
 from germane.rank.plan import Plan
 from germane.rank.records import (
     CANDIDATE,
     CELL,
+    DECODED_TERM,
     HISTOGRAM,
     MODEL,
     RESULT,
@@ -31,12 +34,13 @@ from germane.rank.records import (
     Lists,
     Query,
     Records,
+    Sums,
     Work,
 )
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
-NO_PART = DocumentPart(NOTHING, NOTHING, NOTHING, 0.0)
+NO_PART = DocumentPart(NOTHING, NOTHING, NOTHING, 0.0, 0.0)
 NO_VALUES = DocumentValues(NO_PART, NO_PART, NO_PART)
 LENGTHS = np.append(LENGTH_OF, LENGTH_OF[-1]).astype(np.int64)
 MOST_BITS, LONG, LONG_BITS = 15, 12, 13
@@ -44,8 +48,6 @@ MOST_BITS, LONG, LONG_BITS = 15, 12, 13
 IN_A_WINDOW = 300
 """Postings of a term in a window, so that what is done for each window and term does not count; larger windows would
 be bounded more loosely."""
-FEW = 64
-"""So many results are sorted faster by Python."""
 ROOM = 1 << 14
 """Results collected, beyond those of one window, before the best are selected; at least four times k."""
 
@@ -68,8 +70,31 @@ class Memory(threading.local):
             touched=np.zeros(window, np.uint32),
             candidates=np.zeros(window, CANDIDATE),
             results=np.zeros(window + ROOM, RESULT),
+            best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
+        self.decoded_terms = np.zeros(0, DECODED_TERM)
+        self.sums = Sums(
+            acc=np.zeros(CHUNK, np.uint16),
+            suffix=np.zeros(MOST_TERMS + 1),
+            candidates=np.zeros(0, CANDIDATE),
+            results=np.zeros(0, RESULT),
+            histogram=self.work.histogram,
+            hits=np.zeros(CHUNK, np.int64),
+            best=np.zeros(0, RESULT),
+            id_rank=np.zeros(0, np.uint32),
+        )
+
+    def reserve_decoded(self, n_terms: int, n_results: int) -> tuple[Records, Sums]:
+        """Memory for a query of so many terms over decoded lists."""
+        if n_terms > len(self.decoded_terms):
+            self.decoded_terms = np.zeros(2 * n_terms, DECODED_TERM)
+        if n_results > len(self.sums.results):
+            memory = (np.zeros(n_results, RESULT) for _ in range(2))
+            self.sums = self.sums._replace(
+                candidates=np.zeros(CHUNK, CANDIDATE), results=next(memory), best=next(memory)
+            )
+        return self.decoded_terms, self.sums
 
     def reserve(self, n_terms: int, n_windows: int, n_blocks: int, n_results: int) -> tuple[Query, Work]:
         """Memory for a query of so many terms and so on."""
@@ -83,7 +108,9 @@ class Memory(threading.local):
         if n_blocks > len(query.bounds):
             query = query._replace(bounds=np.zeros((2 * n_blocks, 4)))
         if n_results > len(self.work.results):
-            self.work = self.work._replace(results=np.zeros(2 * n_results, RESULT))
+            self.work = self.work._replace(
+                results=np.zeros(2 * n_results, RESULT), best=np.zeros(2 * n_results, RESULT)
+            )
         self.query = query
         return query, self.work
 
@@ -102,17 +129,16 @@ def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> D
         np.maximum.at(own, codes, values)
         by_length = np.maximum.accumulate(own[::-1])[::-1].copy()
     typical = float(values.mean())
-    return DocumentPart(values, maxima, by_length, typical if math.isfinite(typical) else 0.0)
+    return DocumentPart(values, maxima, by_length, float(maxima.max()), typical if math.isfinite(typical) else 0.0)
 
 
 def terms_in(segment: Segment, plan: Plan, numbers: Sequence[int]) -> TermArrays:
     """The plan's terms that the segment holds; `numbers`: those of the plan's terms there, -1 for one it lacks."""
+    segment.verify_lists(numbers)
     held = np.array(numbers, np.int64)
     if -1 in numbers:
         present = held >= 0
-        segment.verify_lists(held[present])
         return TermArrays(held[present], plan.weight[present], plan.scale[present], plan)
-    segment.verify_lists(held)
     return TermArrays(held, plan.weight, plan.scale, plan)
 
 
@@ -162,7 +188,13 @@ def top_k(
     if mass < 0.0 and len(values.background.values):  # the kernel bounds mass · value by the value's maximum
         mass = -mass
         values = values._replace(background=with_maxima(-values.background.values, segment.length_codes))
-    k, postings = min(k, n_docs), int(segment.df[terms.numbers].sum())
+    k = min(k, n_docs)
+    found = decoded_lists(segment, plan, terms.numbers) if prune else None
+    if found is not None:
+        best = _top_k_decoded(segment, terms, values, mask, k, threshold, mass, found)
+        if best is not None:
+            return best
+    postings = int(segment.df[terms.numbers].sum())
     bits = _window_bits(n_docs, n_terms, postings)
     n_windows = (n_docs >> bits) + 1
     typical = plan.constant + mass * values.background.typical + values.prior.typical
@@ -177,26 +209,41 @@ def top_k(
     w = 0
     while True:
         w = kernels.scan(words, table, *groups, w)
-        scores, docs = _best(work.results[: state["found"]], k, segment.id_rank)
+        n = kernels.order(work.results, state["found"], k, segment.id_rank, work.histogram, work.best)
+        scores, docs = work.best["score"][:n].copy(), work.best["doc"][:n].copy()
         if w == state["n_windows"]:
             return scores, docs
         _start_anew(query.model, work, scores, docs)
 
 
-def _best(results: Records, k: int, id_rank: npt.NDArray[np.uint32]) -> tuple[Floats, Integers]:
-    """The best k results in the total order: score descending, then id ascending."""
-    if len(results) <= FEW:
-        rows = sorted((-score, int(id_rank[doc]), doc) for score, doc in results.tolist())[:k]
-        return np.array([-row[0] for row in rows]), np.array([row[2] for row in rows], np.int64)
-    scores, docs = results["score"], results["doc"]
-    order = np.argsort(-scores)
-    best = scores[order]
-    tied = best[1:] == best[:-1]
-    if tied.any():
-        among = np.flatnonzero(np.append(tied, False) | np.append(False, tied))
-        by_id = np.lexsort((id_rank[docs[order[among]]], -best[among]))
-        order[among] = order[among[by_id]]
-    return best[:k], docs[order[:k]]
+def _top_k_decoded(
+    segment: Segment,
+    terms: TermArrays,
+    values: DocumentValues,
+    mask: Mask,
+    k: int,
+    threshold: float,
+    mass: float,
+    found: Found,
+) -> tuple[Floats, Integers] | None:
+    """What `top_k` gives, over decoded lists; None if more documents may be among the best than there is room for."""
+    plan = terms.plan
+    query_terms, sums = _memory.reserve_decoded(len(terms.numbers), 2 * CHUNK + 4 * k)
+    background = values.background
+    typical = plan.constant + mass * background.typical + values.prior.typical
+    top = float(background.by_length[0]) if len(background.by_length) else 0.0
+    asked = tuple(_asked(terms, mass, threshold, 0, k, top, 1, typical))
+    n = decoded_kernels.top_k(
+        asked,
+        tuple(_documents(segment, plan, values, mask)),
+        (values.norm.highest if len(values.norm.values) else 1.0, values.prior.highest, found.inflation),
+        tuple(found.decoded),
+        found.rows,
+        query_terms,
+        _memory.query.model,
+        (*sums[:-1], segment.id_rank),
+    )
+    return None if n < 0 else (sums.best["score"][:n].copy(), sums.best["doc"][:n].copy())
 
 
 def _start_anew(model: Records, work: Work, scores: Floats, docs: Integers) -> None:

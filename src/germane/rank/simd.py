@@ -13,20 +13,24 @@ _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 
 @intrinsic
 def reach_mask(typingctx: Any, values: Any, begin: Any, limit: Any) -> Any:
-    """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`."""
-    signature = types.uint64(values, types.int64, types.float64)
+    """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`.
+
+    The values are doubles or unsigned integers, the limit as well.
+    """
+    signature = types.uint64(values, types.int64, values.dtype)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
         array, start, bound = args
         data = context.make_array(sig.args[0])(context, builder, value=array).data
-        vector_type = ir.VectorType(_DOUBLE, LANES)
+        vector_type = ir.VectorType(bound.type, LANES)
         pointer = builder.bitcast(builder.gep(data, [start]), vector_type.as_pointer())
-        vector = builder.load(pointer, align=8)
+        vector = builder.load(pointer, align=sig.args[0].dtype.bitwidth // 8)
         undefined = ir.Constant(vector_type, ir.Undefined)
         first = builder.insert_element(undefined, bound, ir.Constant(_I32, 0))
         zeros = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, 0)] * LANES)
         bounds = builder.shuffle_vector(first, undefined, zeros)
-        return builder.bitcast(builder.fcmp_ordered(">=", vector, bounds), _I64)
+        compare = builder.fcmp_ordered if isinstance(sig.args[2], types.Float) else builder.icmp_unsigned
+        return builder.bitcast(compare(">=", vector, bounds), _I64)
 
     return signature, codegen
 

@@ -1,0 +1,143 @@
+"""Posting lists that are kept unpacked in memory, so that a query's terms are only unpacked once.
+
+A posting takes three bytes, or four where saturations are kept beside the counts. Lists are kept from the second search
+of a segment on, and never dropped one by one: when there is no more room they are all forgotten, and those in use come
+back.
+"""
+
+import os
+import threading
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from germane.arrays import Integers
+from germane.errors import ParameterError
+from germane.index.blocks import BLOCK
+from germane.index.segment import Segment
+from germane.rank import decoded_kernels
+from germane.rank.decoded_kernels import CHUNK, CODES
+from germane.rank.kinds import BY_COUNT, SATURATION
+from germane.rank.plan import Plan
+from germane.rank.records import Decoded, Lists
+
+ROOM = 256 << 20
+"""Bytes that all decoded lists of the process may take, unless GERMANE_DECODED_MB says otherwise."""
+LEAST_DOCS = 1024
+"""The lists of a smaller segment are not worth keeping."""
+MOST_TERMS = 2000
+"""Sums of more terms may not fit 16 bits."""
+NOWHERE = 1 << 62
+TOLERANCE = 1.02
+"""Saturations are kept while lengths weigh the same but for this factor: the average length moves as documents come."""
+
+
+class Coding(NamedTuple):
+    """What is kept of a posting beside its count: c/(c + x0 + x1·size), or nothing (x0 < 0)."""
+
+    by_unique: bool
+    x0: float
+    x1: float
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Coding":
+        return cls(plan.sized_by_unique, plan.x0, plan.x1) if plan.kind == SATURATION else cls(False, -1.0, 0.0)
+
+    def inflation(self, other: "Coding") -> float:
+        """A factor that makes what was kept for the other a bound for this one, and the other way round."""
+        if self.by_unique != other.by_unique or min(self.x0, other.x0) < 0.0:
+            return float("inf")
+        pairs = [(self.x0, other.x0), (self.x1, other.x1)]
+        if any((a == 0.0) != (b == 0.0) for a, b in pairs):
+            return float("inf")
+        return max(max(a / b, b / a) for a, b in pairs if a > 0.0)
+
+
+class DecodedLists:
+    """Lists of one segment, unpacked when they are first asked for."""
+
+    def __init__(self, segment: Segment, coding: Coding) -> None:
+        self.coding = coding
+        postings = int(segment.df.sum())
+        chunks, sized = -(-segment.n_docs // CHUNK), coding.x0 >= 0.0
+        extras = np.empty(postings, np.uint8)  # memory is only taken where it is written
+        self.decoded = Decoded(
+            np.empty(postings, np.uint16),
+            extras,
+            np.empty(postings, np.uint8) if sized else extras,
+            np.empty((segment.n_terms, chunks + 1), np.int64),
+            np.empty((segment.n_terms, chunks + 1), np.uint8),
+            np.empty(segment.n_terms, np.int64),
+            np.full((min(segment.n_tokens // CODES, postings) + 1, 2), NOWHERE, np.int64),
+        )
+        self.row_of = np.full(segment.n_terms, -1, np.int64)
+        self._state = np.zeros(3, np.int64)
+        self.a_posting, self.a_list = 4 if sized else 3, 9 * (chunks + 1) + 16
+
+    @property
+    def bytes(self) -> int:
+        """The memory that is taken."""
+        rows, postings, _ = self._state.tolist()
+        return int(postings * self.a_posting + rows * self.a_list + self.row_of.nbytes + self.decoded.large.nbytes)
+
+    def add(self, segment: Segment, numbers: Integers) -> None:
+        """Unpack lists that are not there yet."""
+        size = segment.n_unique if self.coding.by_unique else segment.doc_len
+        lists, coding, begin = Lists(segment.first_block, segment.df), self.coding, int(self._state[0])
+        block = np.empty((2, BLOCK), np.uint32)
+        groups = self._state, tuple(self.decoded), block
+        decoded_kernels.fill(*segment.blocks, tuple(lists), size, coding.x0, coding.x1, numbers, *groups)
+        self.row_of[numbers] = np.arange(begin, begin + len(numbers))
+
+
+class Found(NamedTuple):
+    """The rows of a query's lists, and by which factor kept saturations may be too small or too large."""
+
+    decoded: Decoded
+    rows: Integers
+    inflation: float
+
+
+def _room() -> int:
+    told = os.environ.get("GERMANE_DECODED_MB", "")
+    if told and not told.isdecimal():
+        raise ParameterError(f"GERMANE_DECODED_MB must be a number of megabytes, not '{told}'")
+    return int(told) << 20 if told else ROOM
+
+
+_kept: "WeakKeyDictionary[Segment, list[DecodedLists]]" = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | None:
+    """The lists of terms, unpacked; None where they are not kept: there is no room, or no code for their impacts."""
+    room = _room()
+    if segment.n_docs < LEAST_DOCS or len(numbers) > MOST_TERMS or room == 0:
+        return None
+    if plan.kind != SATURATION and plan.kind not in BY_COUNT:
+        return None
+    coding = Coding.of(plan)
+    with _lock:
+        kept = _kept.get(segment)
+        if kept is None:  # a process that asks once has its answer sooner without
+            _kept[segment] = []
+            return None
+        for lists in kept:
+            inflation = 1.0 if lists.coding == coding else coding.inflation(lists.coding)
+            if inflation <= TOLERANCE:
+                break
+        else:
+            kept[:] = [lists for lists in kept if (lists.coding.x0 < 0.0) != (coding.x0 < 0.0)]
+            lists, inflation = DecodedLists(segment, coding), 1.0
+            kept.append(lists)
+        rows = lists.row_of[numbers]
+        if rows.min() < 0:
+            missing = numbers[rows < 0]
+            wanted = int(segment.df[missing].sum()) * lists.a_posting + len(missing) * lists.a_list
+            if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > room:
+                _kept.clear()
+                return None
+            lists.add(segment, missing)
+            rows = lists.row_of[numbers]
+        return Found(lists.decoded, rows, inflation)

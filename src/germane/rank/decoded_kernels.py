@@ -1,0 +1,405 @@
+"""Scoring over decoded lists: exact top k where the lists of the query's terms lie unpacked in memory.
+
+A list is kept as two bytes for each document (its place in a chunk of 2^16) and one byte for its count, or for its
+saturation c/(c + x0 + x1·size) rounded up. So an impact is bounded by a small table for each term, in whole units that
+add up in 16 bits without overflow, and a posting costs a nanosecond.
+
+The road (MaxScore over chunks): in each chunk, the terms that can lift a document over the threshold are added up, and
+documents that can still reach it are looked up in the lists of the others. What comes out are bounds of scores; the
+documents whose bounds reach what k documents surely have are then scored exactly, in the canonical order of terms.
+
+Equivalent in NumPy: see `rank.kernels`.
+"""
+
+import math
+
+import numpy as np
+
+from germane.index.block_kernels import decode_block
+from germane.index.blocks import BLOCK
+from germane.jit import inner, kernel
+from germane.rank.impact_kernels import impact, score_of
+from germane.rank.kernels import arrange, forget, rise, take
+from germane.rank.kinds import SATURATION
+from germane.rank.records import HISTOGRAM, Asked, Decoded, Documents, Lists, Sums
+from germane.rank.simd import LANES, lowest_bit, reach_mask
+
+CHUNK_BITS = 16
+CHUNK = 1 << CHUNK_BITS
+CODES = 256
+ROOM_IN_UNITS = 60000.0
+"""What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
+ASKING = 16
+"""Looking a document up in a list costs as much as adding so many postings."""
+PIECE = 4096
+"""The threshold is looked at again after so many places of a chunk."""
+SPARSE = 16
+"""A chunk is searched whole if a SPARSE-th of it, or more, was added; else its postings are gone through again."""
+
+
+@kernel
+def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
+    """Unpack the lists of terms behind those that are there; `state` counts lists, postings, and large counts.
+
+    `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one.
+    """
+    lists, decoded, docs, extras = Lists(*lists), Decoded(*decoded), block[0], block[1]
+    row, used, n_large = state[0], state[1], state[2]
+    for number in numbers:
+        df, first, previous, chunk = lists.df[number], lists.first_block[number], np.int64(-1), 0
+        decoded.begins[row, 0], decoded.tops[row, 0], decoded.most[row] = used, 0, 1
+        for done in range(0, df, BLOCK):
+            b, n = first + done // BLOCK, min(BLOCK, df - done)
+            decode_block(words, table, b, n, previous, docs, extras, 0)
+            previous = np.int64(table[b].last)
+            for i in range(n):
+                d, count = np.int64(docs[i]), np.int64(extras[i]) + 1
+                while chunk < d >> CHUNK_BITS:
+                    chunk += 1
+                    decoded.begins[row, chunk], decoded.tops[row, chunk] = used, 0
+                code = count - 1 if count < CODES else CODES - 1
+                if count >= CODES:
+                    decoded.large[n_large, 0], decoded.large[n_large, 1] = used, count
+                    n_large += 1
+                    if count > decoded.most[row]:
+                        decoded.most[row] = count
+                decoded.docs[used], decoded.extras[used] = np.uint16(d & (CHUNK - 1)), np.uint8(code)
+                if x0 >= 0.0:
+                    share = count / (count + (x0 + x1 * np.float64(size[d])))
+                    code = np.int64(math.ceil(share * CODES)) - 1  # share <= 1
+                    decoded.codes[used] = np.uint8(code)
+                if code > decoded.tops[row, chunk]:
+                    decoded.tops[row, chunk] = np.uint8(code)
+                used += 1
+        while chunk + 1 < decoded.begins.shape[1]:
+            chunk += 1
+            decoded.begins[row, chunk], decoded.tops[row, chunk] = used, 0
+        row += 1
+    state[0], state[1], state[2] = row, used, n_large
+
+
+@inner
+def top_code(decoded, row):
+    """The largest code of a list."""
+    top = np.int64(0)
+    for chunk in range(decoded.tops.shape[1]):
+        if decoded.tops[row, chunk] > top:
+            top = np.int64(decoded.tops[row, chunk])
+    return top
+
+
+@inner
+def begin(asked, decoded, rows, terms, m, inflation, n_docs):
+    """Fill the records of the model and of the terms, with impacts and units by code."""
+    settings, total = asked.settings, 0.0
+    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
+    m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
+    m.k, m.prune = np.int64(settings[8]), True
+    m.n_docs, m.n_terms, m.found = n_docs, len(rows), 0
+    for i in range(m.n_terms):
+        t, row = terms[i], rows[i]
+        t.row, t.weight, t.scale, t.number = row, asked.weight[i], asked.scale[i], asked.numbers[i]
+        t.top = top_code(decoded, row)
+        for code in range(t.top + 1):
+            if m.kind == SATURATION:
+                t.value[code] = t.weight * min(inflation * (code + 1) / CODES, 1.0)
+            else:
+                t.value[code] = impact(t, m, np.float64(code) + 1.0, 1.0)
+        t.rough = t.weight * (inflation - 1.0 / inflation + inflation / CODES) if m.kind == SATURATION else 0.0
+        if m.kind != SATURATION and t.top == CODES - 1:
+            t.rough = impact(t, m, np.float64(decoded.most[row]), 1.0) - t.value[t.top]
+            t.value[t.top] += t.rough
+        total += t.value[t.top]
+    m.unit = max(total, 5e-324) / ROOM_IN_UNITS
+    rough = 0.0
+    for i in range(m.n_terms):
+        t = terms[i]
+        for code in range(t.top + 1):
+            t.units[code] = np.uint16(math.ceil(t.value[code] / m.unit)) + np.uint16(1)
+        rough += t.rough + 2.0 * m.unit
+    return rough
+
+
+@inner
+def enter(decoded, t, chunk):
+    """Find the term's postings of a chunk; how many."""
+    t.begin, t.end = decoded.begins[t.row, chunk], decoded.begins[t.row, chunk + 1]
+    return t.end - t.begin
+
+
+@inner
+def add(decoded, t, acc):
+    """Add the units of the term's postings in the chunk."""
+    docs, codes, units = decoded.docs, decoded.codes, t.units
+    for p in range(np.uint64(t.begin), np.uint64(t.end)):
+        acc[np.uint64(docs[p])] += units[np.uint64(codes[p])]
+
+
+@inner
+def find(docs, t, d):
+    """The term's posting of document d in the chunk, or -1."""
+    begin, end, place = np.uint64(t.begin), np.uint64(t.end), np.uint16(d & (CHUNK - 1))
+    while begin < end:
+        middle = (begin + end) >> np.uint64(1)
+        if docs[middle] < place:
+            begin = middle + np.uint64(1)
+        else:
+            end = middle
+    return np.int64(begin) if np.int64(begin) < t.end and docs[begin] == place else np.int64(-1)
+
+
+@inner
+def admit(docs, m, sums, d, units, later, n):
+    """Take document d in, if it is wanted and its bound reaches the threshold; how many candidates there are then.
+
+    `later`: units it may still get from other terms; if there are none its bound is complete, else it is a candidate.
+    """
+    if len(docs.mask) > 0 and docs.mask[d] == 0:
+        return n
+    score = score_of(docs, m, d, (units + later) * m.unit)
+    if score >= m.threshold:
+        if later == 0.0:
+            take(m, sums, d, score)
+        else:
+            sums.candidates[n].doc, sums.candidates[n].sum = d, units
+            n += 1
+    return n
+
+
+@inner
+def collect(docs, m, sums, base, begin, end, need, later):
+    """Admit the documents from `begin` to `end` of a chunk that have what they need; all sums are cleared.
+
+    How many candidates.
+    """
+    n, acc = 0, sums.acc
+    for group in range(begin, end, LANES):
+        reaching = reach_mask(acc, group, need)
+        while reaching != 0:
+            place = group + lowest_bit(reaching)
+            reaching &= reaching - np.uint64(1)
+            n = admit(docs, m, sums, base + place, np.float64(acc[place]), later, n)
+    for place in range(np.uint64(begin), np.uint64(end)):
+        acc[place] = np.uint16(0)
+    return n
+
+
+@inner
+def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
+    """The same for all documents of a chunk that the first terms touched."""
+    n, acc = 0, sums.acc
+    for i in range(n_terms):
+        t = terms[i]
+        for p in range(np.uint64(t.begin), np.uint64(t.end)):
+            place = np.uint64(decoded.docs[p])
+            if acc[place] >= need:
+                n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), later, n)
+            acc[place] = np.uint16(0)
+    return n
+
+
+@inner
+def count_reaching(decoded, terms, n, whole, places, acc, need, most):
+    """How many places reach `need`, one as often as it was added to if not `whole`; stops counting above `most`."""
+    reaching = 0
+    if whole:
+        for place in range(np.uint64(places)):
+            reaching += acc[place] >= need
+        return reaching
+    for i in range(n):
+        t = terms[i]
+        for p in range(np.uint64(t.begin), np.uint64(t.end)):
+            reaching += acc[np.uint64(decoded.docs[p])] >= need
+        if reaching > most:
+            break
+    return reaching
+
+
+@inner
+def look_up(decoded, t, candidates, n, least):
+    """Add the term to the candidates that hold it; keeps those that have at least `least`."""
+    kept = 0
+    for c in range(n):
+        d, total = candidates[c].doc, candidates[c].sum
+        p = find(decoded.docs, t, d)
+        if p >= 0:
+            total += np.float64(t.units[np.uint64(decoded.codes[p])])
+        if total >= least:
+            candidates[kept].doc, candidates[kept].sum = d, total
+            kept += 1
+    return kept
+
+
+@inner
+def required_units(m):
+    """What a sum must reach, so that a score may reach the threshold."""
+    units = (m.threshold - m.flat) / (m.norm * m.unit)
+    return units if units > 0.0 else 0.0
+
+
+@inner
+def units_needed(required, later):
+    """What a sum must be already, at least 1, if it may get so much later."""
+    need = required - later
+    return np.uint16(1) if need < 1.0 else np.uint16(65535) if need > 65535.0 else np.uint16(need)
+
+
+@inner
+def split(decoded, m, terms, suffix, chunk, required):
+    """How many terms are essential in a chunk, 0 for none; fills `suffix`: the bounds from a term on."""
+    essential = 0
+    suffix[m.n_terms] = 0.0
+    for i in range(m.n_terms - 1, -1, -1):
+        t = terms[i]
+        n = enter(decoded, t, chunk)
+        suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0)
+        if essential == 0 and suffix[i] >= required:
+            essential = i + 1
+    return essential
+
+
+@inner
+def add_essential(decoded, m, terms, sums, essential, places):
+    """Add up the essential terms of a chunk, and more of them until few places can reach what is required.
+
+    Returns how many terms were added, and their postings.
+    """
+    required, n_terms, done, size, rest = required_units(m), m.n_terms, 0, np.int64(0), np.int64(0)
+    for i in range(essential, n_terms):
+        rest += terms[i].end - terms[i].begin
+    while True:
+        for i in range(done, essential):
+            add(decoded, terms[i], sums.acc)
+            size += terms[i].end - terms[i].begin
+        if essential == n_terms:
+            return essential, size
+        need, most = units_needed(required, sums.suffix[essential]), rest // (ASKING * (n_terms - essential))
+        if count_reaching(decoded, terms, essential, size * SPARSE > places, places, sums.acc, need, most) <= most:
+            return essential, size
+        done, half = essential, rest // 2
+        while essential < n_terms and (essential == done or rest > half):
+            rest -= terms[essential].end - terms[essential].begin
+            essential += 1
+
+
+@inner
+def visit(docs, decoded, terms, m, sums, chunk):
+    """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
+    n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
+    places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
+    essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
+    if essential == 0:
+        return
+    essential, size = add_essential(decoded, m, terms, sums, essential, places)
+    piece = PIECE if size * SPARSE > places else places
+    for begin in range(0, places, piece):
+        required, later = required_units(m), sums.suffix[essential]
+        need = units_needed(required, later)
+        if piece == PIECE:
+            end = begin + piece if begin + piece < places else places
+            n = collect(docs, m, sums, base, begin, end, need, later)
+        else:
+            n = collect_touched(docs, m, sums, decoded, terms, essential, base, need, later)
+        for i in range(essential, n_terms):
+            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1])
+        for c in range(n):
+            score = score_of(docs, m, candidates[c].doc, candidates[c].sum * m.unit)
+            if score >= m.threshold:
+                take(m, sums, candidates[c].doc, score)
+        rise(m, sums.histogram)
+
+
+@inner
+def exact(decoded, t, m, size, p, d):
+    """The impact of the term's posting p, in document d."""
+    count = np.int64(decoded.extras[p]) + 1
+    if count < CODES and m.kind != SATURATION:
+        return t.value[count - 1]
+    if count == CODES:
+        at = 0
+        for step in range(47, -1, -1):
+            further = at + (1 << step)
+            if further < len(decoded.large) and decoded.large[further, 0] <= p:
+                at = further
+        count = decoded.large[at, 1]
+    return impact(t, m, np.float64(count), m.x0 + m.x1 * np.float64(size[d]))
+
+
+@inner
+def find_marked(docs, t, marks, hits):
+    """The term's postings in the chunk whose documents are marked, into `hits`. How many."""
+    n = np.uint64(0)
+    for p in range(np.uint64(t.begin), np.uint64(t.end)):
+        hits[n] = p
+        n += np.uint64(marks[np.uint64(docs[p])] > 0)
+    return np.int64(n)
+
+
+@inner
+def find_each(docs, t, results, a, b, hits):
+    """The term's postings in the chunk of the results from a to b, into `hits`. How many."""
+    n = 0
+    for r in range(a, b):
+        p = find(docs, t, results[r].doc)
+        if p >= 0:
+            hits[n] = p
+            n += 1
+    return n
+
+
+@inner
+def score(docs, decoded, terms, m, sums):
+    """Put exact scores in the place of the results' bounds; the results' chunks ascend."""
+    results, totals, marks, hits, a = sums.results, sums.candidates, sums.acc, sums.hits, 0
+    while a < m.found:
+        chunk, b, postings = results[a].doc >> CHUNK_BITS, a, np.int64(0)
+        while b < m.found and b - a < CHUNK - 1 and results[b].doc >> CHUNK_BITS == chunk:
+            marks[results[b].doc & (CHUNK - 1)] = np.uint16(b - a + 1)
+            totals[b - a].sum = 0.0
+            b += 1
+        for i in range(m.n_terms):
+            postings += enter(decoded, terms[i], chunk)
+        few = (b - a) * m.n_terms * ASKING < postings
+        for i in range(m.n_terms):
+            t = terms[i]
+            n = find_each(decoded.docs, t, results, a, b, hits) if few else find_marked(decoded.docs, t, marks, hits)
+            for h in range(n):
+                place = np.int64(decoded.docs[hits[h]])
+                value = exact(decoded, t, m, docs.size, hits[h], (chunk << CHUNK_BITS) + place)
+                totals[np.int64(marks[place]) - 1].sum += value
+        for r in range(a, b):
+            d = results[r].doc
+            marks[d & (CHUNK - 1)] = np.uint16(0)
+            results[r].score = score_of(docs, m, d, totals[r - a].sum)
+        a = b
+
+
+@kernel
+def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
+    """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
+
+    First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
+    the largest norm and prior, and the factor by which kept saturations may be wrong.
+    """
+    asked, docs, decoded, sums = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums)
+    m, prior = model[0], extremes[1]
+    rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
+    m.norm, m.flat = extremes[0], m.constant + m.mass * m.top + prior
+    total = m.norm * m.unit * ROOM_IN_UNITS
+    m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
+    m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
+    magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
+    if prior > -np.inf:
+        magnitude += abs(prior)
+    m.slack = m.norm * rough + 1e-12 * magnitude
+    for place in range(len(sums.histogram)):
+        sums.histogram[place] = 0
+    for chunk in range(decoded.begins.shape[1] - 1):
+        if m.found + CHUNK > len(sums.results):
+            forget(sums.results, m)
+            if m.found + CHUNK > len(sums.results):
+                return -1
+        visit(docs, decoded, terms, m, sums, chunk)
+    forget(sums.results, m)
+    score(docs, decoded, terms, m, sums)
+    return arrange(sums.results, m.found, m.k, sums.id_rank, sums.histogram, sums.best)
