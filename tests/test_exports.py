@@ -49,7 +49,8 @@ PUBLIC = {
         "experiment_files", "published_experiments", "read_experiment", "run_experiment", "write_report",
     ],
     "germane.rank": [
-        "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "model_named",
+        "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "keep_decoded",
+        "model_named",
     ],
     "germane.engine": [
         "AddReport", "ByModel", "Candidates", "Engine", "ExplainRequest", "ExplainResponse", "Explanation",

@@ -148,3 +148,96 @@ def test_only_plain_things_are_saved(tmp_path):
         with pytest.raises(ParameterError, match="cannot be saved"):
             saving.write_model(tmp_path / "x", {"thing": thing}, SAVED_CLASSES)
     assert os.listdir(tmp_path) == []
+
+
+def forged(path, arrays, **settings):
+    """A file with a right checksum over what `arrays` and `settings` say."""
+    archive = BytesIO()
+    body = {"settings": np.frombuffer(json.dumps(settings).encode(), np.uint8)} if settings else {}
+    np.savez_compressed(archive, **body, **arrays)
+    sign(path, archive.getvalue())
+
+
+def sign(path, body):
+    path.write_bytes(b"%s 1 %s\n" % (saving.MAGIC, hashlib.sha256(body).hexdigest().encode()) + body)
+
+
+def test_zeros_are_not_unpacked(tmp_path):
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as members, members.open("a0.npy", "w") as file:
+        for _ in range(200):
+            file.write(bytes(1 << 20))
+    sign(tmp_path / "zeros", archive.getvalue())
+    with pytest.raises(InputError, match="unpacks to 209,715,200 bytes, more than 100 times its size: refused"):
+        TextClassifier.load(tmp_path / "zeros")
+
+
+def test_tables_of_zeros_are_not_made(tmp_path, saved):
+    def change(settings, arrays):
+        sums = settings["estimator"]["statistics"]["dict"]["sums"]
+        sums["shape"] = [sums["shape"][0], 1 << 28]
+
+    settings, arrays = changed(saved, change)
+    forged(tmp_path / "zeros", arrays, **settings)
+    with pytest.raises(InputError, match=r"the tables of the saved classifier need [\d,]{13,} bytes, far more than"):
+        TextClassifier.load(tmp_path / "zeros")
+
+
+def test_an_array_that_claims_to_be_larger_than_it_is(tmp_path):
+    head = BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (1 << 60,)})
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("settings.npy", head.getvalue())
+    sign(tmp_path / "large", archive.getvalue())
+    with pytest.raises(InputError, match="cannot read"):
+        TextClassifier.load(tmp_path / "large")
+
+
+def test_deep_settings(tmp_path):
+    deep = b'{"list":[' * 100_000 + b"]}" * 100_000
+    archive = BytesIO()
+    np.savez_compressed(archive, settings=np.frombuffer(deep, np.uint8))
+    sign(tmp_path / "deep", archive.getvalue())
+    with pytest.raises(InputError, match="cannot read"):
+        TextClassifier.load(tmp_path / "deep")
+
+
+def changed(saved, change):
+    """The saved file with its settings and arrays changed, and a right checksum."""
+    body = saved[saved.index(b"\n") + 1 :]
+    with np.load(BytesIO(body)) as archive:
+        arrays = dict(archive)
+    settings = json.loads(arrays.pop("settings").tobytes())
+    change(settings["dict"], arrays)
+    return settings, arrays
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s, a: a.update({s["estimator"]["statistics"]["dict"]["sums"]["sparse"][1]: np.array([1 << 30])}),
+        lambda s, a: a[s["estimator"]["statistics"]["dict"]["sums"]["sparse"][2]].__setitem__(-1, -(1 << 31)),
+        lambda s, a: a[s["estimator"]["statistics"]["dict"]["sums"]["sparse"][2]].__setitem__(1, -1),
+        lambda s, a: a[s["estimator"]["statistics"]["dict"]["sums"]["sparse"][1]].__setitem__(0, -1),
+        lambda s, a: s["estimator"]["statistics"]["dict"]["sums"].update(shape=[1 << 40, 1 << 40]),
+        lambda s, a: s["estimator"]["statistics"]["dict"]["sums"].update(shape=[3, 1 << 20]),
+        lambda s, a: a.update({s["estimator"]["statistics"]["dict"]["background"]["array"]: np.ones(1)}),
+        lambda s, a: a.update({s["estimator"]["statistics"]["dict"]["n_docs"]["array"]: np.full(3, np.nan)}),
+        lambda s, a: s["terms"]["list"].append("more"),
+        lambda s, a: s["terms"].update(list=[7] * len(s["terms"]["list"])),
+        lambda s, a: s.update(classes={"array": s["empty_scores"]["array"]}, empty_scores=None),
+        lambda s, a: s.update(estimator={"estimator": "LinearSVC", "parameters": {}, "fitted": {"predict": 1}}),
+        lambda s, a: s.update(notes=7),
+        lambda s, a: s.update(prior=7),
+        lambda s, a: s.update(prior={"list": [0.5, 0.5]}),
+        lambda s, a: s.update(chosen={"list": []}),
+        lambda s, a: s.update(sharpness="sharp"),
+        lambda s, a: s.update(analyzer=3),
+    ],
+)  # fmt: skip
+def test_parts_that_do_not_fit_together(tmp_path, saved, change):
+    settings, arrays = changed(saved, change)
+    forged(tmp_path / "forged", arrays, **settings)
+    with pytest.raises(InputError, match="forged"):
+        TextClassifier.load(tmp_path / "forged")

@@ -199,6 +199,7 @@ def test_without_a_relevant_mark(run, sample, documents):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
+        (("--relevant", "1" * 5000), "is neither an id nor a place among 80 results"),
         (("--relevant", "nobody"), "'nobody' is neither an id nor a place among 80 results"),
         (("--relevant", "81"), "neither"),
         (("--not", "0"), "--not '0'"),

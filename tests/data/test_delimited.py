@@ -132,4 +132,4 @@ def test_round_trip(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("csv") / "d.csv"
     with open(path, "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "text"), *rows])
-    assert pairs(path) == [(key.strip(), {"text": text}) for key, text in rows]
+    assert pairs(path) == [(key, {"text": text}) for key, text in rows]

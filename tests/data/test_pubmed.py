@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from germane.data import lines, pubmed
+from germane.data import pubmed
 from germane.data.bad_records import SkipReport
 from germane.data.pubmed import read_pubmed
 from germane.errors import InputError
@@ -155,9 +155,9 @@ def test_a_record_without_an_id(write):
 
 
 def test_a_record_or_tag_without_end_is_refused(write, monkeypatch):
-    monkeypatch.setattr(lines, "MAX_RECORD_BYTES", 10_000)
+    monkeypatch.setattr(pubmed, "MAX_ARTICLE_BYTES", 10_000)
     monkeypatch.setattr(pubmed, "MAX_TOKEN_BYTES", 100_000)
-    with pytest.raises(InputError, match="line 2: longer than 10,000 bytes"):
+    with pytest.raises(InputError, match="line 2: an article of more than 10,000 bytes"):
         pairs(write("d.xml", "<PubmedArticleSet>\n<PubmedArticle>" + "text " * 100_000))
     with pytest.raises(InputError, match="one XML tag of more than 100,000 bytes"):
         pairs(write("d.xml", "<PubmedArticleSet>\n<!-- " + "text " * 100_000))

@@ -31,8 +31,11 @@ def test_empty(write):
     [
         ("1 a\n", "line 1: 2 columns, where 4 .* or 3"),
         ("1 0 a 1\n1 b 1\n", "line 2: 3 columns, where 4 are needed"),
-        ("1 0 a 1\n1 0 b high\n", "line 2, field 'grade': a grade must be a whole number, not 'high'"),
-        ("1 0 a 1.0\n", "line 1, field 'grade': a grade must be a whole number, not '1.0'"),
+        (
+            "1 0 a 1\n1 0 b high\n",
+            "line 2, field 'grade': a grade must be a whole number of at most 64 bits, not 'high'",
+        ),
+        ("1 0 a 1.0\n", "line 1, field 'grade': a grade must be a whole number of at most 64 bits, not '1.0'"),
         ("1 0 a 1_0\n", "line 1, field 'grade'"),
         ("qid a 1\nqid b x\n", "line 2, field 'grade'"),
         ("1 0 a 1\n2 0 a 1\n1 0 a 0\n", "line 3: query '1' and document 'a' are on line 1 already"),

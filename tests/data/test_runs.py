@@ -27,7 +27,7 @@ def test_a_no_break_space_is_part_of_an_id(write):
     [
         ("1 Q0 b 2 1.0", "line 2: 5 columns, where 6"),
         ("1 Q0 b 2 1.0 my run", "line 2: 7 columns, where 6"),
-        ("1 Q0 b second 1.0 x", "line 2, field 'rank': a rank must be a whole number, not 'second'"),
+        ("1 Q0 b second 1.0 x", "line 2, field 'rank': a rank must be a whole number of at most 64 bits, not 'second'"),
         ("1 Q0 b 2 high x", "line 2, field 'score': a score must be a number, not 'high'"),
         ("1 Q0 b 2 NaN x", "line 2, field 'score': a score must be a number, not 'NaN'"),
         ("1 Q0 b 2 1_0 x", "line 2, field 'score'"),

@@ -135,6 +135,12 @@ def test_k_beyond_the_collection(library: Engine) -> None:
     assert library.search("heart", 10**6).ids == library.search("heart").ids
 
 
+@pytest.mark.parametrize("threads", [0, -1])
+def test_a_batch_needs_a_thread(library: Engine, threads: int) -> None:
+    with pytest.raises(ParameterError, match="threads must be a whole number of at least 1"):
+        list(library.batch([], threads=threads))
+
+
 def test_batch_reads_topics_as_plain_text(library: Engine) -> None:
     topics = [Topic("q1", "heart -surgery"), Topic("q2", "zebra"), Topic("q3", "nofield:knee")]
     results = dict(library.batch(topics, threads=2))

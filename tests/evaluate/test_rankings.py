@@ -62,6 +62,13 @@ def test_qrels_formats(write, content):
         ('{"qid": 1, "docid": 2, "score": 1}\n{"qid": 1, "docid": 2, "score": 1}', "line 2: query '1'"),
         ('{"qid": 1, "docid": 2, "score": 1}\n[]', "line 2: a JSON object is needed"),
         (b"1 Q0 \xff 1 1 t\n", "line 1: byte 6"),
+        ('{"q": ' * 100_000, "line 1: not valid JSON"),
+        ('{"q": {"d": 1%s}}' % ("0" * 400), "a score must be a number, not 1000"),
+        ('{"q": {"\\ud800": 1}}', "surrogates not allowed"),
+        (
+            '{"qid": 100000000000000000001, "docid": 2, "score": 1}',
+            "an id must be a text or a whole number of at most 64",
+        ),
     ],
 )
 def test_bad_runs(write, content, message):
@@ -78,7 +85,9 @@ def test_bad_runs(write, content, message):
         ("", "holds no judgements"),
         ("1 0 a x\n", "line 1, field 'grade'"),
         ("1 0 a 1\n1 0 a 0\n", "line 2: query '1' and document 'a' are on line 1 already"),
-        ('{"1": {"a": 1.5}}', "a grade must be a whole number, not 1.5"),
+        ("1 0 a 9223372036854775808\n", "at most 64 bits, not '9223372036854775808'"),
+        ('{"1": {"a": 9223372036854775808}}', "at most 64 bits, not 9223372036854775808"),
+        ('{"1": {"a": 1.5}}', "a grade must be a whole number of at most 64 bits, not 1.5"),
     ],
 )
 def test_bad_qrels(write, content, message):

@@ -26,6 +26,14 @@ def test_missing_folders(tmp_path):
         read_experiment(tmp_path / "none.toml")
 
 
+@pytest.mark.parametrize("text", ["x = " + "[" * 100_000, "x = 1" + "0" * 5000, "x ="])
+def test_what_no_toml_reader_can_bear(tmp_path, text):
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match="not valid TOML"):
+        read_experiment(path)
+
+
 @pytest.mark.parametrize("name", sorted(experiment_files(PUBLISHED)))
 def test_every_experiment_can_be_read_and_is_fully_expected(name):
     experiment = read_experiment(PUBLISHED / f"{name}.toml")

@@ -63,6 +63,11 @@ def test_who_passes(engine, query: str, expected: str) -> None:
     assert engine.search(f"word {query}").ids == list(expected)
 
 
+def test_a_long_number_that_is_none_is_told_at_once(engine) -> None:
+    """A pattern that tried every way to cut the digits would take minutes."""
+    assert engine.search(f"word date:{'1' * 100_000}x").ids == []
+
+
 def test_a_filter_alone_finds_nothing(engine) -> None:
     """Documents are ranked by words; a filter only narrows them."""
     assert len(engine.search("year:2005")) == 0

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane import Document, Engine
+from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
 from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, decoded, model_named, scoring
@@ -387,12 +388,23 @@ def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str,
 def test_lists_are_forgotten_when_there_is_no_room(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_named("bm25")
     expected = [large.search({word: 1.0, "w0": 1.0}, model, 5, prune=False) for word in WORDS[1:30]]
-    monkeypatch.setattr(decoded, "ROOM", 30_000)
+    monkeypatch.setattr(decoded, "_room", 30_000)
     found = [large.search({word: 1.0, "w0": 1.0}, model, 5) for word in WORDS[1:30]]
     assert all(
         (ours.scores == theirs.scores).all() and (ours.docs == theirs.docs).all()
         for ours, theirs in zip(found, expected, strict=True)
     )
+
+
+def test_the_room_for_lists_can_be_chosen(large: Searcher) -> None:
+    model = model_named("bm25")
+    expected = large.search({"w1": 1.0}, model, 5, prune=False)
+    for megabytes in (0, 1, 256):
+        decoded.keep_decoded(megabytes)
+        for _ in range(3):
+            assert large.search({"w1": 1.0}, model, 5).scores.tolist() == expected.scores.tolist()
+    with pytest.raises(ParameterError, match="megabytes"):
+        decoded.keep_decoded(-1)
 
 
 def test_kept_saturations_serve_while_the_average_length_moves() -> None:

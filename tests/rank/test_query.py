@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from germane import Analyzer
 from germane.errors import QueryError
 from germane.rank.filters import FieldFilter
-from germane.rank.query import ParsedQuery, parse, plain
+from germane.rank.query import MAX_CONDITIONS, ParsedQuery, parse, plain
 
 ANALYZER = Analyzer()
 FIELDS = {"year", "journal", "author", "pub.date", "is-open"}
@@ -128,3 +128,10 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except QueryError:
         return
     assert all(weight >= 0 for weight in parsed.weights.values())
+
+
+@pytest.mark.parametrize("item", ["+heart ", "-heart ", "year:1990 "])
+def test_a_query_of_very_many_conditions(item: str) -> None:
+    assert read(item * MAX_CONDITIONS)
+    with pytest.raises(QueryError, match=r"10,001 conditions .* where 10,000 can be asked"):
+        read(item * (MAX_CONDITIONS + 1))

@@ -24,7 +24,7 @@ from germane.classify.explanation import ClassPart, Label, TextExplanation, Word
 from germane.classify.log_ratio import SmoothedLogRatio
 from germane.classify.multinomial import MultinomialClassifier
 from germane.classify.one_versus_rest import OneVersusRestRanker
-from germane.classify.saving import read_model, write_model
+from germane.classify.saving import LARGEST_TABLE, read_model, refusing_what_is_forged, write_model
 from germane.classify.smoothed_dirichlet import SmoothedDirichletClassifier
 from germane.classify.targets import Targets
 from germane.classify.text_models import text_model
@@ -43,8 +43,6 @@ from germane.lm.parameters import distribution
 from germane.text import Analyzer, AnyAnalyzer, analyzer_from_dict
 
 VALIDATION_SHARE = 0.2
-LARGEST_TABLE = 1 << 30
-"""Classes × words that a model may hold: 8 GB of numbers."""
 
 SAVED_CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -387,29 +385,61 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | Path) -> Self:
         """The classifier that `save` wrote; `InputError` where the file is missing, damaged or something else."""
         content = read_model(path, SAVED_CLASSES)
-        try:
-            analyzer = analyzer_from_dict(content["analyzer"]["settings"])
-            if analyzer.fingerprint != content["analyzer"]["fingerprint"]:
-                raise InputError("was learnt with other stop words or another tokeniser: learn it again")
-            found = cls(
-                content["model"], analyzer=analyzer, tune=content["tune"], random_state=content["random_state"],
-                prior=content["prior"],
-            )  # fmt: skip
-            text_model(found.model)
-            found.classes_, found.multi_label_ = content["classes"], content["multi_label"]
-            found.chosen_ = content["chosen"]
-            found.tuning_ = [Trial(parameters, value) for parameters, value in content["tuning"]]
-            found.thresholds_, found.sharpness_ = content["thresholds"], content["sharpness"]
-            found._empty_scores, found.n_empty_ = content["empty_scores"], content["n_empty"]
-            found.terms_, found.surfaces_ = content["terms"], content["surfaces"]
-            found.notes_, found.estimator_ = content["notes"], content["estimator"]
-        except KeyError as error:
-            raise InputError(f"the saved classifier lacks {error}", source=str(path)) from None
-        except GermaneError as error:
-            raise InputError(str(error), source=str(path)) from None
+        with refusing_what_is_forged(path):
+            try:
+                found = cls._from_content(content)
+            except KeyError as error:
+                raise InputError(f"the saved classifier lacks {error}", source=str(path)) from None
+            except GermaneError as error:
+                raise InputError(str(error), source=str(path)) from None
+            found._check_loaded()
+        return found
+
+    @classmethod
+    def _from_content(cls, content: Mapping[str, Any]) -> Self:
+        analyzer = analyzer_from_dict(content["analyzer"]["settings"])
+        if analyzer.fingerprint != content["analyzer"]["fingerprint"]:
+            raise InputError("was learnt with other stop words or another tokeniser: learn it again")
+        found = cls(
+            content["model"], analyzer=analyzer, tune=content["tune"], random_state=content["random_state"],
+            prior=content["prior"],
+        )  # fmt: skip
+        text_model(found.model)
+        found.classes_, found.multi_label_ = content["classes"], content["multi_label"]
+        found.chosen_ = content["chosen"]
+        found.tuning_ = [Trial(parameters, value) for parameters, value in content["tuning"]]
+        found.thresholds_, found.sharpness_ = content["thresholds"], content["sharpness"]
+        found._empty_scores, found.n_empty_ = content["empty_scores"], content["n_empty"]
+        found.terms_, found.surfaces_ = content["terms"], content["surfaces"]
+        found.notes_, found.estimator_ = content["notes"], content["estimator"]
         found._prior = found.prior
         found.vocabulary_ = {term: column for column, term in enumerate(found.terms_)}
         return found
+
+    def _check_loaded(self) -> None:
+        """Raise unless the parts of a loaded classifier fit together, and it answers."""
+        n_classes, n_terms = len(self.classes_), len(self.terms_)
+        of_classes = [self._empty_scores, *([] if self.thresholds_ is None else [self.thresholds_])]
+        if self.multi_label_ is not (self.thresholds_ is not None) or isinstance(self.sharpness_, str):
+            raise ValueError
+        if self.multi_label_:
+            of_classes.append(self.sharpness_)
+        words = [*self.terms_, *self.surfaces_]
+        if (
+            any(numbers.shape != (n_classes,) or numbers.dtype != np.float64 for numbers in of_classes)
+            or self.classes_.shape != (n_classes,)
+            or not all(isinstance(word, str) for word in words)
+            or not n_terms == len(self.vocabulary_) == len(self.surfaces_)
+            or not all(isinstance(kept, dict) for kept in (self.notes_, self.chosen_))
+            or not all(isinstance(kept, int) for kept in (self.tune, self.n_empty_))
+            or (not isinstance(self.prior, str) and distribution("prior", self._prior).shape != (n_classes,))
+        ):
+            raise ValueError
+        one_word = sparse.csr_array(np.eye(1, n_terms))
+        for numbers in (self._scores(one_word), word_contributions(self.estimator_, one_word)):
+            if numbers.shape != (1, n_classes):
+                raise ValueError
+        self.answer([""])
 
 
 def _texts(texts: Sequence[str]) -> list[str]:

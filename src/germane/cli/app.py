@@ -33,6 +33,7 @@ from germane.cli.commands.tune import tune
 from germane.cli.commands.upgrade import upgrade
 from germane.cli.commands.warmup import warmup
 from germane.cli.failures import Program
+from germane.cli.streams import tell_traceback
 
 FILL: Final = "Make and change an index"
 SEARCH: Final = "Search"
@@ -105,4 +106,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to stop
-    app()
+    try:
+        app()
+    except Exception:
+        sys.excepthook = tell_traceback  # Typer has set one of its own
+        raise

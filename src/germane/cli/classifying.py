@@ -22,12 +22,13 @@ BATCH = 2000
 
 def separator_of(classifier: "TextClassifier") -> str:
     """What stands between labels in the data the classifier was trained on."""
-    return str(classifier.notes_.get("separator", ";"))
+    return str(classifier.notes_.get("separator") or ";")
 
 
 def columns_of(classifier: "TextClassifier", named: Sequence[str] | None) -> list[str]:
     """The columns of words: those named, else those of the training data."""
-    return list(named or classifier.notes_.get("text", ()))
+    noted = classifier.notes_.get("text")
+    return list(named or ([str(name) for name in noted] if isinstance(noted, list) else ()))
 
 
 def answers(classifier: "TextClassifier", texts: Sequence[str], *, progress: bool) -> Iterator["Answers"]:

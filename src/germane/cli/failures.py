@@ -6,12 +6,14 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from germane.cli.streams import tell
+from germane.cli.streams import for_people, one_line, tell
 from germane.errors import GermaneError
 
 NOTHING_FOUND = 1
@@ -24,19 +26,44 @@ DEBUG = "GERMANE_DEBUG"
 """Set this environment variable to see the traceback of an error."""
 
 
+_UsageError: Any = typer.BadParameter.__base__
+"""Of the Click that Typer brings with it, or of the one it finds installed."""
+
+
 class Program(TyperGroup):
     """The command group, whose commands may raise what they like."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run the program; nothing that it writes for people commands their terminal."""
+        with for_people():
+            return super().main(*args, **settings)
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        """Read the command line."""
+        with _neutral_complaints():
+            return super().make_context(*args, **settings)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors that a user can mend become one line."""
         try:
-            result = super().invoke(ctx)
+            with _neutral_complaints():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except (GermaneError, OSError, MemoryError, KeyboardInterrupt) as error:
             if os.environ.get(DEBUG):
                 raise
             raise typer.Exit(_report(error)) from None
         return result
+
+
+@contextmanager
+def _neutral_complaints() -> Iterator[None]:
+    """What was typed may be the name of a file that someone else made; Typer repeats it in colours."""
+    try:
+        yield
+    except _UsageError as error:
+        error.message = one_line(error.message)
+        raise
 
 
 def _report(error: BaseException) -> int:

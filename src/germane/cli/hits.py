@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from germane.cli.snippet import marks, snippet
-from germane.cli.streams import put
+from germane.cli.streams import put_row
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ LONGEST_FACT = 40
 def put_tsv(found: "SearchResponse") -> None:
     """Rank, id, score, title."""
     for hit in found.hits:
-        put(f"{hit.rank}\t{hit.id}\t{hit.score!r}\t{_title(hit)}".encode())
+        put_row((hit.rank, hit.id, hit.score, _title(hit)))
 
 
 def put_trec(found: "SearchResponse", tag: str, topic: str = "1") -> None:

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from germane.cli.streams import terminal
+
 Item = TypeVar("Item")
 
 
@@ -12,10 +14,9 @@ def watched(items: Iterable[Item], label: str, *, total: int | None = None, alwa
     if not (always or sys.stderr.isatty()):
         yield from items
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     counts = MofNCompleteColumn() if total is not None else TextColumn("{task.completed:,}")
     columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=not always) as progress:
+    with Progress(*columns, console=terminal(stderr=True), transient=not always) as progress:
         yield from progress.track(items, total=total, description=label)

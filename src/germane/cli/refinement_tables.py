@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from germane.cli.feedback_tables import MARKS
-from germane.cli.streams import counted, put
+from germane.cli.streams import counted, put_row
 from germane.cli.tables import arrow, titled
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ WORDS = 5
 def put_tsv(refinement: "RefinementResponse") -> None:
     """Rank, rank before, id, probability, 1 if predicted relevant, title."""
     for result in refinement.results:
-        p = "" if result.probability is None else repr(result.probability)
+        p = "" if result.probability is None else result.probability
         cells = (result.rank, result.before, result.id, p, int(result.predicted), result.title or "")
-        put("\t".join(map(str, cells)).encode())
+        put_row(cells)
 
 
 def show(console: "Console", refinement: "RefinementResponse", shown: int) -> None:

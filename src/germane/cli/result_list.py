@@ -62,13 +62,18 @@ class ResultSource:
         """The hits of a search's JSON; None if the file is something else."""
         import orjson
 
+        from germane.data.lines import MAX_RECORD_BYTES
+        from germane.data.long_numbers import lost_digits
+
         if self.name == STDIN:
             data = sys.stdin.buffer.read()
         elif self.format is None and Path(self.name).is_file():
             from germane.data.compression import open_binary
 
             with open_binary(self.name, self.encoding) as stream:
-                data = stream.read() if stream.peek(1).lstrip()[:1] == b"{" else b""
+                data = stream.read(MAX_RECORD_BYTES + 1) if stream.peek(1).lstrip()[:1] == b"{" else b""
+                if len(data) > MAX_RECORD_BYTES:  # too long for one object: its lines may be documents
+                    return None
         else:
             return None
         try:
@@ -76,6 +81,8 @@ class ResultSource:
         except orjson.JSONDecodeError:
             found = None
         if isinstance(found, dict) and isinstance(found.get("hits"), list):
+            if lost := lost_digits(found, data):
+                raise InputError(lost, source=self._source)
             return [_hit(hit, number, self._source) for number, hit in enumerate(found["hits"], start=1)]
         if self.name == STDIN:
             raise InputError("stdin must be the JSON object that germane search --json prints", source="stdin")
@@ -112,10 +119,13 @@ def marked(option: str, texts: Sequence[str], ids: Sequence[str]) -> list[str]:
 
 
 def _named(option: str, part: str, known: set[str], ids: Sequence[str]) -> str:
+    from germane.data.columns import whole_number
+
     if part in known:
         return part
-    if part.isascii() and part.isdigit() and 1 <= int(part) <= len(ids):
-        return ids[int(part) - 1]
+    place = whole_number(part)
+    if place is not None and 1 <= place <= len(ids):
+        return ids[place - 1]
     raise UnknownDocumentError(
         f"{option} '{part}' is neither an id nor a place among {counted(len(ids), 'result')} (1 to {len(ids)})"
     )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from germane.cli.streams import put, terminal
+from germane.cli.streams import put_row, terminal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,9 +31,8 @@ def arrow(before: int | None, rank: int) -> str:
 
 def put_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A header and rows with tabs between their cells; numbers in full."""
-    put("\t".join(header).encode())
-    for row in rows:
-        put("\t".join(repr(cell) if isinstance(cell, float) else str(cell) for cell in row).encode())
+    for row in (header, *rows):
+        put_row(row)
 
 
 def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "") -> None:

@@ -1,7 +1,7 @@
 """BibTeX: entries in braces or parentheses, `@string` abbreviations, values joined by `#`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from germane.data.bad_records import OnBad, stop
@@ -17,6 +17,10 @@ MONTHS = {name[:3].lower(): name for name in (
     "July", "August", "September", "October", "November", "December",
 )}  # fmt: skip
 
+MAX_EXPANSION = 10
+FREE_EXPANSION = 1 << 24
+"""How many times as long as the file its abbreviations may make it, and the characters that are not counted."""
+
 _ENTRY = re.compile(rb"(?<![^\s})])@\s*([A-Za-z]+)\s*([{(])")
 _ENTRY_ALONE = re.compile(rb"(?<![^\s})])@\s*[A-Za-z]+\s*$")
 _LINE_START = re.compile(rb"@\s*[A-Za-z]+\s*\{\s*[^\s{}=]+\s*,")
@@ -27,7 +31,7 @@ _BARE = re.compile(r"[^\s={},\"#%()]+")
 _SPACE = re.compile(r"\s*")
 _BRACE = re.compile(r"[{}]")
 _QUOTE = re.compile(r'[{}"]')
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_AND = re.compile(r"(?<!\s)\s++and\s++", re.IGNORECASE)
 _VERBATIM = ("doi", "url", "pmid", "pmcid", "eprint", "file", "isbn", "issn", "key")
 
 
@@ -37,6 +41,7 @@ def read_bibtex(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
     The id is the PMID, else the DOI, else the citation key; `type` is the entry's type and `key` its key.
     """
     macros = dict(MONTHS)
+    budget = _Budget(str(path))
     number = 0
     for block in _blocks(path, encoding, on_bad):
         try:
@@ -45,12 +50,33 @@ def read_bibtex(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
             number += 1
             on_bad(error)
             continue
+        budget.spend(block, values)
         if kind == "string":
             macros.update({name: _joined(value) for name, value in values.items()})
         elif kind not in ("comment", "preamble"):
             number += 1
             fields = _fields(kind, key, values)
             yield Document(reference_id(fields, path, number), fields)
+
+
+class _Budget:
+    """How much longer abbreviations may make what was read: each can be made of others, twice as long every time."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._left = FREE_EXPANSION
+
+    def spend(self, block: Block, values: Mapping[str, list[str]]) -> None:
+        """Take off what the entry's values are longer than its text, before they are joined."""
+        self._left += MAX_EXPANSION * block.size - sum(len(part) for parts in values.values() for part in parts)
+        if self._left < 0:
+            raise InputError(
+                f"the @string abbreviations make the text more than {MAX_EXPANSION} times as long as the file: "
+                "they are made of one another, and the file is refused",
+                source=self._source,
+                line=block.line,
+            )
+        self._left = min(self._left, FREE_EXPANSION)
 
 
 def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:

@@ -39,8 +39,14 @@ class Pairs:
 
 
 def whole_number(text: str) -> int | None:
-    """The number, or None: unlike `int`, without underscores and digits of other scripts."""
+    """The number, or None: unlike `int`, without underscores and digits of other scripts, and of 64 bits at most."""
     try:
-        return int(text) if text.isascii() and "_" not in text else None
+        number = int(text) if text.isascii() and "_" not in text else None
     except ValueError:
         return None
+    return number if number is not None and fits(number) else None
+
+
+def fits(number: int) -> bool:
+    """Whether the number has 64 bits at most, sign included: arrays hold no others."""
+    return -(2**63) <= number < 2**63

@@ -18,6 +18,10 @@ from germane.errors import InputError
 
 ENDINGS = (".gz", ".gzip", ".zst", ".zstd", ".bz2")
 BUFFER_BYTES = 1 << 18
+MAX_RATIO = 200
+FREE_BYTES = 1 << 24
+"""How many times as long as the file its text may be, and the bytes that are not counted: text becomes some 3 to 30
+times as long, a file made to exhaust its reader a thousand times or more."""
 # Zstandard can turn four bytes into 128 KiB: feeding it little at a time bounds what one step can produce.
 _ZSTD_INPUT_BYTES = 1 << 12
 _UNREADABLE = {
@@ -77,6 +81,15 @@ def open_binary(path: str | Path, encoding: str = "utf-8") -> io.BufferedReader:
     return io.BufferedReader(_Checked(file, read, source, kind, hint), BUFFER_BYTES)
 
 
+def check_ratio(file: BinaryIO, n_bytes: int, source: str) -> None:
+    """Raise if a compressed file gave more bytes than text can: `file` is open, and read to where they came from."""
+    if n_bytes > FREE_BYTES and n_bytes > MAX_RATIO * file.tell() + FREE_BYTES:
+        raise InputError(
+            f"unpacks to more than {MAX_RATIO} times its size, as no text does; unpack it first, if that is meant",
+            source=source,
+        )
+
+
 class _Checked(io.RawIOBase):
     """Turns every failure into an InputError, after handing out all that was good before it."""
 
@@ -87,6 +100,7 @@ class _Checked(io.RawIOBase):
         self._kind = kind
         self._hint = hint
         self._failure: InputError | None = None
+        self._n_bytes = 0
 
     def readable(self) -> bool:
         return True
@@ -99,6 +113,9 @@ class _Checked(io.RawIOBase):
         except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
             what = f"a damaged or truncated {self._kind} file" if self._kind else "cannot be read"
             raise InputError(f"{what} ({error})", source=self._source) from error
+        self._n_bytes += len(data)
+        if self._kind is not None:
+            check_ratio(self._file, self._n_bytes, self._source)
         nul = data.find(b"\0")
         if nul >= 0:
             self._failure = InputError(f"holds NUL bytes, so it is not text{self._hint}", source=self._source)

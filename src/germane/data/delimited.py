@@ -16,6 +16,7 @@ from germane.errors import InputError
 from germane.types import Document, FieldValue
 
 MAX_FIELD_CHARACTERS = 64 << 20
+MAX_HEADER_CHARACTERS = 1 << 20
 SEPARATORS = ",;\t|"
 
 
@@ -41,6 +42,9 @@ def read_delimited(
         header_line = lines.skip_blank()
         if header_line is None:
             return
+        if len(header_line) > MAX_HEADER_CHARACTERS:
+            message = f"a header of more than {MAX_HEADER_CHARACTERS:,} characters: is this a table?"
+            raise InputError(message, source=source, line=lines.number)
         rows = _rows(lines, "\t" if tabs else _separator(header_line), quoted=not tabs)
         try:
             found = _header(next(rows), source, lines.number)
@@ -72,7 +76,7 @@ def read_delimited(
                 on_bad(InputError(message, source=source, line=start))
                 continue
             fields: dict[str, FieldValue] = {name: row[column] for name, column in wanted.items()}
-            identifier = document_id(str(fields.pop("id", "")).strip())
+            identifier = document_id(fields.pop("id", ""))
             if identifier is None and number:
                 identifier = f"{Path(path).name}:{count}"
             if identifier is None:

@@ -12,7 +12,9 @@ from germane.types import FieldValue, JSONScalar
 ID_NAMES = ("id", "_id", "docno", "doc_id", "docid")
 """Where an id is looked for, in this order, when the mapping does not say."""
 
-SCALARS = frozenset({str, int, float, bool, type(None)})
+EXACT = frozenset({str, int, bool, type(None)})
+"""Types that come out of JSON as they were written; a float may be a whole number that was too long."""
+SCALARS = EXACT | {float}
 
 _YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d)(?!\d)")
 

@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.fields import ID_NAMES, SCALARS, FieldMap, document_id, field_value
+from germane.data.fields import EXACT, ID_NAMES, SCALARS, FieldMap, document_id, field_value
 from germane.data.lines import decode, read_lines
+from germane.data.long_numbers import lost_digits
 from germane.errors import InputError
 from germane.types import Document
 
@@ -63,9 +64,13 @@ def read_jsonl(
                 on_bad(_no_id(identifier, id_field if name == first_name else name, record, source, line_number))
                 continue
             identifier = good
-        if not SCALARS.issuperset(map(type, record.values())):
+        if not EXACT.issuperset(map(type, record.values())):
+            if lost := lost_digits(record, line):
+                on_bad(InputError(lost, source=source, line=line_number))
+                continue
             try:
-                record = {name: field_value(value) for name, value in record.items()}
+                if not SCALARS.issuperset(map(type, record.values())):
+                    record = {name: field_value(value) for name, value in record.items()}
             except orjson.JSONEncodeError as error:
                 on_bad(InputError(f"cannot be stored: {error}", source=source, line=line_number))
                 continue

@@ -10,18 +10,27 @@ from germane.errors import InputError
 MAX_RECORD_BYTES = 256 << 20
 """The longest line, and the longest record of several lines, that is read into memory."""
 
+MAX_BLANK_LINES = 1_000_000
+
 BOM = b"\xef\xbb\xbf"
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, bytes]]:
     """The file's lines, numbered from 1, with their line ends and without a byte order mark."""
-    number = 0
+    number = blank = 0
     limit = MAX_RECORD_BYTES
     with open_binary(path, encoding) as stream:
         try:
             for number, line in enumerate(iter(partial(stream.readline, limit + 1), b""), 1):
                 if len(line) > limit:
                     raise too_long(str(path), number)
+                if len(line) > 2 or not line.isspace():
+                    blank = 0
+                else:
+                    blank += 1
+                    if blank > MAX_BLANK_LINES:
+                        message = f"more than {MAX_BLANK_LINES:,} blank lines, one after another: this is no text"
+                        raise InputError(message, source=str(path), line=number)
                 if number == 1 and line.startswith(BOM):
                     line = line[len(BOM) :]
                     if not line:
@@ -60,18 +69,18 @@ def decode(data: bytes, source: str, line: int) -> str:
 class Block:
     """The lines of one record while they are being gathered."""
 
-    __slots__ = ("_parts", "_size", "line", "source")
+    __slots__ = ("_parts", "line", "size", "source")
 
     def __init__(self, source: str, line: int) -> None:
         self.source = source
         self.line = line
         self._parts: list[bytes] = []
-        self._size = 0
+        self.size = 0
 
     def add(self, part: bytes) -> None:
         """Append bytes; a record that grows beyond all measure raises."""
-        self._size += len(part)
-        if self._size > MAX_RECORD_BYTES:
+        self.size += len(part)
+        if self.size > MAX_RECORD_BYTES:
             raise too_long(self.source, self.line)
         self._parts.append(part)
 

@@ -11,7 +11,6 @@ from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from germane.data import lines
 from germane.data.bad_records import OnBad, stop
 from germane.data.bibliographic import clean_doi, ordered, unique, year_field
 from germane.data.compression import open_binary
@@ -21,6 +20,8 @@ from germane.types import Document, FieldValue, JSONScalar
 
 ROOTS = ("PubmedArticleSet", "MedlineCitationSet", "PubmedBookArticleSet")
 RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
+MAX_ARTICLE_BYTES = 8 << 20
+"""The longest record: in memory its tags may take ninety times as much."""
 MAX_TOKEN_BYTES = 8 << 20
 """The longest single tag or comment: the parser scans an unfinished one again for each piece that arrives."""
 
@@ -92,8 +93,9 @@ class _Articles:
             self.parser.CharacterDataHandler = None
 
     def check_size(self) -> None:
-        if self._builder is not None and self.parser.CurrentByteIndex - self._byte > lines.MAX_RECORD_BYTES:
-            raise lines.too_long(self._source, self._line)
+        if self._builder is not None and self.parser.CurrentByteIndex - self._byte > MAX_ARTICLE_BYTES:
+            message = f"an article of more than {MAX_ARTICLE_BYTES:,} bytes: is <{self._record}> closed?"
+            raise InputError(message, source=self._source, line=self._line)
 
     def skipped_entity(self, name: str, is_parameter: bool) -> None:
         """An entity that only the DTD defines: the well-known names are enough."""

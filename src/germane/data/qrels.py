@@ -44,7 +44,7 @@ def _read(path: Path, encoding: str) -> Iterator[Judgement]:
         query_id, doc_id = columns[0], columns[-2]
         grade = whole_number(columns[-1])
         if grade is None:
-            message = f"a grade must be a whole number, not '{columns[-1]}'"
+            message = f"a grade must be a whole number of at most 64 bits, not '{columns[-1]}'"
             raise InputError(message, source=source, line=number, field="grade")
         pairs.add(query_id, doc_id, number)
         yield Judgement(query_id, doc_id, grade)

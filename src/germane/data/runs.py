@@ -23,7 +23,7 @@ def read_run(path: str | Path, *, encoding: str = "utf-8") -> Iterator[RunEntry]
         query_id, _, doc_id, rank_text, score_text, tag = columns
         rank = whole_number(rank_text)
         if rank is None:
-            message = f"a rank must be a whole number, not '{rank_text}'"
+            message = f"a rank must be a whole number of at most 64 bits, not '{rank_text}'"
             raise InputError(message, source=source, line=number, field="rank")
         score = _score(score_text)
         if score is None:

@@ -28,6 +28,7 @@ from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.writer import AddReport, IndexWriter, OnDuplicate
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
+from germane.lm.parameters import whole
 from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
@@ -62,6 +63,7 @@ class Engine:
         self._searcher = Searcher(snapshot)
         self._writer = writer
         self._changing = threading.Lock()
+        self._showing = threading.Lock()
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -93,15 +95,22 @@ class Engine:
         return engine
 
     def refresh(self) -> None:
-        """See what other processes have committed since."""
-        self._show(Snapshot.open(self.folder, self._searcher.snapshot))
+        """See what other processes have committed since; never less than was seen before."""
+        while True:
+            shown = self._searcher
+            snapshot = Snapshot.open(self.folder, shown.snapshot)
+            with self._showing:
+                if self._searcher is shown:  # else something came between, and may be newer: look again
+                    self._show(snapshot)
+                    return
 
     def close(self) -> None:
         """Finish background merging and let other writers in."""
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
-            self._show(writer.snapshot)
+        with self._changing:
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                writer.close()
+                self._show_written(writer)
 
     def __enter__(self) -> "Engine":
         return self
@@ -123,8 +132,9 @@ class Engine:
     ) -> AddReport:
         """Add documents in one atomic commit: durable and searchable on return, or nothing happened."""
         with self._changing:
-            report = self._writing().add(documents, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
-            self._show(self._writing().snapshot)
+            writer = self._writing()
+            report = writer.add(documents, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
+            self._show_written(writer)
             return report
 
     def update(self, documents: Iterable[Document]) -> AddReport:
@@ -134,22 +144,33 @@ class Engine:
     def delete(self, ids: Sequence[str], *, missing: Literal["error", "ignore"] = "error") -> int:
         """Delete documents by id; returns how many."""
         with self._changing:
-            deleted = self._writing().delete(ids, missing=missing)
-            self._show(self._writing().snapshot)
+            writer = self._writing()
+            deleted = writer.delete(ids, missing=missing)
+            self._show_written(writer)
             return deleted
 
     def merge(self) -> None:
         """Merge all segments into one and drop deleted documents for good."""
         with self._changing:
-            self._writing().merge()
-            self._show(self._writing().snapshot)
+            writer = self._writing()
+            writer.merge()
+            self._show_written(writer)
 
     def _writing(self) -> IndexWriter:
         if self._writer is None:
             self._writer = IndexWriter(self.folder)
+            with self._showing:
+                self._show(self._writer.snapshot)
         return self._writer
 
+    def _show_written(self, writer: IndexWriter) -> None:
+        """What the writer committed; a refresh may have seen more of it already, from a merge in the background."""
+        with self._showing:
+            if writer.snapshot.manifest.generation > self._searcher.snapshot.manifest.generation:
+                self._show(writer.snapshot)
+
     def _show(self, snapshot: Snapshot) -> None:
+        """Search this snapshot from now on; `_showing` is held."""
         if snapshot is not self._searcher.snapshot:
             self._searcher = Searcher(snapshot, self._searcher)
 
@@ -236,7 +257,7 @@ class Engine:
         **parameters: float | None,
     ) -> Iterator[tuple[Topic, SearchResult]]:
         """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
-        workers = threads if threads is not None else os.cpu_count() or 1
+        workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
         chosen = self._model(model, parameters)
 
         def one(topic: Topic) -> tuple[Topic, SearchResult]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from germane.data import catalog, read_qrels, read_run
-from germane.data.columns import Pairs, read_columns
+from germane.data.columns import Pairs, fits, read_columns
 from germane.data.compression import open_binary
+from germane.data.fields import document_id
 from germane.data.jsonl import json_object
 from germane.data.lines import read_lines
 from germane.errors import InputError
@@ -131,7 +132,7 @@ def _read_json(
     lines = [(number, line) for number, line in read_lines(path, encoding) if not line.isspace()]
     try:
         whole = json.loads(b"".join(line for _, line in lines), object_pairs_hook=_Members)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield from _read_json_lines(lines, source, names, check)
         return
     if not all(isinstance(value, _Members) for _, value in whole):
@@ -144,7 +145,7 @@ def _read_json(
                 raise InputError(f"query '{query_id}' has document '{doc_id}' twice", source=source)
             seen.add((query_id, doc_id))
             try:
-                yield query_id, doc_id, check(value)
+                yield _id(query_id), _id(doc_id), check(value)
             except ValueError as error:
                 message = f"query '{query_id}', document '{doc_id}': {error}"
                 raise InputError(message, source=source, field=names[0]) from None
@@ -162,22 +163,33 @@ def _read_json_lines(
             if name is None:
                 raise InputError(f"the record has no {wanted[0]}", source=source, line=number)
             values.append(record[name])
-        query_id, doc_id = str(values[0]), str(values[1])
         try:
-            value = check(values[2])
+            query_id, doc_id, value = _id(values[0]), _id(values[1]), check(values[2])
         except ValueError as error:
             raise InputError(str(error), source=source, line=number, field=names[0]) from None
         pairs.add(query_id, doc_id, number)
         yield query_id, doc_id, value
 
 
+def _id(value: Any) -> str:
+    name = document_id(value)
+    if name is None:
+        raise ValueError(f"an id must be a text or a whole number of at most 64 bits, not {value!r}")
+    name.encode()  # half a surrogate pair, which JSON can spell, is a ValueError
+    return name
+
+
 def _score(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    try:
+        score = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # a whole number beyond all floats
+        score = math.nan
+    if math.isnan(score):
         raise ValueError(f"a score must be a number, not {value!r}")
-    return float(value)
+    return score
 
 
 def _grade(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"a grade must be a whole number, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int) or not fits(value):
+        raise ValueError(f"a grade must be a whole number of at most 64 bits, not {value!r}")
     return value

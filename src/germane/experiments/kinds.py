@@ -53,7 +53,7 @@ def read_experiment(path: Path) -> Experiment:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", source=source) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not valid TOML: {error}", source=source) from None
     try:
         experiment = _experiment(path.stem, content)

@@ -81,7 +81,7 @@ class TrialCache:
             try:
                 stored = json.loads((self._folder / f"{key}.json").read_bytes())
                 self._memory[key] = {str(query): float(value) for query, value in stored["values"].items()}
-            except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 return None
         return self._memory.get(key)
 

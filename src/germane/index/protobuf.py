@@ -17,7 +17,7 @@ import numpy as np
 import zstandard
 
 from germane.arrays import Integers
-from germane.data.compression import compression_of
+from germane.data.compression import check_ratio, compression_of
 from germane.errors import InputError
 from germane.index import wire_kernels
 
@@ -132,6 +132,7 @@ class MessageStream:
             reason = error.strerror if isinstance(error, OSError) else error
             raise InputError(f"cannot be opened: {reason}", source=self.source) from error
         self._kind = compression_of(head)
+        self._n_bytes = 0
         self._stream = _decompressed(self._file, self._kind)
 
     def fill(self, need: int) -> bool:
@@ -150,7 +151,11 @@ class MessageStream:
 
     def _read(self) -> int:
         try:
-            return self._stream.readinto(self.data[self.end :].data) or 0
+            size = self._stream.readinto(self.data[self.end :].data) or 0
+            self._n_bytes += size
+            if self._kind is not None:
+                check_ratio(self._file, self._n_bytes, self.source)
+            return size
         except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
             what = f"a damaged or truncated {self._kind} file" if self._kind else "cannot be read"
             raise InputError(f"{what} ({error})", source=self.source) from error

@@ -1,5 +1,6 @@
 """Checks of numbers that come from outside: each raises `ParameterError` naming what was found and what would do."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Real
@@ -13,22 +14,36 @@ from germane.errors import ParameterError
 
 Choice = TypeVar("Choice")
 
+SMALLEST, LARGEST = 1e-15, 1e15
+"""The range of a positive parameter. Beyond it numbers overflow, or are lost beside the counts."""
+
 SUM_TOLERANCE = 1e-9
 """How far from 1 the sum of a probability distribution may be before it is refused."""
 
 
 def number(name: str, value: float) -> float:
     """`value` as a float, if it is a finite real number (a bool is not one)."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not np.isfinite(value):
+    try:
+        found = math.nan if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) else float(value)
+    except OverflowError:  # a whole number beyond all floats
+        found = math.inf
+    if not math.isfinite(found):
         raise ParameterError(f"{name} must be a finite number, not {value!r}")
+    return found
+
+
+def bounded(name: str, value: float, low: float, high: float) -> float:
+    """`value` if low ≤ value ≤ high."""
+    if not low <= number(name, value) <= high:
+        raise ParameterError(f"{name} must lie between {low:g} and {high:g}, not {value!r}")
     return float(value)
 
 
 def positive(name: str, value: float) -> float:
-    """`value` if 0 < value < ∞."""
+    """`value` if it is above 0, from `SMALLEST` to `LARGEST`: with nothing beyond can a formula be infinite."""
     if number(name, value) <= 0:
         raise ParameterError(f"{name} must be greater than 0, not {value!r}")
-    return float(value)
+    return bounded(name, value, SMALLEST, LARGEST)
 
 
 def fraction(name: str, value: float) -> float:
@@ -46,9 +61,11 @@ def open_fraction(name: str, value: float) -> float:
 
 
 def whole(name: str, value: int, *, least: int) -> int:
-    """`value` if it is an integer ≥ `least`."""
+    """`value` if it is an integer ≥ `least` of at most 64 bits."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if value >= 2**63:
+        raise ParameterError(f"{name} must be a whole number of at most 64 bits, not {value!r}")
     return int(value)
 
 

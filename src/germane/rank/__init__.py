@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING
 from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from germane.rank.decoded import keep_decoded
     from germane.rank.models import BM25, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
     from germane.rank.registry import MODEL_NAMES, model_named
 
-__all__ = ["BM25", "MODEL_NAMES", "DCrossEntropy", "QueryLikelihood", "RankingModel", "TfIdf", "model_named"]
+__all__ = [
+    "BM25",
+    "MODEL_NAMES",
+    "DCrossEntropy",
+    "QueryLikelihood",
+    "RankingModel",
+    "TfIdf",
+    "keep_decoded",
+    "model_named",
+]
 
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "decoded": ["keep_decoded"],
         "models": ["BM25", "DCrossEntropy", "QueryLikelihood", "RankingModel", "TfIdf"],
         "registry": ["MODEL_NAMES", "model_named"],
     },

@@ -5,7 +5,6 @@ of a segment on, and never dropped one by one: when there is no more room they a
 back.
 """
 
-import os
 import threading
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -13,17 +12,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from germane.arrays import Integers
-from germane.errors import ParameterError
 from germane.index.blocks import BLOCK
 from germane.index.segment import Segment
+from germane.lm.parameters import whole
 from germane.rank import decoded_kernels
 from germane.rank.decoded_kernels import CHUNK, CODES
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
 from germane.rank.records import Decoded, Lists
 
-ROOM = 256 << 20
-"""Bytes that all decoded lists of the process may take, unless GERMANE_DECODED_MB says otherwise."""
 LEAST_DOCS = 1024
 """The lists of a smaller segment are not worth keeping."""
 MOST_TERMS = 2000
@@ -99,21 +96,23 @@ class Found(NamedTuple):
     inflation: float
 
 
-def _room() -> int:
-    told = os.environ.get("GERMANE_DECODED_MB", "")
-    if told and not told.isdecimal():
-        raise ParameterError(f"GERMANE_DECODED_MB must be a number of megabytes, not '{told}'")
-    return int(told) << 20 if told else ROOM
+def keep_decoded(megabytes: int) -> None:
+    """How much memory the process may take for decoded lists, 256 MB if nothing is said; 0: none are kept."""
+    global _room
+    whole("megabytes", megabytes, least=0)
+    with _lock:
+        _room = megabytes << 20
+        _kept.clear()
 
 
 _kept: "WeakKeyDictionary[Segment, list[DecodedLists]]" = WeakKeyDictionary()
 _lock = threading.Lock()
+_room = 256 << 20
 
 
 def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | None:
     """The lists of terms, unpacked; None where they are not kept: there is no room, or no code for their impacts."""
-    room = _room()
-    if segment.n_docs < LEAST_DOCS or len(numbers) > MOST_TERMS or room == 0:
+    if segment.n_docs < LEAST_DOCS or len(numbers) > MOST_TERMS or _room == 0:
         return None
     if plan.kind != SATURATION and plan.kind not in BY_COUNT:
         return None
@@ -135,7 +134,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
         if rows.min() < 0:
             missing = numbers[rows < 0]
             wanted = int(segment.df[missing].sum()) * lists.a_posting + len(missing) * lists.a_list
-            if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > room:
+            if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > _room:
                 _kept.clear()
                 return None
             lists.add(segment, missing)

@@ -12,7 +12,7 @@ from germane.errors import QueryError
 from germane.index.columns import KeywordColumn, NumericColumn
 from germane.index.segment import Segment
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?")
 _OPERATORS = (">=", "<=", ">", "<", "=")
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf, robertson_idf
+from germane.lm.parameters import SMALLEST, bounded, fraction, open_fraction, positive
 from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Collection, Plan, QueryTerm
@@ -150,10 +151,8 @@ class BM25(RankingModel):
     b: float = 0.75
 
     def __post_init__(self) -> None:
-        if not (self.k1 > 0.0 and math.isfinite(self.k1)):
-            raise ParameterError(f"k1 must be a positive number, not {self.k1}")
-        if not 0.0 <= self.b <= 1.0:
-            raise ParameterError(f"b must lie between 0 and 1, not {self.b}")
+        positive("k1", self.k1)
+        fraction("b", self.b)
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
@@ -203,8 +202,7 @@ class DCrossEntropy(RankingModel):
 
     def __post_init__(self) -> None:
         Dirichlet(self.mu)
-        if not 0.0 < self.lam < 1.0:
-            raise ParameterError(f"lam must lie strictly between 0 and 1, not {self.lam}")
+        bounded("lam", open_fraction("lam", self.lam), SMALLEST, 1.0 - SMALLEST)
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         if collection.entropy is None:

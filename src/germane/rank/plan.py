@@ -10,13 +10,21 @@ import numpy as np
 from germane.arrays import Floats
 from germane.errors import ParameterError
 
+MAX_WEIGHT = 1e12
+"""The largest weight of a query's term: far above any topic model, and no sum of products overflows."""
+
 
 def checked(weights: Mapping[str, float]) -> Mapping[str, float]:
-    """The weights of a query, if all are finite and not below 0."""
-    for weight in weights.values():
-        if not 0.0 <= weight < math.inf:
-            term = next(term for term, own in weights.items() if own is weight)
-            raise ParameterError(f"the weight of '{term}' must be a finite number not below 0, not {weight}")
+    """The weights of a query, if all are from 0 to `MAX_WEIGHT`."""
+    for term, weight in weights.items():
+        try:
+            good = 0.0 <= weight <= MAX_WEIGHT and isinstance(term, str)
+        except TypeError:
+            good = False
+        if not good:
+            raise ParameterError(
+                f"a query is words with weights from 0 to {MAX_WEIGHT:g}, and the weight of {term!r} is {weight!r}"
+            )
     return weights
 
 

@@ -17,7 +17,13 @@ from germane.errors import ParameterError, QueryError
 from germane.index.columns import KeywordColumn, NumericColumn
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
+from germane.lm.parameters import bounded, positive
 
+MAX_WEIGHT = 1e6
+MAX_LOG_PRIOR = 1e12
+"""The largest weight of a prior, and what a log-prior may come to: beyond, scores lose every other digit."""
+MAX_DAYS = 1e9
+"""A date further away than that is taken for unknown."""
 _SECONDS_A_DAY = 86400.0
 
 
@@ -32,13 +38,19 @@ class Prior(ABC):
 
     def of(self, snapshot: Snapshot) -> list[Floats]:
         """Weighted log-priors, one array a segment, the unknown filled with the smallest known."""
+        weight = bounded("the weight of a prior", self.weight, -MAX_WEIGHT, MAX_WEIGHT)
         arrays = [self.values(live.segment) for live in snapshot.segments]
         known = [
             values[~live.deletions.deleted & ~np.isnan(values)]
             for values, live in zip(arrays, snapshot.segments, strict=True)
         ]
         least = min((float(part.min()) for part in known if len(part)), default=0.0)
-        return [self.weight * np.where(np.isnan(values), least, values) for values in arrays]
+        filled = [np.where(np.isnan(values), least, values) for values in arrays]
+        for values in filled:
+            largest = float(np.abs(values).max(initial=0.0))
+            if not largest < np.inf or abs(weight) * largest > MAX_LOG_PRIOR:
+                raise ParameterError(f"{self} gives log-priors beyond {MAX_LOG_PRIOR:g}: choose a smaller weight")
+        return [weight * values for values in filled]
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class FieldPrior(Prior):
             raise ParameterError(f"a prior needs a numeric field, but '{self.field}' holds text")
         if column is None:
             return np.full(segment.n_docs, np.nan)
-        return np.log(np.where(column.values > 0, column.values, np.nan))
+        return np.log(np.where((column.values > 0) & (column.values < np.inf), column.values, np.nan))
 
 
 @dataclass(frozen=True)
@@ -82,21 +94,21 @@ class FreshnessPrior(Prior):
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (self.half_life > 0 and math.isfinite(self.half_life)):
-            raise ParameterError(f"half_life must be a positive number of days, not {self.half_life}")
+        positive("half_life", self.half_life)
 
     def values(self, segment: Segment) -> Floats:
         column = segment.column(self.field)
         if column is None:
             return np.full(segment.n_docs, np.nan)
         days = _days_of_numbers(column) if isinstance(column, NumericColumn) else _days_of_texts(column)
-        age = np.maximum(self.today.toordinal() - days, 0.0)
-        return -math.log(2.0) * age / self.half_life
+        age = np.maximum(self.today.toordinal() - np.where(np.abs(days) <= MAX_DAYS, days, np.nan), 0.0)
+        log_priors: Floats = -math.log(2.0) * age / self.half_life
+        return log_priors
 
 
 def _days_of_numbers(column: NumericColumn) -> Floats:
     """Proleptic day numbers of years and of seconds since 1970."""
-    values = column.values
+    values = np.clip(column.values, -1e15, 1e15)
     years = 365.2425 * (values - 1.0) + 183.0  # the middle of the year
     epoch = datetime.date(1970, 1, 1).toordinal() + values / _SECONDS_A_DAY
     return np.where(values <= 3000.0, years, epoch)

@@ -21,6 +21,8 @@ from germane.rank.filters import FieldFilter, Filter, HoldsTerm, parse_filter
 from germane.text import Analyzer
 
 MAX_WEIGHT = 1e6
+MAX_CONDITIONS = 10_000
+"""Required and excluded words and filters, each of which looks at every document."""
 WORD_CACHE = 1 << 16
 _ITEM = re.compile(
     r"""((?P<sign>[+-])?(?:(?P<field>[\w.-]+):(?P<test>"[^"]*"|[^\s"]+)|"(?P<quoted>[^"]*)"|(?P<word>[^\s"^]+))"""
@@ -83,6 +85,8 @@ def parse(text: str, analyzer: Analyzer, fields: Names[str] = ()) -> ParsedQuery
             weights[term] = weights.get(term, 0.0) + weight
         if sign == "+":
             required += terms
+    if (n := len(required) + len(excluded) + len(filters)) > MAX_CONDITIONS:
+        raise QueryError(f"{n:,} conditions (+word, -word, field:value), where {MAX_CONDITIONS:,} can be asked")
     return ParsedQuery(weights, tuple(required), tuple(excluded), tuple(filters), tuple(words))
 
 

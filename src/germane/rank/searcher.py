@@ -150,6 +150,7 @@ class Searcher:
         """
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
+        k = min(k, max(self.snapshot.n_docs, 1))  # a kernel makes room for all k
         if plan is None:
             return Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []

@@ -228,3 +228,22 @@ def test_the_rule_of_the_session():
         Screening(review(), decisions=decisions, rule=StoppingRule(omega=omega)).estimate().high for omega in (1.0, 4.0)
     )
     assert bold < cautious
+
+
+IDS = ["=1+1", "+a", "-b", "@c", "'=d", "''e", " outer ", "\ttab", "plain", "a,b", 'q"u', "'f"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl"])
+def test_decisions_come_back_under_their_own_ids(tmp_path, ending):
+    path = tmp_path / f"decisions{ending}"
+    decisions = {doc_id: i % 2 == 0 for i, doc_id in enumerate(IDS) if ending != ".tsv" or "\t" not in doc_id}
+    write_decisions(path, decisions)
+    assert list(read_decisions(path).items()) == list(decisions.items())
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_no_spreadsheet_computes_an_id(tmp_path, ending):
+    path = tmp_path / f"decisions{ending}"
+    write_decisions(path, {doc_id: True for doc_id in IDS if "\t" not in doc_id})
+    for line in path.read_text().splitlines():
+        assert line.lstrip('"')[0] not in "=+-@\t\r"

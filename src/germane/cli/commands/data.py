@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.streams import put, put_json, tell
+from germane.cli.streams import put_json, say, tell
 from germane.cli.tables import show_rows
 from germane.errors import ParameterError
 
@@ -52,7 +52,7 @@ def data(
             put_json(dataset_names())
             return
         for known in dataset_names():
-            put(known.encode())
+            say(known)
         return
     if name is None:
         raise ParameterError(f"germane data {action} wants the name of a data set; germane data list shows them")

@@ -6,7 +6,7 @@ import typer
 
 from germane.cli import measuring, options
 from germane.cli.measuring import named
-from germane.cli.streams import put, put_json, tell
+from germane.cli.streams import put_json, say, tell
 from germane.cli.tables import put_rows, show_rows
 
 
@@ -50,7 +50,7 @@ def evaluate(
     if wanted == "trec":
         for row in rows:
             for name, value in zip(found.measures, row[1:], strict=True):
-                put(f"{name:<22}\t{row[0]}\t{value:.4f}".encode())
+                say(f"{name:<22}\t{row[0]}\t{value:.4f}")
     elif wanted == "tsv":
         put_rows(["query_id", *found.measures], rows)
     else:

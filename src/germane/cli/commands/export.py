@@ -8,7 +8,7 @@ import typer
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.progress import watched
-from germane.cli.streams import put, tell
+from germane.cli.streams import put_json_line, tell
 from germane.errors import ParameterError
 
 
@@ -52,7 +52,7 @@ def export(
     lines = (orjson.dumps({"id": document.id, **document.fields}) for document in documents)
     if to is None:
         for line in lines:
-            put(line)
+            put_json_line(line)
         return
     with open_for_writing(to) as file:
         for line in lines:

@@ -1,10 +1,8 @@
 """germane repair: keep what can still be read."""
 
-import typer
-
 from germane.cli import options
 from germane.cli.opening import must_be_index
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import counted, put_json, say, tell
 
 
 def repair(folder: options.Folder, json: options.Json = False) -> None:
@@ -25,7 +23,7 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
     if json:
         put_json(report)
     for lost in report.lost if not json else ():
-        typer.echo(lost)
+        say(lost)
     outcome = "nothing was lost" if not report.lost else "what was lost is listed above"
     outcome = outcome if report.actions else "nothing was wrong"
     tell(f"{outcome}; the index holds {counted(report.kept_documents, 'document')}")

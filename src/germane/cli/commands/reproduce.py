@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from germane.cli.streams import put, tell
+from germane.cli.streams import say, tell
 from germane.errors import InputError, ParameterError
 
 FAILED_TO_REPRODUCE = 1
@@ -43,12 +43,12 @@ def reproduce(
     experiments = [read_experiment(path) for path in _chosen(name, folder)]
     if name == "list":
         for experiment in experiments:
-            put(f"{experiment.name}\t{experiment.title}".encode())
+            say(f"{experiment.name}\t{experiment.title}")
         return
     failed = []
     for experiment in experiments:
         result = run_experiment(experiment, on_step=lambda dataset, system: tell(f"{dataset}: {system}"))
-        put((expected_toml(result) if expected else as_text(result)).encode())
+        say(expected_toml(result) if expected else as_text(result))
         for path in write_report(result, into, figures=not no_plots):
             tell(f"written: {path}")
         if not result.ok:

@@ -207,7 +207,7 @@ def _decide(
     undecide: Sequence[str] | None,
 ) -> None:
     """All decisions of the command line, or, where one of them cannot be, none."""
-    yes, no, back = _ids(include), _ids(exclude), _ids(undecide)
+    yes, no, back = (_ids(texts, screening) for texts in (include, exclude, undecide))
     given = [*yes, *no, *back]
     for doc_id in given:
         if given.count(doc_id) > 1:
@@ -221,8 +221,12 @@ def _decide(
         screening.decide(doc_id, False)
 
 
-def _ids(texts: Sequence[str] | None) -> list[str]:
-    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
+def _ids(texts: Sequence[str] | None, screening: "Screening") -> list[str]:
+    """Ids with commas between them; a text that is an id itself, comma, spaces and all, is that id."""
+    ids: list[str] = []
+    for text in texts or ():
+        ids += [text] if text in screening.documents else [part.strip() for part in text.split(",") if part.strip()]
+    return ids
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ written beside it, brought to disk (fsync) and renamed.
 """
 
 import csv
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +24,8 @@ RIS_NOTE = "germane: "
 YES = frozenset({"1", "true", "yes", "y", "include", "included", "relevant"})
 NO = frozenset({"0", "false", "no", "n", "exclude", "excluded", "irrelevant", "not relevant"})
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ris")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_QUOTED_FORMULA = re.compile(r"'+[=+\-@\t\r]")
 
 
 def decision_of(value: object) -> bool | None:
@@ -54,6 +57,8 @@ def read_decisions(path: str | Path) -> dict[str, bool]:
         return found
     for document in read_documents(path, format=ending.removeprefix(".")):
         doc_id, value = _ris_decision(document) if ending == ".ris" else (document.id, _value(document, source))
+        if ending in (".csv", ".tsv") and _QUOTED_FORMULA.match(doc_id):
+            doc_id = doc_id[1:]
         try:
             decision = decision_of(value)
         except ParameterError as error:
@@ -78,7 +83,7 @@ def write_decisions(
             settings = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
             writer = csv.writer(file, lineterminator="\n", **settings)  # type: ignore[arg-type]
             writer.writerow(["id", COLUMN])
-            writer.writerows([doc_id, int(included)] for doc_id, included in decisions.items())
+            writer.writerows([_no_formula(doc_id), int(included)] for doc_id, included in decisions.items())
             return
         for doc_id, included in decisions.items():
             if ending == ".jsonl":
@@ -89,6 +94,11 @@ def write_decisions(
                 lines = [f"ID  - {_one_line(doc_id)}", *([f"TI  - {title}"] if title else [])]
                 note = f"N1  - {RIS_NOTE}{'included' if included else 'excluded'}"
                 file.write("\n".join(["TY  - GEN", *lines, note, "ER  - \n\n"]))
+
+
+def _no_formula(doc_id: str) -> str:
+    """The id as a cell that no spreadsheet computes: one that begins as a formula does gets an apostrophe before it."""
+    return f"'{doc_id}" if _FORMULA.match(doc_id) else doc_id
 
 
 def _ending(path: str | Path) -> str:

@@ -7,7 +7,7 @@ import typer
 from germane.cli import classifying, label_files, options
 from germane.cli.classifying import answers, columns_of, label_lists, separator_of
 from germane.cli.label_files import Reading, joined, tell_empty
-from germane.cli.streams import put, put_json, terminal
+from germane.cli.streams import put_json, put_row, terminal
 from germane.cli.tables import show_rows
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def predict(
     documents = reading.read(progress=progress)
     names = [str(name) for name in classifier.classes_.tolist()]
     if wanted == "tsv":
-        put("\t".join(["id", "label", *(joined([name], "") for name in names if proba)]).encode())
+        put_row(["id", "label", *(joined([name], "") for name in names if proba)])
     wordless = done = 0
     shown: list[list[Any]] = []
     for found in answers(classifier, documents.texts, progress=progress):
@@ -70,8 +70,7 @@ def predict(
                     )
                 )
             elif wanted == "tsv":
-                numbers = [repr(p) for p in found.probabilities[i].tolist()] if proba else []
-                put("\t".join([doc_id, cell, *numbers]).encode())
+                put_row([doc_id, cell, *(found.probabilities[i].tolist() if proba else [])])
             elif explain:
                 terminal().print(f"{doc_id}: {cell or '(none)'}{_best(found, i, names) if proba else ''}")
                 terminal().print(f"{classifier.explain(body, top)}\n", soft_wrap=True)
