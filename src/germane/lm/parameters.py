@@ -14,7 +14,7 @@ from germane.errors import ParameterError
 
 Choice = TypeVar("Choice")
 
-SMALLEST, LARGEST = 1e-15, 1e15
+SMALLEST, LARGEST = 1e-30, 1e30
 """The range of a positive parameter. Beyond it numbers overflow, or are lost beside the counts."""
 
 SUM_TOLERANCE = 1e-9
