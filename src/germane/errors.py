@@ -15,6 +15,9 @@ GermaneError                  catch this to catch them all
 
 from pathlib import PurePath
 
+_SHOWN = 24
+"""Characters of a query that a message shows from the place on."""
+
 
 class GermaneError(Exception):
     """Base class of all errors raised on purpose by Germane."""
@@ -44,7 +47,22 @@ class InputError(GermaneError):
 
 
 class QueryError(InputError):
-    """A query that cannot be understood."""
+    """A query that cannot be understood; `at` is the place of the sign or word in question, counted from 0.
+
+    >>> str(QueryError.at_place("the parenthesis is not closed", "heart (attack", 6))
+    "the parenthesis is not closed (character 7, at '(attack')"
+    """
+
+    at: int | None = None
+
+    @classmethod
+    def at_place(cls, message: str, query: str, at: int, *, field: str | None = None) -> "QueryError":
+        """The error that says where in the query it is."""
+        rest = " ".join(query[at : at + _SHOWN].split())
+        where = f"at '{rest}{'…' if len(query) > at + _SHOWN else ''}'" if rest else "at its end"
+        error = cls(f"{message} (character {at + 1}, {where})", field=field)
+        error.at = at
+        return error
 
 
 class ParameterError(GermaneError, ValueError):
