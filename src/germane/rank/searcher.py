@@ -162,7 +162,7 @@ class Searcher:
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         for i, live in enumerate(self.snapshot.segments):
             if len(terms[i].numbers):
-                mask = self._mask(i, filters)
+                mask = self.mask(i, filters)
                 results.append(top_k(live.segment, terms[i], values[i], mask, k, threshold, prune=prune))
             else:
                 results.append((NOTHING, np.empty(0, np.int64)))
@@ -214,7 +214,8 @@ class Searcher:
             _remember(self._values, model, found, REMEMBERED_MODELS)
         return found
 
-    def _mask(self, i: int, filters: Sequence[Filter]) -> Mask:
+    def mask(self, i: int, filters: Sequence[Filter]) -> Mask:
+        """1 for each live document of segment i that passes all filters; empty: all documents do."""
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
         for condition in filters:
