@@ -137,11 +137,12 @@ class Segment:
     def _find_term(self, term: bytes) -> int:
         """The term's number, or -1; only what is looked at is read."""
         data, offsets = self.container.lazily("term_bytes"), self.container["term_offsets"]
-        low, high = 0, self.n_terms
+        low, high, verified = 0, self.n_terms, self.container.verified("term_bytes")
         while low < high:
             middle = (low + high) >> 1
             begin, end = int(offsets[middle]), int(offsets[middle + 1])
-            self.container.verify_range("term_bytes", begin, end)
+            if not verified:
+                self.container.verify_range("term_bytes", begin, end)
             found = data[begin:end].tobytes()
             if found == term:
                 return middle
