@@ -13,6 +13,7 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
+from germane.engine.arranging import Arranging
 from germane.engine.candidates import Candidates
 from germane.engine.compiling import announce_compiling
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
@@ -35,7 +36,7 @@ from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, model_named
-from germane.rank.searcher import Searcher
+from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
@@ -189,6 +190,10 @@ class Engine:
         marks: Marks | Mapping[str, bool] | None = None,
         rerank: str | Reranker | None = None,
         depth: int | None = None,
+        offset: int = 0,
+        sort: str | None = None,
+        group: str | None = None,
+        min_score: float | None = None,
         **parameters: float | None,
     ) -> SearchResult:
         """The best k documents for a query.
@@ -203,10 +208,14 @@ class Engine:
 
         `rerank`: score the first `depth` results (DEFAULT_DEPTH) again and order them by that; the rest follow in their
         own order. The name of a ranking model, or any object with `rerank(query, candidates)` (`engine.rerank`).
+
+        `offset`: leave so many results out and give the next k. `sort`: order by a field instead ("year", or "-year"
+        for the largest first). `group`: of documents with the same value of a field, the best alone. `min_score`: no
+        result below.
         """
         searcher = self._searcher
+        arranging = Arranging(offset, sort, group, min_score)
         second = SecondStage.of(rerank, depth)
-        n_first = k if second is None or k < 1 else max(k, second.depth)
         parsed = self._parse(searcher, query, syntax)
         if parameters and model is None and (feedback is not None or marks):
             named = ", ".join(parameters)
@@ -214,27 +223,40 @@ class Engine:
                 f"{named}: with feedback, name the model that has it (model=...), or give the method its parameters: "
                 "feedback=RM3(n_docs=20)"
             )
+        if sort is not None and (feedback is not None or marks or rerank is not None):
+            raise ParameterError("'sort' orders by a field: feedback, marks and re-ranking have nothing to say there")
         chosen = self._model(model, parameters)
-        conditions = parsed.conditions
         own = self._log_priors(searcher, priors)
         marked = NO_MARKS if marks is None else Marks.of(marks)
-        if feedback is None and not marked:
-            ranking = chosen or model_named(DEFAULT_MODEL)
-            hits = searcher.search(
-                parsed.weights, ranking, n_first, filters=conditions, priors=own, wordless=parsed.wordless
+        learning = None
+        if feedback is not None or marked:
+            learning = (
+                feedback if isinstance(feedback, FeedbackMethod) else feedback_named(feedback or DEFAULT_FEEDBACK)
             )
-            if second is not None:
+        report: FeedbackReport | None = None
+
+        def ranked(n: int) -> Hits:
+            nonlocal report
+            n_first = n if second is None or n < 1 else max(n, second.depth)
+            if learning is None:
+                ranking = chosen or model_named(DEFAULT_MODEL)
+                hits = searcher.search(
+                    parsed.weights, ranking, n_first, filters=parsed.conditions, priors=own, wordless=parsed.wordless
+                )
                 topic = TopicModel(parsed.weights)
-                hits = second.apply(hits, k, parsed, lambda first: Candidates(topic, first, searcher, own))
-            return SearchResult(parsed, hits, searcher)
-        method = feedback if isinstance(feedback, FeedbackMethod) else feedback_named(feedback or DEFAULT_FEEDBACK)
-        firsts = tuple(chosen or model_of(ranking) for ranking in method.first_rankings)
-        passes = Passes(firsts, chosen or model_of(method.final), conditions, own, parsed.wordless)
-        hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, method, marked, passes)
-        if second is not None:
-            topic = topic_of(learnt.expansion, learnt.terms)
-            hits = second.apply(hits, k, parsed, lambda first: Candidates(topic, first, searcher, own))
-        return SearchResult(parsed, hits, searcher, FeedbackReport(method, learnt, passes, searcher, parsed, hits))
+            else:
+                firsts = tuple(chosen or model_of(ranking) for ranking in learning.first_rankings)
+                passes = Passes(firsts, chosen or model_of(learning.final), parsed.conditions, own, parsed.wordless)
+                hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, learning, marked, passes)
+                topic = topic_of(learnt.expansion, learnt.terms)
+            if second is not None:
+                hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, searcher, own))
+            if learning is not None:
+                report = FeedbackReport(learning, learnt, passes, searcher, parsed, hits)
+            return hits
+
+        hits = arranging.page(ranked, k, parsed, searcher)
+        return SearchResult(parsed, hits, searcher, report, offset)
 
     @staticmethod
     def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:

@@ -186,7 +186,7 @@ class Searcher:
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         for i, live in enumerate(self.snapshot.segments):
             own, found = terms[i].numbers, (NOTHING, np.empty(0, np.int64))
-            mask = self._mask(i, filters) if len(own) or wordless else NO_MASK
+            mask = self.mask(i, filters) if len(own) or wordless else NO_MASK
             if len(own):
                 found = top_k(live.segment, terms[i], values[i], mask, k, threshold, prune=prune)
             if wordless:
@@ -203,7 +203,7 @@ class Searcher:
         """The first k documents that pass all filters, by their priors, then by id."""
         results = []
         for i in range(len(self.snapshot.segments)):
-            docs = self._passing_docs(i, self._mask(i, filters))
+            docs = self._passing_docs(i, self.mask(i, filters))
             results.append(self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k))
         return self._in_total_order(results, k)
 
@@ -273,7 +273,8 @@ class Searcher:
             _remember(self._values, model, found, REMEMBERED_MODELS)
         return found
 
-    def _mask(self, i: int, filters: Sequence[Condition]) -> Mask:
+    def mask(self, i: int, filters: Sequence[Condition]) -> Mask:
+        """1 for each live document of segment i that passes all filters; empty: all documents do."""
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
         for condition in filters:
