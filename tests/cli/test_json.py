@@ -33,7 +33,7 @@ def test_the_reference_holds_the_shapes():
 
 def test_search(run, built):
     assert list(printed(run("search", built, "planet", "--json"))) == [
-        *"query model k hits suggestion offset total total_is_exact".split()
+        *["query", "model", "k", "hits", "suggestion", "offset", "total", "total_is_exact"]
     ]
     nothing = printed(run("search", built, "xyzzy", "--json"))
     assert nothing["reason"] == "nothing found: no document holds 'xyzzy'"
