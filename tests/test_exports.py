@@ -64,7 +64,7 @@ PUBLIC = {
 }  # fmt: skip
 ERRORS = {
     "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "IndexLockedError",
-    "DocumentExistsError", "UnknownDocumentError", "StorageError", "MissingExtraError",
+    "EngineClosedError", "DocumentExistsError", "UnknownDocumentError", "StorageError", "MissingExtraError",
 }  # fmt: skip
 MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
 

@@ -6,6 +6,7 @@ GermaneError                  catch this to catch them all
 ├── ParameterError            an argument outside its documented range (also a ValueError)
 ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
 ├── IndexLockedError          another process is writing
+├── EngineClosedError         a change through an engine that was closed
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
 ├── UnknownDocumentError      an id that is not in the index
 ├── StorageError              the disk is full or read-only; what was committed before is still there
@@ -54,6 +55,10 @@ class IndexFormatError(GermaneError):
 
 class IndexLockedError(GermaneError):
     """A second writer tried to open the index."""
+
+
+class EngineClosedError(GermaneError):
+    """A closed engine was asked to change its index."""
 
 
 class DocumentExistsError(GermaneError):

@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import lzma
 
 import pytest
 import zstandard
@@ -38,10 +39,11 @@ def no_data_root(monkeypatch):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2", ".xz"])
 @pytest.mark.parametrize("named", [True, False], ids=["by name", "by content"])
 def test_formats(write, name, ending, named):
-    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress, ".bz2": bz2.compress}[ending]
+    packers = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    pack = packers[ending]
     path = write(f"d{ENDINGS[name] if named else '.unknown'}{ending}", pack(SAMPLES[name].encode()))
     assert detect_format(path) == name
     for documents in (read_documents(path), read_documents(str(path), format=name)):
