@@ -5,6 +5,7 @@ GermaneError                  catch this to catch them all
 │   └── QueryError            a query that cannot be parsed or names an unknown field
 ├── ParameterError            an argument outside its documented range (also a ValueError)
 ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
+│   └── DamagedIndexError     a file of an index is damaged; says how to find out more and save what can be saved
 ├── IndexLockedError          another process is writing
 ├── EngineClosedError         a change through an engine that was closed
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
@@ -12,6 +13,11 @@ GermaneError                  catch this to catch them all
 ├── StorageError              the disk is full or read-only; what was committed before is still there
 └── MissingExtraError         an optional package is needed; says what to install
 """
+
+from pathlib import PurePath
+
+_SHOWN = 24
+"""Characters of a query that a message shows from the place on."""
 
 
 class GermaneError(Exception):
@@ -42,7 +48,22 @@ class InputError(GermaneError):
 
 
 class QueryError(InputError):
-    """A query that cannot be understood."""
+    """A query that cannot be understood; `at` is the place of the sign or word in question, counted from 0.
+
+    >>> str(QueryError.at_place("the parenthesis is not closed", "heart (attack", 6))
+    "the parenthesis is not closed (character 7, at '(attack')"
+    """
+
+    at: int | None = None
+
+    @classmethod
+    def at_place(cls, message: str, query: str, at: int, *, field: str | None = None) -> "QueryError":
+        """The error that says where in the query it is."""
+        rest = " ".join(query[at : at + _SHOWN].split())
+        where = f"at '{rest}{'…' if len(query) > at + _SHOWN else ''}'" if rest else "at its end"
+        error = cls(f"{message} (character {at + 1}, {where})", field=field)
+        error.at = at
+        return error
 
 
 class ParameterError(GermaneError, ValueError):
@@ -51,6 +72,19 @@ class ParameterError(GermaneError, ValueError):
 
 class IndexFormatError(GermaneError):
     """The files on disk are not an index this version can read."""
+
+
+class DamagedIndexError(IndexFormatError):
+    """A file of an index is not what was written: `path` says which, `what` is wrong with it."""
+
+    def __init__(self, path: PurePath, what: str) -> None:
+        self.path = path
+        self.what = what
+        folder = path.parent
+        super().__init__(
+            f"{path}: {what}; 'germane check {folder}' tells all that is damaged, 'germane repair {folder}' saves what "
+            "can be saved"
+        )
 
 
 class IndexLockedError(GermaneError):

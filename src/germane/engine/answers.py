@@ -38,6 +38,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,
         dict(asked.learnt) or None,
+        result.query.notes or None,
         result,
     )
 

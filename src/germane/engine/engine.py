@@ -1,5 +1,6 @@
 """The engine: one object that opens, fills and searches an index. The doors (CLI, HTTP) translate to these calls."""
 
+import dataclasses
 import os
 import shutil
 import tempfile
@@ -282,14 +283,16 @@ class Engine:
         marked = NO_MARKS if marks is None else Marks.of(marks)
         if feedback is None and not marked:
             ranking = chosen or model_named(DEFAULT_MODEL)
-            hits = searcher.search(parsed.weights, ranking, n_first, filters=conditions, priors=own)
+            hits = searcher.search(
+                parsed.weights, ranking, n_first, filters=conditions, priors=own, wordless=parsed.wordless
+            )
             if second is not None:
                 topic = TopicModel(parsed.weights)
                 hits = second.apply(hits, k, parsed, lambda first: Candidates(topic, first, searcher, own))
             return SearchResult(parsed, hits, searcher)
         method = feedback if isinstance(feedback, FeedbackMethod) else feedback_named(feedback or DEFAULT_FEEDBACK)
         firsts = tuple(chosen or model_of(ranking) for ranking in method.first_rankings)
-        passes = Passes(firsts, chosen or model_of(method.final), conditions, own)
+        passes = Passes(firsts, chosen or model_of(method.final), conditions, own, parsed.wordless)
         hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, method, marked, passes)
         if second is not None:
             topic = topic_of(learnt.expansion, learnt.terms)
@@ -382,11 +385,11 @@ class Engine:
         if not isinstance(query, str):
             return ParsedQuery(dict(query))
         analyzer = searcher.snapshot.manifest.analyzer
-        parsed = parse(query, analyzer, searcher.snapshot.filterable) if syntax else plain(query, analyzer)
+        parsed = parse(query, analyzer, searcher.searchable) if syntax else plain(query, analyzer)
         if len(parsed.weights) <= MAX_QUERY_TERMS:
             return parsed
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
-        return ParsedQuery(strongest, parsed.required, parsed.excluded, parsed.filters, parsed.words)
+        return dataclasses.replace(parsed, weights=strongest)
 
     def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
         if not priors:
@@ -445,7 +448,7 @@ class Engine:
             deleted=sum(live.deletions.n_docs for live in snapshot.segments),
             tokens=snapshot.n_tokens,
             terms=snapshot.n_terms(),
-            postings=sum(int(container.meta["n_postings"]) for container in containers),
+            postings=sum(live.segment.n_postings for live in snapshot.segments),
             segments=len(snapshot.segments),
             generation=snapshot.manifest.generation,
             bytes=sum(container.size for container in containers),

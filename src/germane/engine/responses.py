@@ -127,7 +127,8 @@ class SearchResponse(Response):
     """The best documents for a query. `model` names the model of the last ranking.
 
     `suggestion` is the query with its unknown words corrected, null where there is nothing to correct. `reason` says
-    why there are no hits. `learnt` are the parameters that were "auto". `feedback` is told where it was asked for.
+    why there are no hits, `notes` how the query was read where that may surprise. `learnt` are the parameters that were
+    "auto". `feedback` is told where it was asked for.
     """
 
     query: str
@@ -138,6 +139,7 @@ class SearchResponse(Response):
     feedback: Annotated[FeedbackResponse | None, ABSENT] = None
     reason: Annotated[str | None, ABSENT] = None
     learnt: Annotated[Mapping[str, float] | None, ABSENT] = None
+    notes: Annotated[tuple[str, ...] | None, ABSENT] = None
     result: Annotated[SearchResult | None, HIDDEN] = None
 
 

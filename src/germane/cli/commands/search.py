@@ -47,7 +47,10 @@ def search(
     """Search an index.
 
     Query language: heart^2 weighs a word; +heart must, -surgery must not occur;
-    year:2015, year:2010..2015, year:>=2010 and author:"Smith J" filter.
+    AND, OR, NOT and parentheses; "heart attack" is a phrase, "heart attack"~3 allows
+    3 moves; cardio* is a prefix, surgary~1 allows an edit; title:cancer looks in a field;
+    year:2015, year:2010..2015, year:(2019 OR 2020) and author:"Smith J" filter;
+    [tiab], [au], [dp], [mh] are PubMed's tags. docs/queries.md has it all.
     Exit code 1 means that nothing was found.
 
     Example: germane search my-index "heart attack year:2010.." -k 5
@@ -83,6 +86,8 @@ def search(
         hits.show(terminal(), engine, found)
         if found.feedback is not None:
             feedback_tables.show(terminal(), engine, found.feedback)
+    for note in found.notes or ():
+        tell(note)
     if found.reason is not None:
         tell(found.reason)
     if found.suggestion is not None:
