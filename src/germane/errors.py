@@ -7,6 +7,7 @@ GermaneError                  catch this to catch them all
 ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
 │   └── DamagedIndexError     a file of an index is damaged; says how to find out more and save what can be saved
 ├── IndexLockedError          another process is writing
+├── EngineClosedError         a change through an engine that was closed
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
 ├── UnknownDocumentError      an id that is not in the index
 ├── StorageError              the disk is full or read-only; what was committed before is still there
@@ -88,6 +89,10 @@ class DamagedIndexError(IndexFormatError):
 
 class IndexLockedError(GermaneError):
     """A second writer tried to open the index."""
+
+
+class EngineClosedError(GermaneError):
+    """A closed engine was asked to change its index."""
 
 
 class DocumentExistsError(GermaneError):

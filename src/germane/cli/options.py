@@ -39,12 +39,12 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the i
 Into = Annotated[
     Path, typer.Option("--into", metavar="DIR", help="The folder to make the index in.", show_default=False)
 ]
-Src = Annotated[
-    str,
+Sources = Annotated[
+    list[str],
     typer.Argument(
-        metavar="SRC",
-        help="A file (JSON Lines, CSV, TSV, TREC, MEDLINE, PubMed XML, RIS, BibTeX; .gz, .bz2, .xz, .zst), a folder "
-        "of texts, the name of a data set, or irds:NAME.",
+        metavar="SRC...",
+        help="Files (JSON Lines, CSV, TSV, TREC, MEDLINE, PubMed XML, RIS, BibTeX; .gz, .bz2, .xz, .zst), folders of "
+        "such files and of texts, the name of a data set, or irds:NAME.",
         show_default=False,
     ),
 ]

@@ -2,9 +2,13 @@
 
 import dataclasses
 import os
+import shutil
+import tempfile
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, overload
@@ -16,6 +20,7 @@ from germane.engine.answers import answer_explain, answer_search
 from germane.engine.arranging import Arranging
 from germane.engine.candidates import Candidates
 from germane.engine.compiling import announce_compiling
+from germane.engine.documents import as_documents
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
@@ -23,9 +28,10 @@ from germane.engine.rerank import Reranker, SecondStage
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
-from germane.errors import ParameterError, QueryError
+from germane.errors import EngineClosedError, IndexFormatError, ParameterError, QueryError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.index.ingest import DEFAULT_MEMORY
+from germane.index.manifest import NAME as MANIFEST
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.writer import AddReport, IndexWriter, OnDuplicate
@@ -44,6 +50,8 @@ from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
 
+MEMORY = ":memory:"
+"""The path of an index that is not kept."""
 NO_MARKS = Marks()
 Query = str | Mapping[str, float]
 
@@ -56,12 +64,15 @@ class Engine:
     ...     engine.search("heart").ids
     ['1']
 
-    Searching is safe from many threads. A snapshot stays as it was opened; `refresh` looks for commits of others.
+    Searching is safe from many threads. A snapshot stays as it was opened; `refresh` looks for commits of others. A
+    closed engine can still be searched, and changes nothing any more.
     """
 
     def __init__(self, folder: Path, snapshot: Snapshot, writer: IndexWriter | None = None) -> None:
         announce_compiling()
         self.folder = folder
+        self._closed = False
+        self._vanishing: weakref.finalize[Any, Engine] | None = None
         self._searcher = Searcher(snapshot)
         self._writer = writer
         self._changing = threading.Lock()
@@ -73,14 +84,55 @@ class Engine:
     def create(
         cls, path: str | os.PathLike[str], *, analyzer: Analyzer | None = None, fields: Sequence[str] = DEFAULT_FIELDS
     ) -> "Engine":
-        """Make an empty index. `fields` are searched as text; all others are stored and can be filtered on."""
-        writer = IndexWriter.create(Path(path), analyzer or Analyzer(), fields)
-        return cls(Path(path), writer.snapshot, writer)
+        """Make an empty index. `fields` are searched as text; all others are stored and can be filtered on.
+
+        The path ":memory:" makes one that is not kept: it lies in a folder of the system's for temporary files, and is
+        removed when the engine is closed or forgotten, or Python ends.
+        """
+        if path == MEMORY:
+            folder = Path(tempfile.mkdtemp(prefix="germane-"))
+            vanish = partial(shutil.rmtree, folder, ignore_errors=True)
+            try:
+                engine = cls._created(folder, analyzer, fields)
+            except BaseException:
+                vanish()
+                raise
+            engine._vanishing = weakref.finalize(engine, vanish)
+            return engine
+        return cls._created(Path(path), analyzer, fields)
+
+    @classmethod
+    def _created(cls, folder: Path, analyzer: Analyzer | None, fields: Sequence[str]) -> "Engine":
+        writer = IndexWriter.create(folder, analyzer or Analyzer(), fields)
+        return cls(folder, writer.snapshot, writer)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Engine":
         """Open an index. The writer's lock is taken by the first call that changes something."""
+        if path == MEMORY:
+            raise ParameterError("an index in memory is never there to be opened: Engine.create(':memory:') makes one")
         return cls(Path(path), Snapshot.open(Path(path)))
+
+    @classmethod
+    def open_or_create(
+        cls, path: str | os.PathLike[str], *, analyzer: Analyzer | None = None, fields: Sequence[str] | None = None
+    ) -> "Engine":
+        """Open the index, or make an empty one where there is none.
+
+        An `analyzer` or `fields` (in any order) that the index there does not have is a ParameterError.
+        """
+        if path == MEMORY or not (Path(path) / MANIFEST).exists():
+            try:
+                return cls.create(path, analyzer=analyzer, fields=fields or DEFAULT_FIELDS)
+            except IndexFormatError:
+                if not (Path(path) / MANIFEST).exists():  # else another process was faster
+                    raise
+        engine = cls.open(path)
+        if analyzer is not None and analyzer.fingerprint != engine.analyzer.fingerprint:
+            raise ParameterError(f"the index in {path} was made with another analyzer: {engine.analyzer}")
+        if fields is not None and set(fields) != set(engine.text_fields):
+            raise ParameterError(f"the index in {path} has other text fields: {', '.join(engine.text_fields)}")
+        return engine
 
     @classmethod
     def upgrade(cls, old: str | os.PathLike[str], new: str | os.PathLike[str]) -> "Engine":
@@ -107,12 +159,15 @@ class Engine:
                     return
 
     def close(self) -> None:
-        """Finish background merging and let other writers in."""
+        """Finish background merging and let other writers in. Nothing can be changed through this engine any more."""
         with self._changing:
+            self._closed = True
             writer, self._writer = self._writer, None
             if writer is not None:
                 writer.close()
                 self._show_written(writer)
+            if self._vanishing is not None:
+                self._vanishing()
 
     def __enter__(self) -> "Engine":
         return self
@@ -126,20 +181,24 @@ class Engine:
 
     def add(
         self,
-        documents: Iterable[Document],
+        documents: Iterable[Document | Mapping[str, Any]],
         *,
         on_duplicate: OnDuplicate = "error",
         threads: int | None = None,
         memory_mb: int = DEFAULT_MEMORY >> 20,
     ) -> AddReport:
-        """Add documents in one atomic commit: durable and searchable on return, or nothing happened."""
+        """Add documents in one atomic commit: durable and searchable on return, or nothing happened.
+
+        A document is a `Document`, or a mapping with its `id` among its fields: `{"id": "1", "title": "Copper"}`.
+        """
+        read = as_documents(documents)
         with self._changing:
             writer = self._writing()
-            report = writer.add(documents, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
+            report = writer.add(read, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
             self._show_written(writer)
             return report
 
-    def update(self, documents: Iterable[Document]) -> AddReport:
+    def update(self, documents: Iterable[Document | Mapping[str, Any]]) -> AddReport:
         """Add documents, replacing those of the same id."""
         return self.add(documents, on_duplicate="replace")
 
@@ -159,6 +218,10 @@ class Engine:
             self._show_written(writer)
 
     def _writing(self) -> IndexWriter:
+        if self._closed:
+            gone = "its index in memory is gone: Engine.create(':memory:') makes a new one"
+            there = f"changes nothing any more: Engine.open('{self.folder}') opens its index again"
+            raise EngineClosedError(f"this engine was closed, and {there if self._vanishing is None else gone}")
         if self._writer is None:
             self._writer = IndexWriter(self.folder)
             with self._showing:
