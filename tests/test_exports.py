@@ -63,8 +63,9 @@ PUBLIC = {
     ],
 }  # fmt: skip
 ERRORS = {
-    "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "IndexLockedError",
-    "DocumentExistsError", "UnknownDocumentError", "StorageError", "MissingExtraError",
+    "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "DamagedIndexError",
+    "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError", "StorageError",
+    "MissingExtraError",
 }  # fmt: skip
 MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
 

@@ -5,12 +5,16 @@ GermaneError                  catch this to catch them all
 │   └── QueryError            a query that cannot be parsed or names an unknown field
 ├── ParameterError            an argument outside its documented range (also a ValueError)
 ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
+│   └── DamagedIndexError     a file of an index is damaged; says how to find out more and save what can be saved
 ├── IndexLockedError          another process is writing
+├── EngineClosedError         a change through an engine that was closed
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
 ├── UnknownDocumentError      an id that is not in the index
 ├── StorageError              the disk is full or read-only; what was committed before is still there
 └── MissingExtraError         an optional package is needed; says what to install
 """
+
+from pathlib import PurePath
 
 _SHOWN = 24
 """Characters of a query that a message shows from the place on."""
@@ -70,8 +74,25 @@ class IndexFormatError(GermaneError):
     """The files on disk are not an index this version can read."""
 
 
+class DamagedIndexError(IndexFormatError):
+    """A file of an index is not what was written: `path` says which, `what` is wrong with it."""
+
+    def __init__(self, path: PurePath, what: str) -> None:
+        self.path = path
+        self.what = what
+        folder = path.parent
+        super().__init__(
+            f"{path}: {what}; 'germane check {folder}' tells all that is damaged, 'germane repair {folder}' saves what "
+            "can be saved"
+        )
+
+
 class IndexLockedError(GermaneError):
     """A second writer tried to open the index."""
+
+
+class EngineClosedError(GermaneError):
+    """A closed engine was asked to change its index."""
 
 
 class DocumentExistsError(GermaneError):

@@ -29,7 +29,7 @@ def test_the_table(run, built):
 def test_json(run, built):
     result = run("search", built, "heart", "disease", "-k", "2", "--json")
     answer = json.loads(result.stdout)
-    assert list(answer) == ["query", "model", "k", "hits", "suggestion"]
+    assert list(answer) == [*["query", "model", "k", "hits", "suggestion", "offset", "total", "total_is_exact"]]
     assert (answer["query"], answer["model"], answer["k"], answer["suggestion"]) == (
         "heart disease",
         "bm25",

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fuzz.harness import Judge, fuzz
+from fuzz.index_cases import IndexJudge, make_corpus
 from fuzz.model_cases import CiffJudge, ClassifierJudge
+from fuzz.power_cases import PowerJudge
 from fuzz.query_cases import QueryJudge
 from fuzz.reader_cases import LongReaderJudge, ReaderJudge
 from fuzz.users import as_nobody
@@ -19,6 +21,8 @@ SUITES: dict[str, Callable[[Path], Judge]] = {
     "queries": QueryJudge,
     "classifiers": ClassifierJudge,
     "ciff": CiffJudge,
+    "index": lambda folder: IndexJudge(make_corpus(folder / "corpus"), folder),
+    "power": PowerJudge,
 }
 STEP = 500
 

@@ -6,6 +6,7 @@ import io
 import os
 import random
 import signal
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from germane.engine import Engine
-from germane.index import container, durable
+from germane.index import durable
 from germane.rank.registry import MODEL_NAMES
 from germane.types import Document
 
@@ -31,13 +32,21 @@ class Faults:
         self.lasting = False
         self.kill = False
         self.errno = errno.ENOSPC
+        self.beside = False
+        """Whether only the points of other threads than the main one count."""
+        self.told: tuple[int, int] | None = None
+        """A pipe that gets the name of the thread in which the process is killed."""
 
     def point(self, before_death: Callable[[], Any] = lambda: None) -> None:
         """One system call is about to happen."""
+        if self.beside and threading.current_thread() is threading.main_thread():
+            return
         self.count += 1
         if self.at is None or (self.count != self.at and not (self.lasting and self.count > self.at)):
             return
         if self.kill:
+            if self.told is not None:
+                os.write(self.told[1], threading.current_thread().name.encode())
             before_death()
             os.kill(os.getpid(), signal.SIGKILL)
         raise OSError(self.errno, os.strerror(self.errno))
@@ -53,10 +62,10 @@ class Faults:
                 return super().write(data)
 
         def opened(path: Any, mode: str = "rb") -> Any:
-            if "w" not in mode:
+            if "x" not in mode:
                 return open(path, mode)
             faults.point()
-            return io.BufferedWriter(Watched(path, "wb"))
+            return io.BufferedWriter(Watched(path, "xb"))
 
         def watched(function: Callable[..., Any]) -> Callable[..., Any]:
             def call(*arguments: Any, **named: Any) -> Any:
@@ -66,9 +75,8 @@ class Faults:
             return call
 
         with pytest.MonkeyPatch.context() as patch:
-            for module in (container, durable):
-                patch.setattr(module, "open", opened, raising=False)
-            for name in ("replace", "unlink"):
+            patch.setattr(durable, "open", opened, raising=False)
+            for name in ("replace", "link", "unlink", "mkdir"):
                 patch.setattr(os, name, watched(getattr(os, name)))
             patch.setattr(os, "fsync", lambda descriptor: faults.point())  # no power cut here: flushing takes its time
             yield self

@@ -112,7 +112,7 @@ def test_newer_version(path: Path) -> None:
 def test_not_an_index(tmp_path: Path) -> None:
     path = tmp_path / "photo.jpg"
     path.write_bytes(b"\xff\xd8\xff" * 100)
-    with pytest.raises(IndexFormatError, match="is not a Germane index file"):
+    with pytest.raises(IndexFormatError, match="not a Germane index file"):
         Container(path)
 
 

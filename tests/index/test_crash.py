@@ -15,10 +15,14 @@ import pytest
 
 from germane.engine import Engine
 from germane.errors import StorageError
-from germane.index import ingest, merge
+from germane.index import ingest, merge, writer
 from germane.index.check import check_index
+from germane.index.ciff import export_ciff, import_ciff
 from germane.index.durable import LOCK_NAME
 from germane.index.manifest import read_manifest
+from germane.index.repair import repair_index
+from germane.index.writer import new_index
+from germane.text import Analyzer
 from germane.types import Document
 
 Operation = Callable[[Engine], Any]
@@ -78,7 +82,7 @@ def states_of(
         for operation in work:
             operation(engine)
             states.append(content(folder))
-    engine.close()
+        engine.close()
     return states
 
 
@@ -86,8 +90,11 @@ def assert_no_strays(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == read_manifest(folder).files() | {LOCK_NAME}
 
 
-def killed(folder: Path, work: list[Operation], faults: Any) -> int:
-    """Fork a process that works and is killed at the chosen point; return how many operations it acknowledged."""
+def killed(folder: Path, work: list[Operation], faults: Any, *, opening: bool = True, wait: bool = False) -> int:
+    """Fork a process that works and is killed at the chosen point; return how many operations it acknowledged.
+
+    `opening`: the operations are given an engine. `wait`: the process does not end before its background merge.
+    """
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # forking beside threads, which are asleep here
@@ -95,11 +102,13 @@ def killed(folder: Path, work: list[Operation], faults: Any) -> int:
     if pid == 0:
         try:
             gc.disable()  # collecting would copy every page of the parent
-            engine = Engine.open(folder)
+            engine: Any = Engine.open(folder) if opening else None
             with faults.installed():
                 for operation in work:
                     operation(engine)
                     os.write(writing, b".")
+                if wait:
+                    engine.close()
         finally:
             os._exit(0)
     os.close(writing)
@@ -266,3 +275,93 @@ def test_disk_full_while_several_segments_are_built(
     engine.add(documents(60, 5, "new"), threads=2, memory_mb=0)
     engine.close()
     assert len(content(template)) == len(before) + 60
+
+
+def test_killed_within_a_background_merge(
+    tmp_path: Path, template: Path, documents: Callable[..., list[Document]], content: Callable[..., Content],
+    make_faults: Any, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Only the points of the merging thread count, so every kill falls inside the merge, and says so."""
+    monkeypatch.setattr(writer, "BACKGROUND_DOCS", 20)
+    work = [lambda engine: engine.add(documents(12, 5, "h")), lambda engine: engine.delete(["h1", "d5"])]
+    counter = make_faults()
+    counter.beside = True
+    states = states_of(template, tmp_path / "counted", work, counter, content)
+    assert counter.count > 10
+    inside = 0
+    for at in range(1, counter.count + 1):
+        faults = make_faults()
+        faults.at, faults.kill, faults.beside = at, True, True
+        faults.told = reading, writing = os.pipe()
+        folder = tmp_path / f"killed-{at}"
+        shutil.copytree(template, folder)
+        done = killed(folder, work, faults, wait=True)
+        os.close(writing)
+        inside += os.read(reading, 100) == b"germane-merge"
+        os.close(reading)
+        assert content(folder) in states[done : done + 2], (at, done)
+        report = check_index(folder)
+        assert report.ok, (at, report.problems)
+        with make_faults().installed(), Engine.open(folder) as engine:
+            engine.update([Document("after", {"text": "w1"})])
+        assert_no_strays(folder)
+        shutil.rmtree(folder)
+    assert inside >= counter.count - 2  # the last points may not be reached where a commit came in between
+
+
+@pytest.mark.parametrize("kind", ["build", "repair", "import"])
+def test_killed_while_building_repairing_or_importing(
+    kind: str,
+    tmp_path: Path,
+    template: Path,
+    documents: Callable[..., list[Document]],
+    content: Callable[..., Content],
+    make_faults: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An index is built by way of parts, in two threads."""
+    monkeypatch.setattr(ingest, "MIN_MEMORY", 0)
+    monkeypatch.setattr(ingest, "BATCH", 8)
+    before = content(template)
+    export_ciff(template, tmp_path / "x.ciff")
+    path = template / read_manifest(template).segments[0].name
+    data = bytearray(path.read_bytes())
+    data[64] ^= 1
+    path.write_bytes(data)
+
+    def run(folder: Path) -> None:
+        if kind == "repair":
+            repair_index(folder)
+        elif kind == "build":
+            with new_index(folder / "new", Analyzer(), ["text"]) as new:
+                new.add(documents(40), threads=2, memory=0)
+        else:
+            import_ciff(tmp_path / "x.ciff", folder / "new")
+
+    def prepare(folder: Path) -> None:
+        shutil.copytree(template, folder)
+
+    counter = make_faults()
+    prepare(tmp_path / "counted")
+    with counter.installed():
+        run(tmp_path / "counted")
+    made = set(before) if kind == "repair" else set(content(tmp_path / "counted" / "new"))
+    for at in range(1, counter.count + 1):
+        faults = make_faults()
+        faults.at, faults.kill = at, True
+        folder = tmp_path / f"killed-{at}"
+        prepare(folder)
+        killed(folder, [lambda _, folder=folder: run(folder)], faults, opening=False)
+        if kind == "repair":
+            assert not check_index(folder).ok or content(folder) == before
+            repair_index(folder)
+            assert content(folder) == before, at
+            assert check_index(folder).ok
+        elif (folder / "new" / "MANIFEST").exists():
+            assert check_index(folder / "new").ok
+            assert set(content(folder / "new")) in (set(), made)
+        else:
+            with make_faults().installed():
+                run(folder)
+            assert set(content(folder / "new")) == made
+        shutil.rmtree(folder)

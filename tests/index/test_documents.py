@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
+import zstandard
 
 from germane.engine import Engine
 from germane.errors import IndexFormatError, InputError
+from germane.index import builder
 from germane.index.check import check_index
 from germane.index.columns import ColumnsWriter, KeywordColumn, NumericColumn, read_column
 from germane.index.container import Container, ContainerWriter
@@ -63,6 +65,13 @@ def test_a_million_words(engine: Engine) -> None:
     assert engine.stats().tokens == 2
     report = check_index(engine.folder)
     assert report.ok, report.problems
+
+
+def test_a_document_too_long_to_be_read_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "MAX_DOCUMENT", 100)
+    with pytest.raises(InputError, match="document 'b' takes 111 bytes"):
+        engine.add([Document("a", {"text": "x"}), Document("b", {"text": "y" * 100})])
+    assert len(engine) == 0
 
 
 def test_values_that_fields_may_hold(engine: Engine) -> None:
@@ -209,3 +218,18 @@ def test_a_damaged_block_is_named_and_the_others_are_read(tmp_path: Path) -> Non
         with pytest.raises(IndexFormatError, match="stored documents 4 to 5 are damaged"):
             reader.fields(doc)
     assert [first for first, _ in reader.intact_blocks(trusted=False)] == [0, 2, 6]
+
+
+def test_a_block_that_says_it_is_enormous(tmp_path: Path) -> None:
+    """Neither its size nor its lines are believed."""
+    compress = zstandard.ZstdCompressor().compress
+    for content in (b"\n" * (1 << 24), b"{}"):
+        path = tmp_path / f"{len(content)}.germane"
+        block = np.frombuffer(compress(content), np.uint8)
+        with ContainerWriter(path) as container:
+            container.section("stored", block)
+            container.section("stored_at", np.array([0, len(block)]))
+            container.section("stored_last", np.array([5]))
+            container.finish({})
+        with pytest.raises(IndexFormatError, match="stored documents 0 to 4 are damaged"):
+            StoredReader(Container(path)).fields(2)

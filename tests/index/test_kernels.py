@@ -156,7 +156,9 @@ def test_forward_lists_come_back() -> None:
     assert size == used.sum()
     ats = np.concatenate([[0], np.cumsum(used)])[:-1]
     got_terms, got_counts = np.empty_like(terms), np.empty_like(counts)
-    kernels.decode_forward_many(words, ats, term_bits, tf_bits, starts, got_terms, got_counts)
+    packed = words, ats, term_bits, tf_bits, starts
+    assert kernels.decode_forward_many(*packed, got_terms, got_counts, 2**32 - 1)
+    assert not kernels.decode_forward_many(*packed, got_terms, got_counts, 2**32 - 2)
     assert np.array_equal(got_terms, terms)
     assert np.array_equal(got_counts, counts)
 

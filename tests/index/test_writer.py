@@ -1,6 +1,12 @@
 """What add, update, delete and merge do; threads, memory and background merges change nothing that can be seen."""
 
+import errno
+import fcntl
 import os
+import shutil
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,9 +21,10 @@ from germane.errors import (
     IndexFormatError,
     IndexLockedError,
     ParameterError,
+    StorageError,
     UnknownDocumentError,
 )
-from germane.index import durable, ingest, merge, writer
+from germane.index import builder, durable, ingest, merge, writer
 from germane.index.check import check_index
 from germane.index.merge import choose_merge
 from germane.index.snapshot import Snapshot
@@ -424,6 +431,81 @@ def test_a_removed_lock_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     durable.WriterLock(tmp_path).release()
 
 
+# -- builds that fail, and builds that are the same ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["analyze", "write"])
+def test_an_error_in_a_thread_ends_the_run(
+    where: str,
+    engine: Engine,
+    documents: Documents,
+    monkeypatch: pytest.MonkeyPatch,
+    content: Callable[..., Any],
+    forked: Callable[..., int],
+) -> None:
+    """While there is more to do, and in the last write, after the end of the input."""
+    engine.add([doc("a")])
+    engine.close()
+    monkeypatch.setattr(ingest, "BATCH", 64)
+
+    def fail(self: Any, *arguments: Any) -> None:
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(
+        *((builder.BulkAnalyzer, where, fail) if where == "analyze" else (builder.SegmentBuilder, where, fail))
+    )
+
+    def add() -> None:
+        signal.alarm(120)  # far more than it takes: it ends a process that waits
+        with Engine.open(engine.folder) as other, pytest.raises(MemoryError, match="no more"):
+            other.add(documents(2000), threads=2)
+
+    assert os.waitpid(forked(add), 0)[1] == 0
+    assert list(content(engine.folder)) == ["a"]
+    assert not check_index(engine.folder).notes
+
+
+def test_a_full_disk_ends_the_command(tmp_path: Path) -> None:
+    """Files of at most 20 kB: the command says so and ends, with every number of threads."""
+    source = tmp_path / "many.jsonl"
+    source.write_text("".join(f'{{"id": "d{i}", "text": "w{i} w{i % 7} w{i % 100}"}}\n' for i in range(3000)))
+    script = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); sys.dont_write_bytecode = True\n"
+        "from germane.cli import main; main()"
+    )
+    command = [sys.executable, "-c", script, "index", str(source), "--into", str(tmp_path / "x"), "--threads", "2"]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run(command, timeout=600, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode != 0
+    assert "cannot write" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_builds_are_the_same_to_the_byte(
+    tmp_path: Path, documents: Documents, index_files: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever it is done, with several threads too; adds, deletions and merges included."""
+    monkeypatch.setattr(ingest, "MIN_MEMORY", 0)
+    monkeypatch.setattr(ingest, "BATCH", 16)
+    monkeypatch.setattr(builder, "BATCH_CHARACTERS", 200)
+    spelt = [Document(f"s{i}", {"text": ["Ranks", "ranking", "rank", "Ranked"][i % 4]}) for i in range(200)]
+    for memory in (512, 0):
+        for threads in (1, 3):
+            built = []
+            for _ in range(2):
+                folder = tmp_path / f"{memory}-{threads}-{len(built)}"
+                with Engine.create(folder) as engine:
+                    engine.add([*documents(100), *spelt, *documents(100, 1, "e")], threads=threads, memory_mb=memory)
+                    engine.delete(["d3", "e9"])
+                    engine.add(documents(40, 3, "f"), threads=threads, memory_mb=memory)
+                    engine.merge()
+                    engine.delete(["f1"])
+                built.append(index_files(folder))
+            assert built[0] == built[1]
+            assert {"MANIFEST", "LOCK"} < set(built[0])
+
+
 # -- several processes ---------------------------------------------------------------------------------------------
 
 
@@ -442,6 +524,82 @@ def test_a_second_writer_is_refused(engine: Engine, forked: Callable[..., int]) 
     engine.close()
     with Engine.open(engine.folder) as other:
         assert other.delete(["a"]) == 1
+
+
+def test_a_fork_does_not_inherit_the_lock(engine: Engine, forked: Callable[..., int]) -> None:
+    """What the child would add, the parent's next commit would take away."""
+    engine.add([doc("a")])
+    done, go_on = os.pipe(), os.pipe()
+
+    def write_as_a_child() -> None:
+        for change in (lambda: engine.add([doc("b")]), lambda: engine.delete(["a"]), engine.merge):
+            with pytest.raises(IndexLockedError, match="fork"):
+                change()
+        with pytest.raises(IndexLockedError, match="another process"):
+            Engine.open(engine.folder).add([doc("b")])
+        engine.close()
+        os.write(done[1], b".")
+        os.read(go_on[0], 1)
+
+    pid = forked(write_as_a_child)
+    assert os.read(done[0], 1) == b"."
+    engine.add([doc("c")])
+    engine.close()
+    with Engine.open(engine.folder) as other:  # the child still lives, without the lock
+        other.add([doc("e")])
+    os.write(go_on[1], b".")
+    assert os.waitpid(pid, 0)[1] == 0
+    assert Engine.open(engine.folder).search("w1", 10).ids == ["a", "c", "e"]
+
+
+def test_a_commit_over_another_is_refused(engine: Engine) -> None:
+    """Two writers at once, as on a file system without locks: the second to commit is told, and nothing is lost."""
+    engine.add([doc("a")])
+    (engine.folder / durable.LOCK_NAME).unlink()
+    with Engine.open(engine.folder) as other:
+        other.add([doc("b")])
+    for change in (lambda: engine.add([doc("c")]), lambda: engine.delete(["a"])):
+        with pytest.raises(IndexLockedError, match="changed by somebody else"):
+            change()
+    assert Engine.open(engine.folder).search("w1", 10).ids == ["a", "b"]
+    assert check_index(engine.folder).ok
+
+
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StorageError, match="without locks"):
+        Engine.create(tmp_path / "index")
+
+
+def test_a_child_that_fails_leaves_the_new_index(tmp_path: Path, forked: Callable[..., int]) -> None:
+    with new_index(tmp_path / "index", Analyzer(), ["text"]) as new:
+        new.add([doc("a")])
+
+        def fail() -> None:
+            new.remove()
+
+        assert os.waitpid(forked(fail), 0)[1] == 0
+        new.add([doc("b")])
+    assert len(Engine.open(tmp_path / "index")) == 2
+
+
+def test_another_index_in_the_same_folder(
+    tmp_path: Path, documents: Documents, seen: Callable[[Engine], dict[str, Any]]
+) -> None:
+    """Its files may have the names of those that a reader knows."""
+    folder = tmp_path / "index"
+    with Engine.create(folder) as engine:
+        engine.add(documents(20))
+    reader = Engine.open(folder)
+    seen(reader)
+    shutil.rmtree(folder)
+    with Engine.create(folder) as engine:
+        engine.add(documents(30, 1, "e"))
+    reader.refresh()
+    assert seen(reader) == seen(Engine.open(folder))
 
 
 def test_readers_keep_their_snapshot(

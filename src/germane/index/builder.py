@@ -21,7 +21,7 @@ from germane.index.columns import ColumnsWriter
 from germane.index.inversion_kernels import invert, sort_lists
 from germane.index.lists import pieces_of
 from germane.index.segment_writer import SegmentWriter
-from germane.index.stored_fields import StoredWriter
+from germane.index.stored_fields import MAX_DOCUMENT, StoredWriter
 from germane.index.string_kernels import drop_equal
 from germane.index.strings import Packed, choose_packed, join_packed, pack_strings, sort_packed
 from germane.text import Analyzer
@@ -114,6 +114,11 @@ class SegmentBuilder:
             lines = list(map(orjson.dumps, fields))
         except (TypeError, ValueError):
             lines = [_stored(document) for document in documents]
+        if max(map(len, lines), default=0) > MAX_DOCUMENT:
+            longest = max(range(len(lines)), key=lambda i: len(lines[i]))
+            raise InputError(
+                f"document '{documents[longest].id}' takes {len(lines[longest])} bytes; {MAX_DOCUMENT} can be stored"
+            )
         self._stored.add_all(lines)
         self._ids.append(ids)
         self._columns.add_all(fields)

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from germane.arrays import Integers
-from germane.errors import GermaneError
+from germane.errors import DamagedIndexError, GermaneError
 from germane.index.container import Container
 from germane.index.deletions import Deletions, delete, no_deletions, read_deletions
-from germane.index.invariants import contradictions, good_offsets
-from germane.index.manifest import Manifest, SegmentEntry, read_manifest
+from germane.index.invariants import contradictions
+from germane.index.manifest import Manifest, SegmentEntry, read_manifest, stray_files
 from germane.index.segment import Segment
-from germane.index.writer import stray_files
 from germane.schema import Response
 
 
@@ -71,28 +70,32 @@ def _entry_problems(folder: Path, entry: SegmentEntry) -> tuple[list[str], list[
 
 def ids_of(segment: Segment) -> list[bytes]:
     """The ids by document number; none where they are damaged."""
-    c = segment.container
-    if not (c.intact("id_bytes") and c.intact("id_offsets")):
+    try:
+        return segment.all_strings("id")
+    except DamagedIndexError:
         return []
-    if not good_offsets(c["id_offsets"], segment.n_docs, len(c["id_bytes"])):
-        return []
-    return segment.all_strings("id")
 
 
 def checked_segment(path: Path, size: int | None = None) -> tuple[Segment | None, list[str]]:
     """Open and verify one segment; None where it cannot even be opened."""
     try:
         segment = Segment(path)
-        problems = segment.container.problems()
-        if size is not None and segment.container.size != size:
-            problems.append(f"{path} has {segment.container.size} bytes, the manifest says {size}")
-        if not problems:  # with a wrong checksum the lists are not worth decoding, nor safe to decode
-            problems = [f"{path}: {sentence}" for sentence in contradictions(segment)]
-        return segment, problems
     except GermaneError as error:
-        return None, [str(error)]
-    except Exception as error:
-        return None, [f"{path} is damaged: {type(error).__name__}: {error}"]
+        return None, [sentence_of(error)]
+    problems = segment.container.problems()
+    if size is not None and segment.container.size != size:
+        problems.append(f"{path} has {segment.container.size} bytes, the manifest says {size}")
+    if not problems:  # with a wrong checksum the lists are not worth decoding
+        try:
+            problems = [f"{path}: {sentence}" for sentence in contradictions(segment)]
+        except GermaneError as error:
+            problems = [sentence_of(error)]
+    return segment, problems
+
+
+def sentence_of(error: GermaneError) -> str:
+    """What is wrong, without the advice to check and repair."""
+    return f"{error.path}: {error.what}" if isinstance(error, DamagedIndexError) else str(error)
 
 
 def checked_deletions(
@@ -111,9 +114,7 @@ def checked_deletions(
             return None, [f"{path}: the frequencies of deleted documents differ from what these hold"]
         return deletions, []
     except GermaneError as error:
-        return None, [str(error)]
-    except Exception as error:
-        return None, [f"{path} is damaged: {type(error).__name__}: {error}"]
+        return None, [sentence_of(error)]
 
 
 def deleted(deletions: Deletions) -> Integers:

@@ -182,6 +182,8 @@ def _pieces(segments: list[LiveSegment]) -> Iterator[list[_Term]]:
 
 def _list_messages(segments: list[LiveSegment]) -> Iterator[tuple[int, memoryview]]:
     """For each piece the number of its postings and its PostingsList messages."""
+    for live in segments:
+        live.segment.verify_lists()
     remap = renumbering(segments)
     for piece in _pieces(segments):
         terms = list(dict.fromkeys(entry.term for entry in piece))

@@ -131,5 +131,8 @@ def read_column(container: Container, name: str, kind: str) -> Column:
     if kind == "numeric":
         return NumericColumn(container[section])
     data, offsets = container[f"{section}/bytes"], container[f"{section}/offsets"]
-    values = [string_at(data, offsets, i).decode() for i in range(len(offsets) - 1)]
+    try:
+        values = [string_at(data, offsets, i).decode() for i in range(len(offsets) - 1)]
+    except UnicodeDecodeError:
+        raise container.damage(f"the column of field '{name}' is damaged") from None
     return KeywordColumn(values, container[f"{section}/starts"], container[section])

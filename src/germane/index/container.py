@@ -2,31 +2,38 @@
 
     magic (8) | version (u32) | zero (u32) | section | padding | section | ... | contents (JSON) | trailer (24)
 
-Sections are aligned to 64 bytes. The contents list, for each section, its offset, length, type and CRC-32; the trailer
-gives the contents' offset, length and CRC-32 and repeats the magic. Opening maps the file and reads the contents only;
-`problems` reads everything. Each bit of the file is covered: by a checksum, or by the rule that padding is zero.
+Sections are aligned to 64 bytes. The contents list, for each section, its offset, length, type and CRC-32, or for one
+of several pieces (PIECE bytes) the CRC-32 of each, in hexadecimal; the trailer gives the contents' offset, length and
+CRC-32 and repeats the magic. Each bit of the file is covered: by a checksum, or by the rule that padding is zero.
+
+Opening maps the file and reads the contents only. Nothing else is used before its checksum was found right:
+`container[name]` verifies a section when it is asked for first; of a section read here and there (`lazily`) the reader
+names each range before it looks (`verify`), and only the pieces that hold it are read. `problems` reads everything.
 """
 
-import contextlib
 import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from germane.arrays import AnyArray
-from germane.errors import IndexFormatError
-from germane.index.durable import fsync_folder, remove_quietly, storage_errors
+from germane.errors import DamagedIndexError, IndexFormatError
+from germane.index.durable import discard, keep, new_temporary, open_regular, storage_errors
 
 MAGIC = b"GERMANE\n"
 VERSION = 1
 ALIGNMENT = 64
+PIECE = 1 << 14
+FEW = 64
+"""So many ranges are looked at without NumPy."""
 _HEADER = struct.Struct("<8sII")
 _TRAILER = struct.Struct("<QII8s")
 
@@ -39,11 +46,11 @@ class ContainerWriter:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._temporary = path.with_name(path.name + ".tmp")
         self._sections: dict[str, dict[str, Any]] = {}
         self._open: str | None = None
+        self._pieces = _PieceSums()
         with storage_errors(path):
-            self._file = open(self._temporary, "wb")  # noqa: SIM115 - closed by finish or abort
+            self._file, self._temporary = new_temporary(path.parent)
         self._position = 0
         self._write(_HEADER.pack(MAGIC, VERSION, 0))
 
@@ -60,14 +67,21 @@ class ContainerWriter:
         if self._open != name:
             if name in self._sections:
                 raise AssertionError(f"section {name} was already closed")
+            self._close_section()
             self._pad()
             self._open = name
-            self._sections[name] = {"offset": self._position, "bytes": 0, "dtype": piece.dtype.str, "crc": 0}
+            self._sections[name] = {"offset": self._position, "bytes": 0, "dtype": piece.dtype.str}
         section = self._sections[name]
         data: bytes | memoryview = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data if piece.size else b""
-        section["crc"] = zlib.crc32(data, section["crc"])
         section["bytes"] += len(data)
+        self._pieces.add(data)
         self._write(data)
+
+    def _close_section(self) -> None:
+        sums = self._pieces.finish()
+        if self._open is not None:
+            several = {"step": PIECE, "pieces": "".join(f"{crc:08x}" for crc in sums)}
+            self._sections[self._open] |= several if len(sums) > 1 else {"crc": sum(sums)}
 
     def section(self, name: str, array: AnyArray) -> None:
         """Write a whole section."""
@@ -80,23 +94,18 @@ class ContainerWriter:
 
     def finish(self, meta: Mapping[str, Any]) -> None:
         """Write the contents, flush to disk, give the file its name."""
+        self._close_section()
         self._pad()
         contents = orjson.dumps({"meta": dict(meta), "sections": self._sections})
         offset = self._position
         self._write(contents)
         self._write(_TRAILER.pack(offset, len(contents), zlib.crc32(contents), MAGIC))
         with storage_errors(self.path):
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            os.replace(self._temporary, self.path)
-            fsync_folder(self.path.parent)
+            keep(self._file, self._temporary, self.path)
 
     def abort(self) -> None:
-        """Forget everything written."""
-        with contextlib.suppress(OSError):  # closing writes what is left in the buffer: a full disk refuses again
-            self._file.close()
-        remove_quietly(self._temporary)
+        """Forget everything written; after `finish` this does nothing."""
+        discard(self._file, self._temporary)
 
     def __enter__(self) -> "ContainerWriter":
         return self
@@ -104,55 +113,133 @@ class ContainerWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None or not self._file.closed:
-            self.abort()
+        self.abort()
 
 
-def _lies_within(section: dict[str, Any], begin: int, end: int) -> bool:
-    offset, size = int(section["offset"]), int(section["bytes"])
-    return begin <= offset <= offset + size <= end and size >= 0 and size % np.dtype(section["dtype"]).itemsize == 0
+class _PieceSums:
+    """The CRC-32 of each PIECE bytes of a stream."""
+
+    def __init__(self) -> None:
+        self._sums: list[int] = []
+        self._room = 0
+
+    def add(self, data: bytes | memoryview) -> None:
+        """The next bytes, of any number."""
+        at = 0
+        while at < len(data):
+            if self._room == 0:
+                self._sums.append(0)
+                self._room = PIECE
+            step = data[at : at + self._room]
+            self._sums[-1] = zlib.crc32(step, self._sums[-1])
+            self._room -= len(step)
+            at += len(step)
+
+    def finish(self) -> list[int]:
+        """The sums; the next stream begins."""
+        sums, self._sums, self._room = self._sums, [], 0
+        return sums
+
+
+class _Section:
+    """Where a section lies, what its numbers are, its checksums, and which of them were found right."""
+
+    def __init__(self, parsed: dict[str, Any], begin: int, end: int) -> None:
+        self.offset, self.size = _number(parsed["offset"]), _number(parsed["bytes"])
+        self.dtype = _TYPES[parsed["dtype"]]
+        if not begin <= self.offset <= self.offset + self.size <= end or self.offset % ALIGNMENT:
+            raise ValueError("a section outside its place")
+        if self.size % self.dtype.itemsize:
+            raise ValueError("a section that ends within a number")
+        if "pieces" in parsed:
+            self.step = _number(parsed["step"])
+            self.sums: Sequence[int] | AnyArray = np.frombuffer(bytes.fromhex(parsed["pieces"]), ">u4")
+        else:
+            self.step, self.sums = max(self.size, 1), [_number(parsed["crc"])]
+        if self.step < 1:
+            raise ValueError("pieces without bytes")
+        if len(self.sums) != max(-(-self.size // self.step), 1):
+            raise ValueError("the wrong number of checksums")
+        self.right = bytearray(len(self.sums))
+
+
+_TYPES = {name: np.dtype(name) for name in ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")}
+"""What the numbers of a section can be. Objects are not among them."""
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is not a whole number")
+    return value
+
+
+Identity = tuple[int, int, int, int]
+"""Of a file: its device, its inode, its size and when it was written last."""
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """Which file this is: another one by the same name has another identity."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+Rule = Callable[[str], str | None]
+"""Says what is wrong with a section, whose checksums may or may not be right; None where it has the shape it should."""
 
 
 class Container:
-    """A finished file, mapped read-only: `container[name]` is an array that costs nothing until it is read."""
+    """A finished file, mapped read-only: `container[name]` is an array that is read when it is asked for first.
 
-    def __init__(self, path: Path) -> None:
+    `rule`: what must hold of each section beside its checksum. `trusted`: this process has just written the file.
+    """
+
+    def __init__(self, path: Path, rule: Rule | None = None, *, trusted: bool = False) -> None:
         self.path = path
+        self._rule = rule
+        self._trusted = trusted
+        self._obeyed: set[str] = set()
+        self._ready: dict[str, AnyArray] = {}
+        """Sections that were verified as a whole."""
         try:
-            with open(path, "rb") as file:
+            with open(open_regular(path), "rb") as file:
+                self.identity = identity_of(os.fstat(file.fileno()))
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError:
-            raise IndexFormatError(f"{path} is missing") from None
+            raise DamagedIndexError(path, "the file is missing") from None
         except (ValueError, OSError) as error:
-            raise IndexFormatError(f"{path} cannot be read: {error}") from error
+            raise DamagedIndexError(path, f"cannot be read: {error}") from error
+        self._view = memoryview(self._map)
         self.size = len(self._map)
         self.meta, self._sections, self._contents_at = self._read_contents()
 
-    def _read_contents(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]], int]:
+    def _read_contents(self) -> tuple[dict[str, Any], dict[str, _Section], int]:
         if self.size < _HEADER.size + _TRAILER.size:
-            raise IndexFormatError(f"{self.path} is truncated ({self.size} bytes)")
+            raise self.damage(f"truncated ({self.size} bytes)")
         magic, version, zero = _HEADER.unpack_from(self._map, 0)
         if magic != MAGIC or zero != 0:
-            raise IndexFormatError(f"{self.path} is not a Germane index file")
+            raise self.damage("not a Germane index file")
         if version != VERSION:
             raise IndexFormatError(
                 f"{self.path} has format version {version}, this program reads {VERSION}: upgrade germane"
             )
         offset, length, crc, magic = _TRAILER.unpack_from(self._map, self.size - _TRAILER.size)
         if magic != MAGIC or offset + length + _TRAILER.size != self.size:
-            raise IndexFormatError(f"{self.path} is truncated or its trailer is damaged")
+            raise self.damage("truncated or its trailer is damaged")
         contents = self._map[offset : offset + length]
         if zlib.crc32(contents) != crc:
-            raise IndexFormatError(f"{self.path}: the table of contents is damaged")
+            raise self.damage("the table of contents is damaged")
         try:
             parsed = orjson.loads(contents)
-            meta, sections = dict(parsed["meta"]), dict(parsed["sections"])
-            sound = all(_lies_within(section, _HEADER.size, offset) for section in sections.values())
-        except (KeyError, TypeError, ValueError):
-            sound = False
-        if not sound:
-            raise IndexFormatError(f"{self.path}: the table of contents is damaged")
+            meta = parsed["meta"]
+            sections = {name: _Section(one, _HEADER.size, offset) for name, one in parsed["sections"].items()}
+            if not isinstance(meta, dict):
+                raise TypeError("no meta data")
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+            raise self.damage("the table of contents is damaged") from None
         return meta, sections, offset
+
+    def damage(self, what: str) -> DamagedIndexError:
+        """An error that names the file and says what to do."""
+        return DamagedIndexError(self.path, what)
 
     def __contains__(self, name: str) -> bool:
         return name in self._sections
@@ -161,11 +248,82 @@ class Container:
         return iter(self._sections)
 
     def __getitem__(self, name: str) -> AnyArray:
+        """The whole section, verified."""
+        array = self._ready.get(name)
+        if array is None:
+            array = self.raw(name)
+            if not self._trusted:
+                self._verify_pieces(name, range(len(self._sections[name].right)))
+                self._obey(name)
+            self._ready[name] = array
+        return array
+
+    def lazily(self, name: str) -> AnyArray:
+        """The section, of the right shape; what it holds must be verified before it is used."""
+        array = self.raw(name)
+        if not self._trusted:
+            self._obey(name)
+        return array
+
+    def _obey(self, name: str) -> None:
+        if self._rule is None or name in self._obeyed:
+            return
+        problem = self._rule(name)
+        if problem is not None:
+            raise self.damage(problem)
+        self._obeyed.add(name)
+
+    def raw(self, name: str) -> AnyArray:
+        """The section as it lies there: nothing is known of what it holds."""
         section = self._sections.get(name)
         if section is None:
-            raise IndexFormatError(f"{self.path}: section '{name}' is missing")
-        dtype = np.dtype(section["dtype"])
-        return np.frombuffer(self._map, dtype, section["bytes"] // dtype.itemsize, section["offset"])
+            raise self.damage(f"section '{name}' is missing")
+        return np.frombuffer(self._map, section.dtype, section.size // section.dtype.itemsize, section.offset)
+
+    def length(self, name: str) -> int:
+        """Numbers in the section; -1 where there is none of that name."""
+        section = self._sections.get(name)
+        return -1 if section is None else section.size // section.dtype.itemsize
+
+    def verify(self, name: str, begins: npt.NDArray[np.integer], ends: npt.NDArray[np.integer]) -> None:
+        """Verify the numbers [begins[i], ends[i]) of a section."""
+        if self.verified(name):
+            return
+        section = self._sections[name]
+        width, n = section.dtype.itemsize, len(section.right)
+        first = begins.astype(np.int64) * width // section.step
+        behind = (ends.astype(np.int64) * width + (section.step - 1)) // section.step
+        if len(begins) <= FEW:
+            for begin, end in zip(first.tolist(), behind.tolist(), strict=True):
+                self._verify_pieces(name, range(begin, end))
+            return
+        covered = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(behind, minlength=n + 1))[:n] > 0
+        self._verify_pieces(name, np.flatnonzero(covered).tolist())
+
+    def verified(self, name: str) -> bool:
+        """Whether the whole section was verified."""
+        return self._trusted or 0 not in self._sections[name].right
+
+    def verify_range(self, name: str, begin: int, end: int) -> None:
+        """The same of one range."""
+        if begin < end:
+            section = self._sections[name]
+            width, step = section.dtype.itemsize, section.step
+            self._verify_pieces(name, range(begin * width // step, (end * width - 1) // step + 1))
+
+    def _verify_pieces(self, name: str, pieces: Iterable[int]) -> None:
+        section = self._sections[name]
+        for piece in pieces:
+            if section.right[piece]:
+                continue
+            if not self._piece_right(section, piece):
+                raise self.damage(f"section '{name}' is damaged (checksum differs)")
+            section.right[piece] = 1
+
+    def _piece_right(self, section: _Section, piece: int) -> bool:
+        begin = section.offset + piece * section.step
+        end = min(begin + section.step, section.offset + section.size)
+        return bool(zlib.crc32(self._view[begin:end]) == section.sums[piece])
 
     def release(self) -> None:
         """Let the system take back the pages read so far; they come again from the disk when they are needed."""
@@ -173,24 +331,27 @@ class Container:
 
     def bytes_of(self, *names: str) -> int:
         """Bytes on disk of the named sections."""
-        return sum(int(self._sections[name]["bytes"]) for name in names if name in self._sections)
+        return sum(self._sections[name].size for name in names if name in self._sections)
+
+    def place_of(self, name: str) -> tuple[int, int]:
+        """Where the section begins and ends in the file."""
+        section = self._sections[name]
+        return section.offset, section.offset + section.size
 
     def intact(self, name: str) -> bool:
-        """Whether the section is there and its checksum is right."""
+        """Whether the section is there and its checksums are right."""
         section = self._sections.get(name)
         if section is None:
             return False
-        begin, end = section["offset"], section["offset"] + section["bytes"]
-        with memoryview(self._map) as view, view[begin:end] as data:
-            return zlib.crc32(data) == int(section["crc"])
+        return all(self._piece_right(section, piece) for piece in range(len(section.sums)))
 
     def problems(self) -> list[str]:
         """Read the whole file; one sentence for each damage, none when it is intact."""
         found = []
         position = _HEADER.size
-        for name, section in self._sections.items():
-            begin, end = section["offset"], section["offset"] + section["bytes"]
-            if begin < position or end > self._contents_at:
+        for name in self._sections:
+            begin, end = self.place_of(name)
+            if begin < position:
                 found.append(f"{self.path}: section '{name}' lies outside its place")
                 continue
             if any(self._map[position:begin]):

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.errors import IndexFormatError
 from germane.index.container import Container, ContainerWriter
 from germane.index.segment import Segment
 
@@ -91,8 +90,19 @@ def read_deletions(path: Path, segment: Segment) -> Deletions:
     deleted = read_bitmap(container, segment.n_docs)
     terms, df, cf = container["terms"], container["df"], container["cf"]
     n_tokens = container.meta.get("n_tokens")
-    if not isinstance(n_tokens, int) or not len(terms) == len(df) == len(cf) or np.any(terms >= segment.n_terms):
-        raise IndexFormatError(f"{path} does not fit {segment.path}")
+    if (
+        type(n_tokens) is not int
+        or not 0 <= n_tokens <= segment.n_tokens
+        or not len(terms) == len(df) == len(cf)
+        or any(array.dtype != np.int64 for array in (terms, df, cf))
+        or np.any(np.diff(terms, prepend=-1) <= 0)
+        or np.any(terms >= segment.n_terms)
+        or np.any(df < 1)
+        or np.any(df > segment.n_docs)
+        or np.any(cf < df)
+        or np.any(cf > n_tokens)
+    ):
+        raise container.damage(f"does not fit {segment.path}")
     return Deletions(deleted, terms, df, cf, n_tokens)
 
 
@@ -100,5 +110,5 @@ def read_bitmap(container: Container, n_docs: int) -> npt.NDArray[np.bool_]:
     """Which of the `n_docs` documents are deleted."""
     packed = container["deleted"]
     if container.meta.get("n_docs") != n_docs or len(packed) != -(-n_docs // 8) or packed.dtype != np.uint8:
-        raise IndexFormatError(f"{container.path} belongs to a segment of another size")
+        raise container.damage("belongs to a segment of another size")
     return np.unpackbits(packed, count=n_docs, bitorder="little").astype(np.bool_)

@@ -1,19 +1,33 @@
-"""The only place where the index writes bytes: durable atomic files and the writers' lock.
+"""The only place where the index opens, makes and removes files, and the writers' lock.
 
 Every file is written under a temporary name, flushed to the disk (fsync) and renamed; then the folder is flushed. A
-process killed at any point therefore leaves either the old file or the new one, and perhaps a `*.tmp` nobody reads.
+process killed at any point therefore leaves either the old file or the new one, and perhaps a temporary one that nobody
+reads. Temporary names are random and made exclusively, so that no file or link that lies there already is written to;
+what is read must be a regular file, so that no link leads out of the index and no pipe keeps a reader waiting.
 """
 
 import contextlib
 import errno
 import fcntl
 import os
+import re
+import secrets
+import stat
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from germane.errors import IndexLockedError, StorageError
 
 LOCK_NAME = "LOCK"
+TEMPORARY = re.compile(r"(new|part)-[0-9a-f]{32}\.tmp")
+"""Names of files being made: `new` ones get their own name when they are whole, `part`s are joined to one file."""
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+_CREATION_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_unfinished: set[Path] = set()
+"""Temporary files that this process is writing now."""
 
 
 @contextlib.contextmanager
@@ -34,29 +48,113 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StorageError(f"cannot write {path}: {reason}; what was committed before is untouched") from error
 
 
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a regular file. A link, a pipe or a device by that name is an OSError, and never waited for."""
+    descriptor = os.open(path, flags | _CREATION_FLAGS, 0o644)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """The content of a regular file of at most `limit` bytes."""
+    with open(open_regular(path), "rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
+    return content
+
+
 def fsync_folder(folder: Path) -> None:
     """Make renames in `folder` durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, durable on return: each name is flushed with the folder that holds it."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in missing:
+        fsync_folder(path.parent)
+
+
+def new_temporary(folder: Path) -> tuple[BinaryIO, Path]:
+    """A new file that `keep` or `discard` will end, open for writing."""
+    path = folder / f"new-{secrets.token_hex(16)}.tmp"
+    _unfinished.add(path)
+    try:
+        return open(path, "xb"), path
+    except BaseException:
+        _unfinished.discard(path)
+        raise
+
+
+def keep(file: BinaryIO, temporary: Path, path: Path, *, replacing: bool = False) -> None:
+    """Flush a temporary file to the disk and give it its name; one that has that name already is left alone."""
+    file.flush()
+    os.fsync(file.fileno())
+    file.close()
+    if replacing:
+        os.replace(temporary, path)
+    else:
+        _name_exclusively(temporary, path)
+    _unfinished.discard(temporary)
+    fsync_folder(path.parent)
+
+
+def _name_exclusively(temporary: Path, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+        if os.path.lexists(path):  # a file system without links: look first
+            raise _taken(path) from None
+        os.replace(temporary, path)
+    else:
+        os.unlink(temporary)
+
+
+def _taken(path: Path) -> IndexLockedError:
+    return IndexLockedError(
+        f"{path.parent} was changed by somebody else since it was opened ({path.name} is there already): nothing was "
+        "written; open the index again"
+    )
+
+
+def discard(file: BinaryIO, temporary: Path) -> None:
+    """Forget a temporary file; after `keep` this does nothing."""
+    if temporary in _unfinished:
+        with contextlib.suppress(OSError):  # closing writes what is left in the buffer: a full disk refuses again
+            file.close()
+        remove_quietly(temporary)
+        _unfinished.discard(temporary)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether this process is writing the temporary file at this moment."""
+    return path in _unfinished
+
+
 def write_atomic(path: Path, content: bytes) -> None:
     """Replace `path` by `content`, all or nothing, durable on return."""
-    temporary = path.with_name(path.name + ".tmp")
     with storage_errors(path):
+        file, temporary = new_temporary(path.parent)
         try:
-            with open(temporary, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except OSError:
-            remove_quietly(temporary)
-            raise
-        fsync_folder(path.parent)
+            file.write(content)
+            keep(file, temporary, path, replacing=True)
+        finally:
+            discard(file, temporary)
 
 
 def remove_quietly(path: Path) -> None:
@@ -65,14 +163,22 @@ def remove_quietly(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+_locks: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
+
+
 class WriterLock:
-    """An advisory lock that the operating system releases when the process ends, however it ends."""
+    """An advisory lock that the operating system releases when the process ends, however it ends.
+
+    It belongs to the process that took it: a forked child has a closed copy, and `require` refuses there.
+    """
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process = os.getpid()
         path = folder / LOCK_NAME
         while True:
             with storage_errors(path):
-                self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+                self._descriptor = open_regular(path, os.O_RDWR | os.O_CREAT)
             try:
                 with storage_errors(path):
                     try:
@@ -82,7 +188,15 @@ class WriterLock:
                             f"another process is writing to {folder}; wait until it has finished (readers need not "
                             "wait)"
                         ) from None
+                    except OSError as error:
+                        if error.errno not in _NO_LOCKS:
+                            raise
+                        raise StorageError(
+                            f"{folder} lies on a file system without locks, where two writers could undo each other's "
+                            "work: make the index on another disk, and copy it"
+                        ) from None
                     if self._holds(path):
+                        _locks.add(self)
                         return
             except BaseException:
                 self.release()
@@ -92,12 +206,34 @@ class WriterLock:
     def _holds(self, path: Path) -> bool:
         """Whether the file locked is still the one of that name: who gave up making an index has removed it."""
         try:
-            return os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+            return os.path.samestat(os.fstat(self._descriptor), os.lstat(path))
         except FileNotFoundError:
             return False
+
+    @property
+    def own(self) -> bool:
+        """Whether this process holds the lock."""
+        return self._descriptor >= 0 and self._process == os.getpid()
+
+    def require(self) -> None:
+        """Raise unless this process holds the lock."""
+        if not self.own:
+            raise IndexLockedError(
+                f"this process does not hold the writer's lock of {self._folder}: it was closed, or taken before a "
+                "fork; open the index again to write to it"
+            )
 
     def release(self) -> None:
         """Let the next writer in; calling it twice is harmless."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _leave_locks_to_the_parent() -> None:
+    """A descriptor that a child shares would keep the lock when the parent has gone."""
+    for lock in list(_locks):
+        lock.release()
+
+
+os.register_at_fork(after_in_child=_leave_locks_to_the_parent)

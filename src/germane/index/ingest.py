@@ -2,9 +2,10 @@
 
 Batches of documents go round-robin to worker threads, each with its own SegmentBuilder; analysis, inversion and
 compression run in kernels that release the interpreter, so the threads truly work side by side. Which worker gets which
-batch depends on the input and the number of threads only: the same call makes the same segments.
+batch depends on the input, the memory and the number of threads only: the same call makes the same bytes.
 """
 
+import contextlib
 import os
 import queue
 import threading
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +35,12 @@ DEFAULT_MEMORY = 128 << 20
 MIN_MEMORY = 32 << 20
 BATCH = 512
 
-NewPath = Callable[[], Path]
+
+class NewPaths(NamedTuple):
+    """Names for a new segment, and for parts that are joined to one."""
+
+    segment: Callable[[], Path]
+    part: Callable[[], Path]
 
 
 @dataclass(slots=True)
@@ -59,7 +65,7 @@ def build_segment(
     documents: Iterable[Document],
     analyzer: Analyzer,
     text_fields: tuple[str, ...],
-    new_path: NewPath,
+    paths: NewPaths,
     *,
     threads: int | None = None,
     memory: int = DEFAULT_MEMORY,
@@ -78,12 +84,15 @@ def build_segment(
     first = next(batches, None)
     if first is None:
         return None
+    everything = chain((first,), batches)
     if n == 1 or len(first[1]) < BATCH:
-        built = _Worker(analyzer, text_fields, new_path, memory, origin).run(chain((first,), batches))
+        built = _Worker(analyzer, text_fields, paths, memory, origin).run(everything, alone=True)
+        if len(built) == 1:
+            return built[0]
     else:
-        workers = [_Worker(analyzer, text_fields, new_path, memory // n, origin) for _ in range(n)]
-        built = _run_threads(chain((first,), batches), workers)
-    return _merge_new(built, analyzer, text_fields, new_path) if len(built) > 1 else built[0]
+        workers = [_Worker(analyzer, text_fields, paths, memory // n, origin) for _ in range(n)]
+        built = _run_threads(everything, workers)
+    return _merge_new(built, analyzer, text_fields, paths)
 
 
 Batch = tuple[int, list[Document]]
@@ -96,6 +105,10 @@ def _batches(documents: Iterable[Document]) -> Iterator[Batch]:
         at += len(batch)
 
 
+class _StoppedError(Exception):
+    """Another worker has failed."""
+
+
 class _Worker:
     """Fills one builder after the other."""
 
@@ -103,84 +116,97 @@ class _Worker:
         self,
         analyzer: Analyzer,
         text_fields: tuple[str, ...],
-        new_path: NewPath,
+        paths: NewPaths,
         memory: int,
         origin: Mapping[str, Any],
     ) -> None:
         self._settings = analyzer, text_fields
-        self._new_path = new_path
+        self._paths = paths
         self._memory = memory
         self._origin = origin
 
-    def run(self, batches: Iterable[Batch]) -> list[NewSegment]:
-        """Build segments from all batches."""
+    def run(self, batches: Iterable[Batch], *, alone: bool = False) -> list[NewSegment]:
+        """Build parts from all batches; where there is one and no other worker, it is the segment."""
         built: list[NewSegment] = []
         bulk = BulkAnalyzer(self._settings[0])
         builder = SegmentBuilder(*self._settings, bulk)
         for at, batch in batches:
             builder.add(batch, at)
             if builder.memory > self._memory:
-                built.append(self._write(builder))
+                built.append(self._write(builder, self._paths.part()))
                 if bulk.memory > self._memory // 2:  # the words alone would fill the next one
                     bulk = BulkAnalyzer(self._settings[0])
                 builder = SegmentBuilder(*self._settings, bulk)
         if len(builder):
-            built.append(self._write(builder))
+            path = self._paths.segment() if alone and not built else self._paths.part()
+            built.append(self._write(builder, path))
         return built
 
-    def _write(self, builder: SegmentBuilder) -> NewSegment:
-        path = self._new_path()
+    def _write(self, builder: SegmentBuilder, path: Path) -> NewSegment:
         builder.write(path, self._origin)
-        return NewSegment(Segment(path), builder.sequence)
+        return NewSegment(Segment(path, trusted=True), builder.sequence)
 
 
 def _run_threads(batches: Iterator[Batch], workers: list[_Worker]) -> list[NewSegment]:
-    """Deal the batches to the workers in turn; the first error stops all."""
+    """Deal the batches to the workers in turn; the first error of any of them, or of the input, stops all.
+
+    A worker waits for nothing but its next batch or the end, and nobody waits for room in the queue of one that has
+    ended.
+    """
     queues: list[queue.Queue[Batch | None]] = [queue.Queue(maxsize=4) for _ in workers]
     results: list[list[NewSegment]] = [[] for _ in workers]
     errors: list[BaseException] = []
 
     def feed(i: int) -> Iterator[Batch]:
         while (batch := queues[i].get()) is not None:
-            if not errors:
-                yield batch
+            if errors:
+                raise _StoppedError
+            yield batch
 
     def work(i: int) -> None:
         try:
             results[i] = workers[i].run(feed(i))
+        except _StoppedError:
+            pass
         except BaseException as error:
             errors.append(error)
-            while queues[i].get() is not None:  # let the feeding thread go on to its end
-                continue
 
-    crew = [threading.Thread(target=work, args=(i,)) for i in range(len(workers))]
+    crew = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(len(workers))]
+
+    def put(i: int, batch: Batch | None) -> None:
+        while crew[i].is_alive():
+            with contextlib.suppress(queue.Full):
+                queues[i].put(batch, timeout=0.1)
+                return
+
     for thread in crew:
         thread.start()
     try:
         for turn, batch in enumerate(batches):
             if errors:
                 break
-            queues[turn % len(workers)].put(batch)
-    finally:
-        for waiting in queues:
-            waiting.put(None)
-        for thread in crew:
-            thread.join()
+            put(turn % len(workers), batch)
+    except BaseException as error:
+        errors.append(error)
+    for i in range(len(workers)):
+        put(i, None)
+    for thread in crew:
+        thread.join()
     if errors:
         raise errors[0]
     return [new for result in results for new in result]
 
 
 def _merge_new(
-    built: list[NewSegment], analyzer: Analyzer, text_fields: tuple[str, ...], new_path: NewPath
+    built: list[NewSegment], analyzer: Analyzer, text_fields: tuple[str, ...], paths: NewPaths
 ) -> NewSegment:
     """One segment of several that nobody else knows yet; their files are removed."""
-    path = new_path()
+    path = paths.segment()
     lives = [
         LiveSegment(new.segment, no_deletions(new.segment), SegmentEntry(new.segment.name, new.segment.container.size))
         for new in built
     ]
-    merge_segments(lives, text_fields, path, analyzer=analyzer, merged_at=0)
+    merge_segments(lives, text_fields, path, analyzer=analyzer, merged_at=0, replaces=())
     for new in built:
         remove_quietly(new.segment.path)
-    return NewSegment(Segment(path), np.concatenate([new.sequence for new in built]))
+    return NewSegment(Segment(path, trusted=True), np.concatenate([new.sequence for new in built]))

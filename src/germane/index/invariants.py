@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Integers
+from germane.errors import DamagedIndexError
 from germane.index import block_kernels
-from germane.index.blocks import BLOCK, NO_LENGTH, PADDING, TF_CAP
-from germane.index.columns import NumericColumn
+from germane.index.blocks import BLOCK, NO_LENGTH, TF_CAP
+from germane.index.columns import KeywordColumn
 from germane.index.lists import PIECE, block_sizes, pieces_of
 from germane.index.sections import SECTIONS
 from germane.index.segment import Segment
@@ -40,8 +41,7 @@ def contradictions(segment: Segment) -> Iterator[str]:
         yield "document lengths differ from the sums of counts"
     if not np.array_equal(by_term.unique, segment.n_unique):
         yield "numbers of distinct terms differ from the posting lists"
-    meta = segment.container.meta
-    if segment.n_tokens != int(by_term.tokens.sum()) or meta.get("n_postings") != by_term.postings:
+    if segment.n_tokens != int(by_term.tokens.sum()) or segment.n_postings != by_term.postings:
         yield "the totals of tokens and postings are wrong"
     yield from _stored_problems(segment)
     yield from _column_problems(segment)
@@ -49,43 +49,15 @@ def contradictions(segment: Segment) -> Iterator[str]:
 
 def _wrong_shapes(segment: Segment) -> Iterator[str]:
     """Lengths, widths and offsets: after this, every list can be decoded without leaving its array."""
-    c, n_docs, n_terms = segment.container, segment.n_docs, segment.n_terms
-    if n_docs < 0 or n_terms < 0:
-        yield "negative sizes"
-        return
-    lengths = {"term": n_terms, "doc": n_docs}
-    wrong = [one.name for one in SECTIONS if one.per in lengths and len(c[one.name]) != lengths[one.per]]
-    for kind, n in (("term", n_terms), ("surface", n_terms), ("id", n_docs)):
-        if not good_offsets(c[f"{kind}_offsets"], n, len(c[f"{kind}_bytes"])):
-            wrong.append(f"{kind}_offsets")
-    if wrong:
-        yield f"sections of the wrong size: {', '.join(wrong)}"
-        return
-    if np.any(segment.df == 0):
-        yield "a term without documents"
-    n_blocks = int(segment.first_block[-1])
-    if any(len(c[one.name]) != n_blocks for one in SECTIONS if one.per == "block"):
-        yield "the block table has the wrong size"
-        return
-    doc_bits, tf_bits = c["blk_doc_bits"], c["blk_tf_bits"]
-    if max(doc_bits.max(initial=0), tf_bits.max(initial=0)) > 32:
-        yield "a block of more than 32 bits"
-        return
-    count = block_sizes(segment.df, segment.first_block)
-    if np.any(doc_bits[count == 1]):
+    found: dict[str, None] = {}
+    for section in SECTIONS:
+        try:
+            segment.container[section.name]
+        except DamagedIndexError as error:
+            found[error.what] = None
+    yield from found
+    if not found and np.any(segment.blocks.table["doc_bits"][block_sizes(segment.df, segment.first_block) == 1]):
         yield "a block of one posting with gaps"
-    sizes = ((count * doc_bits * (count > 1) + 31) >> 5) + ((count * tf_bits + 31) >> 5)
-    if len(c["words"]) != int(sizes.sum()) + PADDING:
-        yield "blocks of postings do not follow one another"
-    if max(c["fwd_term_bits"].max(initial=0), c["fwd_tf_bits"].max(initial=0)) > 32:
-        yield "a forward list of more than 32 bits"
-    elif int(segment._forward_at[-1]) + PADDING != len(c["fwd_words"]):
-        yield "forward lists do not follow one another"
-
-
-def good_offsets(offsets: AnyArray, n: int, end: int) -> bool:
-    wide = offsets.astype(np.int64)
-    return len(wide) == n + 1 and wide[0] == 0 and wide[-1] == end and bool(np.all(np.diff(wide) >= 0))
 
 
 def _dictionary_problems(segment: Segment) -> Iterator[str]:
@@ -204,47 +176,28 @@ def _forward_problems(segment: Segment, collected: _Collected) -> Iterator[str]:
     starts = np.zeros(segment.n_docs + 1, np.int64)
     np.cumsum(segment.n_unique, dtype=np.int64, out=starts[1:])
     for first, last in pieces_of(starts, PIECE):
-        own, terms, counts = segment.forward_of(slice(first, last))
-        if terms.max(initial=0) >= max(segment.n_terms, 1):
-            yield "forward lists name terms that are not there"
-            return
-        rising = np.diff(terms.astype(np.int64)) > 0
-        edges = own[1:-1]
-        rising[edges[(edges > 0) & (edges < len(terms))] - 1] = True
-        if not rising.all():
-            yield "the terms of a forward list do not ascend"
+        try:
+            own, terms, counts = segment.forward_of(slice(first, last))
+        except DamagedIndexError as error:
+            yield error.what
             return
         collected.add(terms, np.repeat(np.arange(first, last), np.diff(own)), counts)
 
 
 def _stored_problems(segment: Segment) -> Iterator[str]:
-    wrong = list(table_problems(segment))
-    yield from wrong
-    if not wrong:
-        for _ in segment.stored.all_fields():  # raises where a document cannot be read
+    try:
+        for _ in segment.stored.all_fields():
             pass
-
-
-def table_problems(segment: Segment) -> Iterator[str]:
-    c = segment.container
-    last = c["stored_last"]
-    if not good_offsets(c["stored_at"], len(last), len(c["stored"])) or np.any(np.diff(last, prepend=0) <= 0):
-        yield "the table of stored blocks is wrong"
-    elif (int(last[-1]) if len(last) else 0) != segment.n_docs:
-        yield "stored documents are missing"
+    except DamagedIndexError as error:
+        yield error.what
 
 
 def _column_problems(segment: Segment) -> Iterator[str]:
     for name in segment.column_kinds:
-        column = segment.column(name)
-        if isinstance(column, NumericColumn):
-            good = column.values.dtype == np.float64 and len(column.values) == segment.n_docs
-        else:
-            assert column is not None
-            good = (
-                good_offsets(column.starts, segment.n_docs, len(column.codes))
-                and bool(np.all(column.codes < len(column.values)))
-                and all(a < b for a, b in pairwise(column.values))
-            )
-        if not good:
+        try:
+            column = segment.column(name)
+        except DamagedIndexError as error:
+            yield error.what
+            continue
+        if isinstance(column, KeywordColumn) and any(a >= b for a, b in pairwise(column.values)):
             yield f"the column of field '{name}' is damaged"

@@ -55,7 +55,10 @@ def encode_forward(doc_starts, terms, counts, words, term_bits, tf_bits):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def decode_forward(words, at, n, term_width, tf_width, terms, counts, base):
-    """Read one document's list packed by `encode_forward` into `terms`, `counts` from `base` on."""
+    """Read one document's list packed by `encode_forward` into `terms`, `counts` from `base` on; return its last term.
+
+    Terms ascend: where the last one is in the dictionary, all are.
+    """
     unpack_short(words, at, term_width, n, terms, base)
     unpack_short(words, at + words_needed(n, term_width), tf_width, n, counts, base)
     t = np.int64(-1)
@@ -63,6 +66,7 @@ def decode_forward(words, at, n, term_width, tf_width, terms, counts, base):
         t += np.int64(terms[i]) + 1
         terms[i] = np.uint32(t)
         counts[i] += np.uint32(1)
+    return t
 
 
 @njit(cache=True, nogil=True)
@@ -87,12 +91,17 @@ def merge_lists(words, table, first_blocks, dfs, remap, buffer_docs, buffer_coun
 
 
 @njit(cache=True, nogil=True)
-def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, counts):
-    """`decode_forward` for neighbouring documents: list d goes to `terms[starts[d]:starts[d + 1]]`."""
+def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, counts, n_terms):
+    """`decode_forward` for several documents: list d goes to `terms[starts[d]:starts[d + 1]]`.
+
+    Return whether all terms are below `n_terms`.
+    """
+    most = np.int64(-1)
     for d in range(len(ats)):
-        decode_forward(
-            words, ats[d], starts[d + 1] - starts[d], term_widths[d], tf_widths[d], terms, counts, starts[d]
-        )  # fmt: skip
+        n = starts[d + 1] - starts[d]
+        last = decode_forward(words, ats[d], n, term_widths[d], tf_widths[d], terms, counts, starts[d])
+        most = max(most, last)
+    return most < n_terms
 
 
 @njit(cache=True, nogil=True)

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers, Words
-from germane.errors import IndexFormatError, StorageError
+from germane.errors import StorageError
 from germane.index import block_kernels, kernels
 from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks, length_codes
 from germane.index.container import Container, ContainerWriter
@@ -39,7 +39,7 @@ def read_small(container: Container, name: str) -> Integers:
     large = container[f"{name}_large"]
     escaped = values == ESCAPE
     if np.count_nonzero(escaped) != len(large):
-        raise IndexFormatError(f"{container.path}: sections '{name}' and '{name}_large' do not fit together")
+        raise container.damage(f"sections '{name}' and '{name}_large' do not fit together")
     values[escaped] = large
     return values
 
@@ -52,19 +52,25 @@ def block_sizes(df: Integers, first_block: Integers) -> Integers:
     return n
 
 
-def read_table(container: Container, df: Integers, first_block: Integers) -> npt.NDArray[np.void]:
-    """The block table; blocks follow one another, and their widths tell how long they are."""
-    table = np.zeros(int(first_block[-1]), TABLE)
+def read_table(container: Container, df: Integers, first_block: Integers) -> tuple[npt.NDArray[np.void], int]:
+    """The block table, and how many words the blocks take: they follow one another, as long as their widths tell.
+
+    The first search waits for this, hence the narrow numbers. What the table says of a list is to be verified with it.
+    """
+    n_blocks = int(first_block[-1])
+    table = np.zeros(n_blocks, TABLE)
     for name in STORED:
-        column = container[f"blk_{name}"]
-        if len(column) != len(table):
-            raise IndexFormatError(f"{container.path}: the block table has the wrong size")
-        table[name] = column
-    n = block_sizes(df, first_block)
-    doc_bits, tf_bits = (table[name].astype(np.int64) for name in ("doc_bits", "tf_bits"))
-    size = np.where(n > 1, (n * doc_bits + 31) >> 5, 0) + ((n * tf_bits + 31) >> 5)
-    table["at"][1:] = np.cumsum(size[:-1], dtype=np.uint32)
-    return table
+        table[name] = container.lazily(f"blk_{name}")
+    size = np.zeros(n_blocks + 1, np.uint16)  # of the block before
+    doc_bits, tf_bits = container["blk_doc_bits"], container["blk_tf_bits"]
+    np.add(doc_bits, tf_bits, out=size[1:])
+    size *= BLOCK // 32
+    ends = first_block[1:]  # the last block of each list may be shorter than the others
+    n = ((df.astype(np.uint8) - np.uint8(1)) & np.uint8(BLOCK - 1)).astype(np.uint16) + np.uint16(1)
+    gaps = np.where(n > 1, (n * doc_bits[ends - 1] + np.uint16(31)) >> 5, np.uint16(0))
+    size[ends] = gaps + ((n * tf_bits[ends - 1] + np.uint16(31)) >> 5)
+    table["at"] = np.cumsum(size[:-1], dtype=np.uint32)
+    return table, int(size.sum(dtype=np.int64))
 
 
 def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tuple[Integers, Words, Words]:

@@ -4,7 +4,8 @@ One small text file, replaced atomically: its first line is the CRC-32 of the re
 does not name does not exist; a commit is the replacement of this file.
 """
 
-import uuid
+import re
+import secrets
 import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,13 +14,19 @@ from typing import Any, Literal
 import orjson
 
 from germane.errors import IndexFormatError
-from germane.index.durable import write_atomic
+from germane.index.durable import TEMPORARY, is_unfinished, read_regular, write_atomic
 from germane.text import Analyzer
 
 NAME = "MANIFEST"
 FORMAT = 2
 """2: blocks of postings are bounded by lengths at three counts. `index.upgrade` makes one of the other."""
 UPGRADED = (1,)
+MAX_BYTES = 1 << 26
+MAX_NUMBER = 2**63
+
+Kind = Literal["segment", "deletions"]
+_FILE = re.compile(r"(segment|deletions)-([0-9a-f]{16}|[0-9a-f]{32})\.germane")
+"""Names of an index's files. 16 digits are a number (`FileNames`); 32 are the random names of earlier programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +46,27 @@ class Manifest:
     text_fields: tuple[str, ...]
     generation: int = 0
     segments: tuple[SegmentEntry, ...] = field(default_factory=tuple)
+    next_file: int = 1
+    """The number of the next new file: no number is given twice, so no name ever means another file."""
 
-    def next(self, segments: tuple[SegmentEntry, ...]) -> "Manifest":
+    def next(self, segments: tuple[SegmentEntry, ...], next_file: int) -> "Manifest":
         """The state after a commit that leaves these segments."""
-        return replace(self, generation=self.generation + 1, segments=segments)
+        return replace(self, generation=self.generation + 1, segments=segments, next_file=next_file)
 
     def files(self) -> set[str]:
         """Names of all files that belong to this state."""
         named = {entry.name for entry in self.segments} | {NAME}
         return named | {entry.deletions for entry in self.segments if entry.deletions}
 
-    def write(self, folder: Path) -> None:
-        """Commit."""
+    def write(self, folder: Path) -> bytes:
+        """Commit; return what was written."""
+        if self.generation >= MAX_NUMBER or self.next_file >= MAX_NUMBER:
+            raise IndexFormatError(f"{folder / NAME}: the numbers of commits or files are used up; index again")
         body = orjson.dumps(
             {
                 "format": FORMAT,
                 "generation": self.generation,
+                "next_file": self.next_file,
                 "analyzer": self.analyzer.to_dict(),
                 "fingerprint": self.analyzer.fingerprint,
                 "text_fields": list(self.text_fields),
@@ -64,12 +76,58 @@ class Manifest:
             },
             option=orjson.OPT_INDENT_2,
         )
-        write_atomic(folder / NAME, b"%08x\n" % zlib.crc32(body) + body)
+        content = b"%08x\n" % zlib.crc32(body) + body
+        write_atomic(folder / NAME, content)
+        return content
 
 
-def new_file(folder: Path, kind: Literal["segment", "deletions"]) -> Path:
-    """A name for a new file of the index, which no other has."""
-    return folder / f"{kind}-{uuid.uuid4().hex}.germane"
+def manifest_content(folder: Path) -> bytes:
+    """The manifest as it lies there, whatever it says."""
+    try:
+        return read_regular(folder / NAME, MAX_BYTES)
+    except OSError as error:
+        raise IndexFormatError(f"{folder / NAME} cannot be read: {error.strerror}") from error
+
+
+class FileNames:
+    """Names for the new files of an index: numbers that go up, so that the same work gives the same names."""
+
+    def __init__(self, folder: Path, first: int) -> None:
+        self._folder = folder
+        named = (_FILE.fullmatch(path.name) for path in folder.iterdir())
+        numbers = [int(match[2], 16) for match in named if match and len(match[2]) == 16]
+        self.next = max([first, *(number + 1 for number in numbers if number < MAX_NUMBER)])
+        """The number that the next file will get."""
+
+    def new(self, kind: Kind) -> Path:
+        """A name that no file has or had."""
+        number, self.next = self.next, self.next + 1
+        return self._folder / f"{kind}-{number:016x}.germane"
+
+    def part(self) -> Path:
+        """A name for a file that will be joined with others, and does not outlive the making of the index's own."""
+        return self._folder / f"part-{secrets.token_hex(16)}.tmp"
+
+
+def stray_files(folder: Path, needed: set[str]) -> list[Path]:
+    """Files by names that only an index gives, but not in `needed`, nor being written by this process."""
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.name not in needed
+        and (_FILE.fullmatch(path.name) or (TEMPORARY.fullmatch(path.name) and not is_unfinished(path)))
+        and (path.is_file() or path.is_symlink())
+    )
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of that name is what an interrupted writer leaves behind."""
+    return TEMPORARY.fullmatch(name) is not None
+
+
+def files_of(folder: Path, kind: Kind) -> list[Path]:
+    """The files of one kind in a folder, by name, whether or not a manifest names them."""
+    return sorted(path for path in folder.iterdir() if (match := _FILE.fullmatch(path.name)) and match[1] == kind)
 
 
 def recovery_meta(analyzer: Analyzer, text_fields: tuple[str, ...], generation: int) -> dict[str, Any]:
@@ -89,17 +147,16 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
     """Read and verify the manifest of the index in `folder`, whose segments are of this format."""
     path = folder / NAME
     try:
-        content = path.read_bytes()
+        content = read_regular(path, MAX_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         what = "does not exist" if not folder.exists() else f"is not a Germane index (it holds no {NAME})"
         raise IndexFormatError(f"{folder} {what}; 'germane index SRC --into {folder}' would make one") from None
     except OSError as error:
         raise IndexFormatError(f"{path} cannot be read: {error.strerror}") from error
-    checksum, _, body = content.partition(b"\n")
-    if checksum != b"%08x" % zlib.crc32(body):
+    if not checksum_right(content):
         raise IndexFormatError(f"{path} is damaged (checksum differs); try 'germane repair {folder}'")
     try:
-        parsed = orjson.loads(body)
+        parsed = orjson.loads(content.partition(b"\n")[2])
         if parsed["format"] != format:
             raise IndexFormatError(_other_format(folder, parsed["format"]))
         return _parse(path, parsed)
@@ -116,6 +173,12 @@ def _other_format(folder: Path, found: object) -> str:
     return f"{folder} has format {found}, this program reads {FORMAT}: upgrade germane to open this index"
 
 
+def checksum_right(content: bytes) -> bool:
+    """Whether the first line of a manifest is the checksum of the rest."""
+    checksum, _, body = content.partition(b"\n")
+    return checksum == b"%08x" % zlib.crc32(body)
+
+
 def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
     analyzer = Analyzer.from_dict(parsed["analyzer"])
     if analyzer.fingerprint != parsed["fingerprint"]:
@@ -123,5 +186,36 @@ def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
             f"{path}: the index was analysed by other rules (fingerprint {parsed['fingerprint']}, this program's is "
             f"{analyzer.fingerprint}): queries would not match; index the collection again"
         )
-    entries = tuple(SegmentEntry(entry["name"], entry["size"], entry["deletions"]) for entry in parsed["segments"])
-    return Manifest(analyzer, tuple(parsed["text_fields"]), parsed["generation"], entries)
+    if not isinstance(parsed["segments"], list):
+        raise ValueError("segments is not a list")
+    entries = tuple(_entry(entry) for entry in parsed["segments"])
+    names = [name for entry in entries for name in (entry.name, entry.deletions) if name is not None]
+    if len(set(names)) < len(names):
+        raise ValueError("a file is named twice")
+    text_fields = parsed["text_fields"]
+    if not isinstance(text_fields, list) or not text_fields or not all(isinstance(name, str) for name in text_fields):
+        raise ValueError("text_fields is not a list of names")
+    next_file = whole_number(parsed.get("next_file", 1), "next_file")
+    return Manifest(analyzer, tuple(text_fields), whole_number(parsed["generation"], "generation"), entries, next_file)
+
+
+def _entry(parsed: dict[str, Any]) -> SegmentEntry:
+    deletions = parsed["deletions"]
+    if deletions is not None:
+        deletions = _file_name(deletions, "deletions")
+    return SegmentEntry(_file_name(parsed["name"], "segment"), whole_number(parsed["size"], "size"), deletions)
+
+
+def _file_name(value: Any, kind: Kind) -> str:
+    """A name that an index gives: never a path, so that nothing outside the folder is read, moved or removed."""
+    match = _FILE.fullmatch(value) if isinstance(value, str) else None
+    if match is None or match[1] != kind:
+        raise ValueError(f"{value!r} is not the name of a {kind} file")
+    return str(value)
+
+
+def whole_number(value: Any, name: str) -> int:
+    """A non-negative integer below 2^63, or ValueError."""
+    if type(value) is not int or not 0 <= value < MAX_NUMBER:
+        raise ValueError(f"{name} is {value!r}, not a whole number")
+    return value

@@ -19,7 +19,7 @@ from germane.index import kernels
 from germane.index.blocks import BLOCK
 from germane.index.columns import ColumnsWriter
 from germane.index.lists import pieces_of
-from germane.index.manifest import recovery_meta
+from germane.index.manifest import recovery_meta, whole_number
 from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
@@ -62,11 +62,18 @@ def renumbering(segments: list[LiveSegment]) -> list[Integers]:
 
 
 def merge_segments(
-    segments: list[LiveSegment], text_fields: tuple[str, ...], path: Path, *, analyzer: Analyzer, merged_at: int
+    segments: list[LiveSegment],
+    text_fields: tuple[str, ...],
+    path: Path,
+    *,
+    analyzer: Analyzer,
+    merged_at: int,
+    replaces: Sequence[str],
 ) -> list[Integers]:
     """Write the merged segment to `path`; return the renumbering of documents.
 
-    `merged_at` is the generation whose deletions the merge knows of.
+    `merged_at` is the generation whose deletions the merge knows of. `replaces`: the names of those of its sources
+    that the index may still hold when its manifest is lost.
     """
     remap = renumbering(segments)
     doc_len = _join([live.segment.doc_len[m >= 0] for live, m in zip(segments, remap, strict=True)], np.uint32)
@@ -81,7 +88,7 @@ def merge_segments(
             {
                 **recovery_meta(analyzer, text_fields, youngest),
                 "merged_at": merged_at,
-                "replaces": [live.segment.name for live in segments],
+                "replaces": list(replaces),
             }
         )
     return remap
@@ -89,8 +96,22 @@ def merge_segments(
 
 def generation_of(segment: Segment) -> int:
     """The commit that the segment's youngest documents came with; 0 where it does not say."""
-    generation = segment.container.meta.get("generation")
-    return generation if isinstance(generation, int) else 0
+    return _number(segment, "generation")
+
+
+def merged_from(segment: Segment) -> tuple[frozenset[str], int]:
+    """The names of the segments that a merged one replaces, and the generation whose deletions it knows of."""
+    names = segment.container.meta.get("replaces")
+    if not isinstance(names, list):
+        return frozenset(), 0
+    return frozenset(name for name in names if isinstance(name, str)), _number(segment, "merged_at")
+
+
+def _number(segment: Segment, key: str) -> int:
+    try:
+        return whole_number(segment.container.meta.get(key), key)
+    except ValueError:
+        return 0
 
 
 def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
@@ -99,6 +120,9 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
 
 def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Words]:
     """Join the posting lists and dictionaries; return for each segment old term -> new term."""
+    for live in segments:
+        live.segment.verify_lists()
+        live.segment.verify_dictionary()
     union, places = _union(segments)
     postings = np.zeros(len(union[1]), np.int64)
     for live, place in zip(segments, places, strict=True):

@@ -5,7 +5,6 @@ Nothing is deleted: damaged files move to a folder beside the others, and the ma
 
 import os
 import shutil
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,15 +13,27 @@ import numpy as np
 import orjson
 
 from germane.arrays import Mask
-from germane.errors import GermaneError, IndexFormatError
+from germane.errors import GermaneError, IndexFormatError, InputError
+from germane.index import verify
+from germane.index.builder import check_fields, check_id
 from germane.index.check import checked_deletions, checked_segment, ids_of
 from germane.index.container import Container
 from germane.index.deletions import delete, no_deletions, read_bitmap, write_deletions
-from germane.index.durable import LOCK_NAME, WriterLock, fsync_folder, storage_errors
-from germane.index.ingest import build_segment
-from germane.index.invariants import table_problems
-from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest, recovery_meta
-from germane.index.merge import generation_of
+from germane.index.durable import LOCK_NAME, WriterLock, fsync_folder, open_regular, read_regular, storage_errors
+from germane.index.ingest import NewPaths, build_segment
+from germane.index.manifest import (
+    MAX_BYTES,
+    NAME,
+    FileNames,
+    Manifest,
+    SegmentEntry,
+    checksum_right,
+    files_of,
+    read_manifest,
+    recovery_meta,
+    whole_number,
+)
+from germane.index.merge import generation_of, merged_from
 from germane.index.segment import Segment
 from germane.index.stored_fields import StoredReader
 from germane.schema import Response
@@ -86,6 +97,7 @@ class _Repair:
 
     def run(self) -> RepairReport:
         manifest, found = self._manifest()
+        self.names = FileNames(self.folder, manifest.next_file)
         parts = [part for entry in found for part in self._part(entry)]
         self._once(parts)
         if not self.actions:
@@ -93,7 +105,7 @@ class _Repair:
         entries = [entry for part in parts for entry in self._written(manifest, part)]
         kept = sum(int((~part.deleted).sum()) if part.segment else len(part.documents) for part in parts)
         aside = self._copy_aside()
-        manifest.next(tuple(entries)).write(self.folder)
+        manifest.next(tuple(entries), self.names.next).write(self.folder)
         for path in self.damaged:
             if path.name != NAME:
                 with storage_errors(path):
@@ -111,7 +123,7 @@ class _Repair:
             manifest = read_manifest(self.folder)
             return manifest, manifest.segments
         except IndexFormatError:
-            if path.exists() and _checksum_right(path):
+            if _checksum_right(path):
                 raise  # not damaged, but not for this program
         segments = self._segments_without_manifest()
         settings = max(segments, key=generation_of, default=None)
@@ -123,8 +135,7 @@ class _Repair:
         deletions = self._deletions_without_manifest()
         self._drop_replaced(segments, deletions)
         newest = max([generation_of(segment) for segment in segments] + [found[0] for found in deletions.values()])
-        if path.exists():
-            self.damaged.append(path)
+        self._set_aside(path)
         self.actions.append(f"made a new {NAME} from {len(segments)} segments; a commit under way may be among them")
         entries = [
             SegmentEntry(segment.name, segment.container.size, deletions.get(segment.name, (0, None))[1])
@@ -134,7 +145,7 @@ class _Repair:
 
     def _segments_without_manifest(self) -> list[Segment]:
         segments = []
-        for path in sorted(self.folder.glob("segment-*.germane")):
+        for path in files_of(self.folder, "segment"):
             try:
                 segment = Segment(path)
                 _settings_of(segment)
@@ -147,10 +158,10 @@ class _Repair:
     def _deletions_without_manifest(self) -> dict[str, tuple[int, str]]:
         """Segment -> generation and name of its youngest deletions."""
         youngest: dict[str, tuple[int, str]] = {}
-        for path in sorted(self.folder.glob("deletions-*.germane")):
+        for path in files_of(self.folder, "deletions"):
             try:
                 meta = Container(path).meta
-                found = int(meta["generation"]), path.name
+                found = whole_number(meta["generation"], "generation"), path.name
                 segment = str(meta["segment"])
                 youngest[segment] = max(found, youngest.get(segment, found))
             except (GermaneError, KeyError, TypeError, ValueError) as error:
@@ -161,11 +172,11 @@ class _Repair:
     def _drop_replaced(self, segments: list[Segment], deletions: dict[str, tuple[int, str]]) -> None:
         """A merged segment and its sources hold the same documents: keep one side."""
         for merged in list(segments):
-            meta = merged.container.meta
-            sources = [segment for segment in segments if segment.name in meta.get("replaces", ())]
-            if not sources:
+            names, merged_at = merged_from(merged)
+            sources = [segment for segment in segments if segment.name in names and segment is not merged]
+            if not sources or merged not in segments:
                 continue
-            knows = max(int(meta["merged_at"]), deletions.get(merged.name, (0, ""))[0])
+            knows = max(merged_at, deletions.get(merged.name, (0, ""))[0])
             stale = any(deletions.get(segment.name, (0, ""))[0] > knows for segment in sources)
             intact = not checked_segment(merged.path)[1]
             for segment in [merged] if stale or not intact else sources:
@@ -196,7 +207,7 @@ class _Repair:
     def _set_aside(self, *files: Path | str | None) -> None:
         for file in files:
             path = self.folder / file if file is not None else None
-            if path is not None and path.exists() and path not in self.damaged:
+            if path is not None and os.path.lexists(path) and path not in self.damaged:
                 self.damaged.append(path)
 
     def deleted(self, entry: SegmentEntry, segment: Segment, *, intact: bool) -> tuple[Mask, bool]:
@@ -224,8 +235,9 @@ class _Repair:
         tables = ("id_bytes", "id_offsets", "stored_at", "stored_last")
         ruined = [name for name in tables if not c.intact(name)]
         ids = [doc_id.decode(errors="replace") for doc_id in ids_of(segment)]
-        if not ruined and (not ids or next(table_problems(segment), None)):
-            ruined = ["stored_at"]
+        wrong = [name for name in tables if name in c and verify.problem_of(segment, name)]
+        if not ruined and (not ids or wrong):
+            ruined = wrong or ["id_offsets"]
         if ruined:
             self.lost.append(f"all documents of {segment.name}: section '{ruined[0]}' is damaged")
             return []
@@ -234,8 +246,8 @@ class _Repair:
         documents = []
         for first, lines in reader.intact_blocks(trusted=c.intact("stored")):
             for doc, line in enumerate(lines, first):
-                if not deleted[doc]:
-                    documents.append(Document(ids[doc], orjson.loads(line)))
+                if not deleted[doc] and (document := _document(ids[doc], line)) is not None:
+                    documents.append(document)
                     missing[doc] = False
         gone = [ids[doc] for doc in np.flatnonzero(missing).tolist()]
         if gone:
@@ -247,8 +259,11 @@ class _Repair:
         """Where deletions were lost an id may have come back to life beside its successor: the youngest stays."""
         seen: set[str] = set()
         for part in sorted(parts, key=lambda part: -part.generation):
-            older = [i for i, doc_id in enumerate(part.ids) if not part.deleted[i] and doc_id in seen]
-            seen.update(doc_id for i, doc_id in enumerate(part.ids) if not part.deleted[i])
+            older = []
+            for i in np.flatnonzero(~part.deleted).tolist()[::-1]:
+                if part.ids[i] in seen:
+                    older.append(i)
+                seen.add(part.ids[i])
             if not older:
                 continue
             self.actions.append(f"left out {len(older)} documents of {part.name} of which there are younger versions")
@@ -269,7 +284,7 @@ class _Repair:
                 part.documents,
                 manifest.analyzer,
                 manifest.text_fields,
-                lambda: new_file(self.folder, "segment"),
+                NewPaths(lambda: self.names.new("segment"), self.names.part),
                 origin=recovery_meta(manifest.analyzer, manifest.text_fields, part.generation),
             )
             if built is not None:
@@ -277,7 +292,7 @@ class _Repair:
         elif not part.deleted.all():
             entry = SegmentEntry(part.name, part.segment.container.size)
             if part.deleted.any():
-                path = new_file(self.folder, "deletions")
+                path = self.names.new("deletions")
                 deletions = delete(part.segment, no_deletions(part.segment), np.flatnonzero(part.deleted))
                 write_deletions(path, deletions, segment=part.name, generation=manifest.generation + 1)
                 entry = SegmentEntry(part.name, entry.size, path.name)
@@ -288,23 +303,50 @@ class _Repair:
         if not self.damaged:
             return None
         n = 1
-        while (self.folder / f"damaged-{n}").exists():
+        while os.path.lexists(self.folder / f"damaged-{n}"):
             n += 1
         aside = self.folder / f"damaged-{n}"
         with storage_errors(aside):
             aside.mkdir()
             for path in self.damaged:
                 try:
-                    os.link(path, aside / path.name)
+                    os.link(path, aside / path.name, follow_symlinks=False)
                 except OSError:  # a file system without links
-                    shutil.copy2(path, aside / path.name)
+                    _copy(path, aside / path.name)
             fsync_folder(aside)
+            fsync_folder(self.folder)
         return aside
 
 
+def _document(doc_id: str, line: bytes) -> Document | None:
+    """The document with these stored fields, if it can be indexed."""
+    try:
+        fields = orjson.loads(line)
+        if not isinstance(fields, dict):
+            return None
+        check_id(doc_id)
+        check_fields(doc_id, fields)
+    except (orjson.JSONDecodeError, InputError):
+        return None
+    return Document(doc_id, fields)
+
+
+def _copy(path: Path, target: Path) -> None:
+    """Copy what can be copied: a regular file, or a link as it is, not what it leads to."""
+    if path.is_symlink():
+        target.symlink_to(os.readlink(path))
+        return
+    with open(open_regular(path), "rb") as source, open(target, "xb") as copy:
+        shutil.copyfileobj(source, copy)
+        copy.flush()
+        os.fsync(copy.fileno())
+
+
 def _checksum_right(path: Path) -> bool:
-    checksum, _, body = path.read_bytes().partition(b"\n")
-    return checksum == b"%08x" % zlib.crc32(body)
+    try:
+        return checksum_right(read_regular(path, MAX_BYTES))
+    except OSError:
+        return False
 
 
 def _settings_of(segment: Segment) -> tuple[Analyzer, tuple[str, ...]]:
@@ -314,6 +356,8 @@ def _settings_of(segment: Segment) -> tuple[Analyzer, tuple[str, ...]]:
         analyzer = Analyzer.from_dict(meta["analyzer"])
         same = analyzer.fingerprint == meta["fingerprint"]
         text_fields = tuple(str(name) for name in meta["text_fields"])
+        if not text_fields:
+            raise ValueError("no text fields")
     except (AttributeError, KeyError, TypeError, ValueError):
         raise IndexFormatError(f"{segment.path} does not say how its documents were analysed") from None
     if not same:

@@ -10,6 +10,7 @@
 | what value has it in this field? | `column` |
 """
 
+import weakref
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,17 +20,19 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.errors import IndexFormatError
-from germane.index import block_kernels, kernels, string_kernels
+from germane.index import block_kernels, kernels, string_kernels, verify
 from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, length_codes
 from germane.index.columns import Column, read_column
-from germane.index.container import Container
+from germane.index.container import Container, Identity
 from germane.index.lists import read_small, read_table
+from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
-from germane.index.strings import Packed, decoded, find_packed, string_at, unpack_strings
+from germane.index.strings import FEW, Packed, decoded, find_packed, string_at, unpack_strings
 
 _IDENTITY = np.empty(0, np.uint32)
+
+_BLOCK_BITS = BLOCK.bit_length() - 1
 
 TERM_CACHE = 1 << 16
 """Terms whose numbers a segment remembers."""
@@ -49,24 +52,46 @@ class ForwardArrays(NamedTuple):
 
 
 class Segment:
-    """One file of the index, opened read-only; costs little until it is asked."""
+    """One file of the index, opened read-only; costs little until it is asked.
 
-    def __init__(self, path: Path) -> None:
+    Nothing is used before it was verified (`index.verify`), unless this process has just written it: `trusted`.
+    """
+
+    n_docs: int
+    n_terms: int
+    n_tokens: int
+    n_postings: int
+
+    def __init__(self, path: Path, *, trusted: bool = False) -> None:
         self.path = path
-        self.container = Container(path)
+        self.container = Container(path, verify.rule_of(weakref.ref(self)), trusted=trusted)
+        self._trusted = trusted
         self._numbers: dict[str, int] = {}
+        self._all_sound, self._sound = trusted, {-1}
+        """The terms whose posting lists were verified."""
         meta = self.container.meta
         try:
-            self.n_docs, self.n_terms, self.n_tokens = (int(meta[key]) for key in ("n_docs", "n_terms", "n_tokens"))
+            self.n_docs, self.n_terms, self.n_tokens, self.n_postings = (
+                whole_number(meta[key], key) for key in ("n_docs", "n_terms", "n_tokens", "n_postings")
+            )
             self.column_kinds: dict[str, str] = dict(meta["columns"])
             """Field -> 'numeric' or 'keyword'."""
         except (KeyError, TypeError, ValueError):
-            raise IndexFormatError(f"{path} is not a segment of an index") from None
+            raise self.container.damage("not a segment of an index") from None
+        if any(kind not in ("numeric", "keyword") for kind in self.column_kinds.values()):
+            raise self.container.damage("a column of an unknown kind")
+        if max(self.n_docs, self.n_terms) > self.container.size or (self.n_terms and not self.n_tokens):
+            raise self.container.damage("its numbers of documents, terms and tokens are impossible")
 
     @property
     def name(self) -> str:
         """The file's name."""
         return self.path.name
+
+    @property
+    def identity(self) -> Identity:
+        """Which file it is: another index in the same folder may have one of the same name."""
+        return self.container.identity
 
     def all_strings(self, kind: Literal["term", "surface", "id"]) -> list[bytes]:
         """All terms, written forms or ids, by number."""
@@ -75,6 +100,22 @@ class Segment:
     def packed(self, kind: Literal["term", "surface", "id"]) -> Packed:
         """The same as they lie in the file."""
         return self.container[f"{kind}_bytes"], self.container[f"{kind}_offsets"]
+
+    def _text(self, data: bytes) -> str:
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise self.container.damage(f"{data[:40]!r} is not valid Unicode") from None
+
+    def _decoded(self, strings: Packed, chosen: Integers) -> list[str]:
+        """Some of the strings."""
+        try:
+            found = decoded(strings, chosen)
+        except UnicodeDecodeError:
+            raise self.container.damage("a term or an id is not valid Unicode") from None
+        if len(found) != len(chosen):
+            raise self.container.damage("a term or an id with a zero byte")
+        return found
 
     # -- terms ---------------------------------------------------------------------------------------------------
 
@@ -86,9 +127,33 @@ class Segment:
             if len(remembered) > TERM_CACHE:
                 self._numbers = remembered = {}
                 unknown = list(dict.fromkeys(terms))
-            found = find_packed(self._terms, _IDENTITY, unknown)
-            remembered.update(zip(unknown, found.tolist(), strict=True))
+            if len(unknown) <= FEW:
+                remembered.update((term, self._find_term(term.encode("utf-8", "surrogatepass"))) for term in unknown)
+            else:
+                found = find_packed(self._terms, _IDENTITY, unknown)
+                remembered.update(zip(unknown, found.tolist(), strict=True))
         return np.array([remembered[term] for term in terms], np.int64)
+
+    def _find_term(self, term: bytes) -> int:
+        """The term's number, or -1; only what is looked at is read."""
+        data, offsets = self.container.lazily("term_bytes"), self.container["term_offsets"]
+        low, high, verified = 0, self.n_terms, self.container.verified("term_bytes")
+        while low < high:
+            middle = (low + high) >> 1
+            begin, end = int(offsets[middle]), int(offsets[middle + 1])
+            if not verified:
+                self.container.verify_range("term_bytes", begin, end)
+            found = data[begin:end].tobytes()
+            if found == term:
+                return middle
+            low, high = (middle + 1, high) if found < term else (low, middle)
+        return -1
+
+    def verify_dictionary(self) -> None:
+        """Verify that the terms ascend, which a merge relies on."""
+        problem = None if self._trusted else verify.dictionary_problem(self)
+        if problem is not None:
+            raise self.container.damage(problem)
 
     def find_terms_of(self, other: "Segment") -> Integers:
         """Number of each term of another segment, -1 where this one does not hold it."""
@@ -105,43 +170,75 @@ class Segment:
 
     def term(self, number: int) -> str:
         """The term with this number."""
-        return string_at(*self._terms, number).decode()
+        return self._text(string_at(*self._terms, number))
 
     def terms(self, numbers: npt.NDArray[np.int64]) -> list[str]:
         """The terms with these numbers, in one pass."""
-        return decoded(self._terms, numbers)
+        return self._decoded(self._terms, numbers)
 
     def surface(self, number: int) -> str:
         """The commonest form in which the term was written."""
-        form = string_at(self.container["surface_bytes"], self.container["surface_offsets"], number).decode()
-        return form or self.term(number)
+        form = string_at(self.container["surface_bytes"], self.container["surface_offsets"], number)
+        return self._text(form) or self.term(number)
 
     @cached_property
     def df(self) -> Integers:
         """Documents that hold each term, deleted ones included."""
-        return read_small(self.container, "df")
+        df = read_small(self.container, "df")
+        self._require_total(df, self.n_postings, "postings")
+        return df
 
     @cached_property
     def cf(self) -> Integers:
         """Occurrences of each term, deleted documents included; stored as what exceeds df."""
-        return self.df + read_small(self.container, "cf")
+        cf = self.df + read_small(self.container, "cf")
+        self._require_total(cf, self.n_tokens, "tokens")
+        return cf
+
+    def _require_total(self, frequencies: Integers, total: int, what: str) -> None:
+        if not self._trusted and int(frequencies.sum()) != total:
+            raise self.container.damage(f"the totals of {what} are wrong")
 
     @cached_property
     def first_block(self) -> Integers:
         """Position of each term's first block in the block table; one more entry than terms."""
         first = np.zeros(self.n_terms + 1, np.int64)
-        np.cumsum((self.df + BLOCK - 1) // BLOCK, out=first[1:])
+        np.cumsum((self.df + (BLOCK - 1)) >> _BLOCK_BITS, out=first[1:])
         return first
 
     # -- postings ------------------------------------------------------------------------------------------------
 
     @cached_property
+    def _table(self) -> tuple[npt.NDArray[np.void], int]:
+        return read_table(self.container, self.df, self.first_block)
+
+    @property
+    def n_words(self) -> int:
+        """Words that the blocks take."""
+        return self._table[1]
+
+    @cached_property
     def blocks(self) -> PostingBlocks:
-        """The packed lists and the table of their blocks."""
-        return PostingBlocks(self.container["words"], read_table(self.container, self.df, self.first_block))
+        """The packed lists and the table of their blocks; a list is to be verified before it is decoded."""
+        return PostingBlocks(self.container.lazily("words"), self._table[0])
+
+    def verify_lists(self, terms: Sequence[int] | None = None) -> None:
+        """Verify the posting lists of these terms (all without; -1 is no term), unless that was done before."""
+        sound = self._sound
+        if self._all_sound or (terms is not None and sound.issuperset(terms)):
+            return
+        unknown = range(self.n_terms) if terms is None else sorted(set(terms) - sound)
+        problem = verify.lists_problem(self, np.array(unknown, np.int64))
+        if problem is not None:
+            raise self.container.damage(problem)
+        if terms is None:
+            self._all_sound = True
+        else:
+            sound.update(terms)
 
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""
+        self.verify_lists((term,))
         df = int(self.df[term])
         room = -(-df // BLOCK) * BLOCK
         docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
@@ -173,70 +270,73 @@ class Segment:
         return np.minimum.accumulate(least[::-1])[::-1]
 
     @cached_property
-    def _forward_at(self) -> Integers:
+    def forward_at(self) -> Integers:
+        """Where each document's forward list begins, and the last one's end."""
         n = self.n_unique.astype(np.int64)
         size = ((n * self.container["fwd_term_bits"] + 31) >> 5) + ((n * self.container["fwd_tf_bits"] + 31) >> 5)
         at = np.zeros(self.n_docs + 1, np.int64)
         np.cumsum(size, out=at[1:])
         return at
 
-    @cached_property
-    def forward_arrays(self) -> ForwardArrays:
-        """The forward index as a kernel reads it."""
+    def forward_arrays(self, docs: Integers) -> ForwardArrays:
+        """The forward index as a kernel reads it, the lists of these documents verified.
+
+        Term numbers in them are bounded by nothing: a kernel compares them, and does not index with them.
+        """
         bits = self.container["fwd_term_bits"], self.container["fwd_tf_bits"]
-        return ForwardArrays(self.container["fwd_words"], self._forward_at, *bits, self.n_unique)
+        return ForwardArrays(self._forward_words(docs), self.forward_at, *bits, self.n_unique)
+
+    def _forward_words(self, docs: Integers | slice) -> npt.NDArray[np.uint32]:
+        words, at = self.container.lazily("fwd_words"), self.forward_at
+        self.container.verify("fwd_words", at[:-1][docs], at[1:][docs])
+        return words
 
     def forward(self, doc: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Terms (ascending numbers) and counts of one document."""
-        n = int(self.n_unique[doc])
-        terms, counts = np.empty(n, np.uint32), np.empty(n, np.uint32)
-        kernels.decode_forward(
-            self.container["fwd_words"],
-            int(self._forward_at[doc]),
-            n,
-            int(self.container["fwd_term_bits"][doc]),
-            int(self.container["fwd_tf_bits"][doc]),
-            terms,
-            counts,
-            0,
-        )
+        _, terms, counts = self.forward_of(np.array([doc]))
         return terms, counts
 
     def forward_of(
         self, docs: npt.NDArray[np.int64] | slice
     ) -> tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """The forward lists of any documents, one behind the other: starts, terms, counts."""
-        n_unique = self.n_unique[docs]
+        words, n_unique = self._forward_words(docs), self.n_unique[docs]
         starts = np.zeros(len(n_unique) + 1, np.int64)
         np.cumsum(n_unique, out=starts[1:])
         terms, counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
-        kernels.decode_forward_many(
-            self.container["fwd_words"],
-            self._forward_at[docs],
+        sound = kernels.decode_forward_many(
+            words,
+            self.forward_at[:-1][docs],
             self.container["fwd_term_bits"][docs],
             self.container["fwd_tf_bits"][docs],
             starts,
             terms,
             counts,
+            self.n_terms,
         )
+        if not sound:
+            raise self.container.damage("forward lists name terms that are not there")
         return starts, terms, counts
 
     def doc_id(self, doc: int) -> str:
         """The id under which document `doc` was added."""
-        return string_at(*self._ids, doc).decode()
+        return self.doc_ids(np.array([doc]))[0]
 
-    def doc_ids(self, docs: npt.NDArray[np.int64]) -> list[str]:
+    def doc_ids(self, docs: Integers) -> list[str]:
         """The ids of many documents, in one pass."""
-        return decoded(self._ids, docs)
+        offsets = self._ids[1]
+        self.container.verify("id_bytes", offsets[docs], offsets[docs + 1])
+        return self._decoded(self._ids, docs)
 
     @cached_property
     def _ids(self) -> Packed:
-        return self.packed("id")
+        """The ids, to be verified before they are read."""
+        return self.container.lazily("id_bytes"), self.container["id_offsets"]
 
     def find_ids(self, ids: Sequence[str]) -> Integers:
         """Document number of each id, -1 where absent; a deleted document is still found."""
         order = self.container["id_order"]
-        found = find_packed(self._ids, order, ids)
+        found = find_packed(self.packed("id"), order, ids)
         known = found >= 0
         found[known] = order[found[known]]
         return found
@@ -244,8 +344,10 @@ class Segment:
     @cached_property
     def id_rank(self) -> npt.NDArray[np.uint32]:
         """Rank of each document's id among the segment's, for breaking ties."""
-        rank = np.empty(self.n_docs, np.uint32)
+        rank = np.full(self.n_docs, 2**32 - 1, np.uint32)
         rank[self.container["id_order"]] = np.arange(self.n_docs, dtype=np.uint32)
+        if not self._trusted and rank.max(initial=0) >= max(self.n_docs, 1):
+            raise self.container.damage("the order of ids is not a permutation")
         return rank
 
     @cached_property
@@ -260,7 +362,11 @@ class Segment:
         if name not in self.column_kinds:
             return None
         if name not in self._columns:
-            self._columns[name] = read_column(self.container, name, self.column_kinds[name])
+            column = read_column(self.container, name, self.column_kinds[name])
+            problem = None if self._trusted else verify.column_problem(name, column, self.n_docs)
+            if problem is not None:
+                raise self.container.damage(problem)
+            self._columns[name] = column
         return self._columns[name]
 
     @cached_property

@@ -1,5 +1,6 @@
 """What a reader sees: the segments of one commit, unchanged for as long as it looks at them."""
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.errors import IndexFormatError, UnknownDocumentError
+from germane.index.container import identity_of
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
@@ -34,6 +36,7 @@ class LiveSegment(NamedTuple):
         df, cf = self.segment.df.astype(np.int64), self.segment.cf.astype(np.int64)
         df[self.deletions.terms] -= self.deletions.df
         cf[self.deletions.terms] -= self.deletions.cf
+        self._require_possible(df[self.deletions.terms], cf[self.deletions.terms])
         return df, cf
 
     def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
@@ -42,7 +45,13 @@ class LiveSegment(NamedTuple):
         if len(self.deletions.terms):
             fallen_df, fallen_cf = self.deletions.frequencies_of(numbers)
             df, cf = df - fallen_df, cf - fallen_cf
+            self._require_possible(df, cf)
         return df, cf
+
+    def _require_possible(self, df: Integers, cf: Integers) -> None:
+        """Frequencies that no live documents can have come of deletions that belong to another segment."""
+        if np.any(df < 0) or np.any(cf < df) or np.any((df == 0) & (cf > 0)):
+            raise self.segment.container.damage("the deletions of another segment")
 
 
 class TermStats(NamedTuple):
@@ -208,10 +217,20 @@ def entropy_of(cf: Integers, n_tokens: int) -> float:
 
 def _open_segment(folder: Path, entry: SegmentEntry, known: dict[str, LiveSegment]) -> LiveSegment:
     old = known.get(entry.name)
+    if old is not None and not _still_there(old.segment):
+        old = None
     if old is not None and old.entry == entry:
         return old
     segment = old.segment if old is not None else Segment(folder / entry.name)
     if segment.container.size != entry.size:
-        raise IndexFormatError(f"{segment.path} has {segment.container.size} bytes, the manifest says {entry.size}")
+        raise segment.container.damage(f"{segment.container.size} bytes, where the manifest says {entry.size}")
     deletions = read_deletions(folder / entry.deletions, segment) if entry.deletions else no_deletions(segment)
     return LiveSegment(segment, deletions, entry)
+
+
+def _still_there(segment: Segment) -> bool:
+    """Whether the file by that name is the one that was opened."""
+    try:
+        return segment.identity == identity_of(os.lstat(segment.path))
+    except OSError:
+        return False

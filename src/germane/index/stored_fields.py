@@ -20,6 +20,10 @@ from germane.index.container import Container, ContainerWriter
 
 BLOCK_BYTES = 32 * 1024
 LEVEL = 1
+MAX_BLOCK = 1 << 30
+"""What a block may become when it is decompressed."""
+MAX_DOCUMENT = MAX_BLOCK // 2
+"""Bytes of a document's fields in JSON."""
 
 
 class StoredWriter:
@@ -100,26 +104,50 @@ class StoredReader:
     """Reads documents back by number."""
 
     def __init__(self, container: Container) -> None:
-        self._path = container.path
-        self._bytes: npt.NDArray[np.uint8] = container["stored"]
+        self._container = container
+        self._bytes: npt.NDArray[np.uint8] = container.lazily("stored")
         self._at: npt.NDArray[np.int64] = container["stored_at"]
         self._last: npt.NDArray[np.int64] = container["stored_last"]
 
     def _lines_of(self, block: int) -> list[bytes]:
-        data = self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes()
+        """The documents of a block, known to be intact by the block's own checksum or else by the section's.
+
+        A damaged block is refused, its neighbours are not.
+        """
+        if not self._has_checksum(block):
+            self._verify(block)
+        return self._decompressed(block)
+
+    def _has_checksum(self, block: int) -> bool:
+        try:
+            return bool(zstandard.get_frame_parameters(self._data(block)).has_checksum)
+        except zstandard.ZstdError:
+            return False
+
+    def _verify(self, block: int) -> None:
+        self._container.verify("stored", self._at[block : block + 1], self._at[block + 1 : block + 2])
+
+    def _data(self, block: int) -> bytes:
+        return self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes()
+
+    def _decompressed(self, block: int) -> list[bytes]:
+        data = self._data(block)
         first = int(self._last[block - 1]) if block else 0
         try:
-            lines = zstandard.ZstdDecompressor().decompress(data).split(b"\n")
+            if zstandard.get_frame_parameters(data).content_size > MAX_BLOCK:
+                raise MemoryError
+            content = zstandard.ZstdDecompressor().decompress(data)
         except (zstandard.ZstdError, MemoryError):
-            lines = []
-        if len(lines) != int(self._last[block]) - first:
-            raise IndexFormatError(f"{self._path}: stored documents {first} to {self._last[block] - 1} are damaged")
-        return lines
+            content = None
+        if content is None or content.count(b"\n") + 1 != int(self._last[block]) - first:
+            raise self._container.damage(f"stored documents {first} to {self._last[block] - 1} are damaged")
+        return content.split(b"\n")
 
     def blocks(self) -> Iterator[tuple[bytes, int]]:
         """Each block as it lies on the disk, and how many documents it holds."""
         for block, n_docs in enumerate(np.diff(self._last, prepend=0).tolist()):
-            yield self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes(), n_docs
+            self._verify(block)
+            yield self._data(block), n_docs
 
     def json(self, doc: int) -> bytes:
         """The stored JSON of document `doc`."""
@@ -147,7 +175,7 @@ class StoredReader:
         except orjson.JSONDecodeError:
             fields = None
         if not isinstance(fields, dict):
-            raise IndexFormatError(f"{self._path}: stored document {doc} is damaged")
+            raise self._container.damage(f"stored document {doc} is damaged")
         return fields
 
     def intact_blocks(self, *, trusted: bool) -> Iterator[tuple[int, list[bytes]]]:
@@ -156,11 +184,10 @@ class StoredReader:
         `trusted`: the whole section is known to be intact, so that a block without a checksum will do.
         """
         for block in range(len(self._last)):
-            data = self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes()
+            if not trusted and not self._has_checksum(block):
+                continue
             try:
-                if not trusted and not zstandard.get_frame_parameters(data).has_checksum:
-                    continue
-                lines = self._lines_of(block)
-            except (zstandard.ZstdError, IndexFormatError):
+                lines = self._decompressed(block)
+            except IndexFormatError:
                 continue
             yield (int(self._last[block - 1]) if block else 0), lines

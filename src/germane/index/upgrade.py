@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from germane.errors import IndexFormatError
 from germane.index.container import Container
 from germane.index.deletions import read_bitmap
 from germane.index.manifest import UPGRADED, Manifest, read_manifest
-from germane.index.stored_fields import StoredReader
-from germane.index.strings import unpack_strings
+from germane.index.segment import Segment
 from germane.types import Document, text_of
 
 
@@ -20,15 +21,15 @@ def old_manifest(folder: Path) -> Manifest:
 def old_documents(folder: Path, manifest: Manifest) -> Iterator[Document]:
     """Its documents that are not deleted; an error if their text was never stored."""
     for entry in manifest.segments:
-        container = Container(folder / entry.name)
-        ids = unpack_strings(container["id_bytes"], container["id_offsets"])
+        segment = Segment(folder / entry.name)  # of which only the documents are as they are now
+        ids = segment.doc_ids(np.arange(segment.n_docs))
         gone: set[int] = set()
         if entry.deletions:
             gone.update(read_bitmap(Container(folder / entry.deletions), len(ids)).nonzero()[0].tolist())
-        lost = bool(container.meta["n_tokens"])
-        for doc, fields in enumerate(StoredReader(container).all_fields()):
+        lost = bool(segment.n_tokens)
+        for doc, fields in enumerate(segment.stored.all_fields()):
             if doc not in gone:
                 lost &= not text_of(fields, manifest.text_fields)
-                yield Document(ids[doc].decode(), fields)
+                yield Document(ids[doc], fields)
         if lost:
             raise IndexFormatError(f"{folder / entry.name} was made without its text: import that collection again")

@@ -19,14 +19,25 @@ from germane.arrays import Integers
 from germane.errors import (
     DocumentExistsError,
     IndexFormatError,
+    IndexLockedError,
     ParameterError,
     StorageError,
     UnknownDocumentError,
 )
 from germane.index.deletions import delete, no_deletions, write_deletions
-from germane.index.durable import LOCK_NAME, WriterLock, remove_quietly, storage_errors
-from germane.index.ingest import DEFAULT_MEMORY, NewPath, NewSegment, build_segment
-from germane.index.manifest import NAME, Manifest, SegmentEntry, new_file, read_manifest, recovery_meta
+from germane.index.durable import LOCK_NAME, WriterLock, make_folder, remove_quietly, storage_errors
+from germane.index.ingest import DEFAULT_MEMORY, NewPaths, NewSegment, build_segment
+from germane.index.manifest import (
+    NAME,
+    FileNames,
+    Manifest,
+    SegmentEntry,
+    is_temporary,
+    manifest_content,
+    read_manifest,
+    recovery_meta,
+    stray_files,
+)
 from germane.index.merge import choose_merge, merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment, Snapshot
@@ -68,7 +79,10 @@ class IndexWriter:
         self._tail = ""
         """The segment that was last made here of documents."""
         try:
+            self._content = manifest_content(folder)
+            """The manifest that this writer read or wrote last."""
             self.snapshot = Snapshot.open(folder)
+            self._names = FileNames(folder, self.snapshot.manifest.next_file)
         except BaseException:
             self._lock.release()
             raise
@@ -79,7 +93,7 @@ class IndexWriter:
         """Make an empty index in `folder`, which must not hold one. Every index begins here."""
         check_new(folder, text_fields)
         with storage_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         lock = WriterLock(folder)
         try:
             check_new(folder, text_fields)  # again: another process may have been faster
@@ -108,10 +122,11 @@ class IndexWriter:
         """
         if on_duplicate not in ("error", "replace", "skip"):
             raise ParameterError(f"on_duplicate must be 'error', 'replace' or 'skip', not {on_duplicate!r}")
+        self._lock.require()
         iterator = iter(documents)
         few = list(islice(iterator, TAIL))
         small = len(few) < TAIL
-        with self._new_files() as new_path, self._mutex if small else contextlib.nullcontext():
+        with self._new_files() as paths, self._mutex if small else contextlib.nullcontext():
             tail = self._tail_to_join(len(few)) if small else []
             manifest = self.snapshot.manifest
             origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
@@ -121,7 +136,7 @@ class IndexWriter:
                 chain(tail, few, iterator),
                 manifest.analyzer,
                 manifest.text_fields,
-                new_path,
+                paths,
                 threads=threads,
                 memory=memory,
                 origin=origin,
@@ -129,7 +144,7 @@ class IndexWriter:
             if new is None:
                 return AddReport(0, 0, 0)
             with self._mutex:
-                report = self._add_segment(new, on_duplicate, new_path, len(tail))
+                report = self._add_segment(new, on_duplicate, paths, len(tail))
         with self._mutex:
             self._maintain()
         return report
@@ -143,7 +158,7 @@ class IndexWriter:
         documents = map(Document, ids, tail.segment.stored.all_fields())
         return list(compress(documents, ~tail.deletions.deleted))
 
-    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, new_path: NewPath, n_tail: int) -> AddReport:
+    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, paths: NewPaths, n_tail: int) -> AddReport:
         """Commit a new segment; `n_tail` > 0 of its documents are those of the tail, which it replaces."""
         old = [live for live in self.snapshot.segments if not n_tail or live.entry.name != self._tail]
         ids = new.segment.doc_ids(np.arange(new.segment.n_docs))
@@ -164,7 +179,7 @@ class IndexWriter:
             skipped = len(set(doomed_new))
         fresh = _without(_whole(new.segment), doomed_new)
         if repeats and fresh.n_docs:  # a segment holds an id once, or looking it up might find the deleted one
-            fresh = _whole(self._write_merged([fresh], new_path())[0])
+            fresh = _whole(self._write_merged([fresh], paths.segment())[0])
         changed = [_without(live, doomed) for live, doomed in zip(old, doomed_old, strict=True)]
         self._commit([*changed, fresh])
         self._tail = fresh.entry.name
@@ -179,16 +194,18 @@ class IndexWriter:
 
         Its ids must be new to the index.
         """
-        with self._new_files() as new_path:
-            path = new_path()
+        self._lock.require()
+        with self._new_files() as paths:
+            path = paths.segment()
             write(path, self.snapshot.manifest.generation + 1)
             with self._mutex:
-                self._commit([*self.snapshot.segments, _whole(Segment(path))])
+                self._commit([*self.snapshot.segments, _whole(Segment(path, trusted=True))])
 
     def delete(self, ids: Sequence[str], *, missing: Literal["error", "ignore"] = "error") -> int:
         """Delete documents by id; returns how many. An unknown id is an error, and then nothing is deleted."""
         if isinstance(ids, str):
             raise ParameterError("delete takes a list of ids, not one string")
+        self._lock.require()
         with self._mutex:
             wanted = list(dict.fromkeys(ids))
             seen = np.zeros(len(wanted), np.bool_)
@@ -209,6 +226,7 @@ class IndexWriter:
     def merge(self) -> None:
         """Merge all segments into one, dropping deleted documents for good."""
         self._join()
+        self._lock.require()
         with self._mutex:
             self._merge_error = None  # what failed before is done now, or fails again
             segments = self.snapshot.segments
@@ -219,18 +237,21 @@ class IndexWriter:
     # -- commits -------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _new_files(self) -> Iterator[NewPath]:
+    def _new_files(self) -> Iterator[NewPaths]:
         """Gives out names of new files; what no manifest names in the end is removed."""
         names: set[str] = set()
 
-        def new_path() -> Path:
-            path = new_file(self.folder, "segment")
+        def noted(path: Path) -> Path:
             names.add(path.name)
             self._pending.add(path.name)
             return path
 
+        def segment() -> Path:
+            with self._mutex:
+                return noted(self._names.new("segment"))
+
         try:
-            yield new_path
+            yield NewPaths(segment, lambda: noted(self._names.part()))
         finally:
             with self._mutex:
                 self._pending -= names
@@ -238,26 +259,40 @@ class IndexWriter:
 
     def _commit(self, segments: list[LiveSegment]) -> None:
         """Write what is new of the deletions, then the manifest. Segments without live documents are dropped."""
+        self._require_own_state()
         kept = [live for live in segments if live.n_docs]
         try:
             kept = [live._replace(entry=self._entry_of(live)) for live in kept]
-            manifest = self.snapshot.manifest.next(tuple(live.entry for live in kept))
-            manifest.write(self.folder)
+            manifest = self.snapshot.manifest.next(tuple(live.entry for live in kept), self._names.next)
+            content = manifest.write(self.folder)
         except BaseException:
             self._take_back()
             raise
+        self._content = content
         self.snapshot = Snapshot(self.folder, manifest, kept)
         self._remove_strays()
+
+    def _require_own_state(self) -> None:
+        """Refuse to replace a manifest that this writer did not write or read: what it says would be lost."""
+        self._lock.require()
+        if manifest_content(self.folder) != self._content:
+            raise IndexLockedError(
+                f"{self.folder} was changed by somebody else since it was opened (commit "
+                f"{read_manifest(self.folder).generation}, not {self.snapshot.manifest.generation}): nothing was "
+                "written; open the index again"
+            )
 
     def _take_back(self) -> None:
         """After a commit that failed: where the manifest was replaced already (its folder could not be flushed), put
         the old state back; where that fails too, the new one stands. Either way memory and disk agree afterwards."""
         before = self.snapshot.manifest
         with contextlib.suppress(StorageError, IndexFormatError):
-            if read_manifest(self.folder).generation != before.generation:
-                replace(before, generation=before.generation + 2).write(self.folder)
+            if read_manifest(self.folder).generation == before.generation + 1:
+                replace(before, generation=before.generation + 2, next_file=self._names.next).write(self.folder)
         with contextlib.suppress(IndexFormatError):
+            content = manifest_content(self.folder)
             self.snapshot = Snapshot.open(self.folder, self.snapshot)
+            self._content = content
         self._remove_strays()
 
     def _entry_of(self, live: LiveSegment) -> SegmentEntry:
@@ -266,15 +301,19 @@ class IndexWriter:
             return live.entry
         if live.deletions.n_docs == 0:
             return live.entry
-        path = new_file(self.folder, "deletions")
+        path = self._names.new("deletions")
         generation = self.snapshot.manifest.generation + 1
         write_deletions(path, live.deletions, segment=live.entry.name, generation=generation)
         return SegmentEntry(live.entry.name, live.entry.size, path.name)
 
     def _remove_strays(self) -> None:
         """Remove files that the manifest on disk does not name: of killed writers, of merged segments."""
+        if not self._lock.own:
+            return
         with self._mutex, contextlib.suppress(IndexFormatError, OSError):
-            needed = read_manifest(self.folder).files() | self._pending
+            own = manifest_content(self.folder) == self._content
+            manifest = self.snapshot.manifest if own else read_manifest(self.folder)
+            needed = manifest.files() | self._pending
             for path in stray_files(self.folder, needed):
                 remove_quietly(path)
 
@@ -295,7 +334,9 @@ class IndexWriter:
                 if self._in_merge:  # one at a time
                     return
                 self._in_merge = {live.entry.name for live in segments}
-                self._merging = threading.Thread(target=self._merge_behind, args=(segments,), daemon=True)
+                self._merging = threading.Thread(
+                    target=self._merge_behind, args=(segments,), name="germane-merge", daemon=True
+                )
                 self._merging.start()
                 return
             self._merge_quietly(segments)
@@ -323,8 +364,8 @@ class IndexWriter:
 
     def _merge(self, segments: list[LiveSegment]) -> None:
         """Replace `segments` by one; documents deleted while the merge ran are deleted in its result."""
-        with self._new_files() as new_path:
-            merged, remap = self._write_merged(segments, new_path())
+        with self._new_files() as paths:
+            merged, remap = self._write_merged(segments, paths.segment())
             with self._mutex:
                 current = {live.entry.name: live for live in self.snapshot.segments}
                 late: list[Integers] = []
@@ -342,9 +383,14 @@ class IndexWriter:
     def _write_merged(self, segments: list[LiveSegment], path: Path) -> tuple[Segment, list[Integers]]:
         manifest = self.snapshot.manifest
         remap = merge_segments(
-            segments, manifest.text_fields, path, analyzer=manifest.analyzer, merged_at=manifest.generation
+            segments,
+            manifest.text_fields,
+            path,
+            analyzer=manifest.analyzer,
+            merged_at=manifest.generation,
+            replaces=[live.segment.name for live in segments],
         )
-        return Segment(path), remap
+        return Segment(path, trusted=True), remap
 
     def _join(self) -> None:
         merging = self._merging
@@ -358,6 +404,8 @@ class IndexWriter:
 
     def remove(self) -> None:
         """Take the index away, its manifest first; the folder stays, with what else is in it."""
+        if not self._lock.own:  # a forked child: the index is the parent's
+            return
         self._join()
         remove_quietly(self.folder / NAME)
         for path in stray_files(self.folder, set()):
@@ -380,17 +428,6 @@ class IndexWriter:
         self.close()
 
 
-def stray_files(folder: Path, needed: set[str]) -> list[Path]:
-    """Files by names that an index gives, but not in `needed`; a file being made counts by its final name."""
-    found = []
-    for path in folder.iterdir():
-        name = path.name.removesuffix(".tmp")
-        left_behind = path.name == NAME + ".tmp" or (name.endswith(".germane") and name not in needed)
-        if left_behind and path.is_file():
-            found.append(path)
-    return sorted(found)
-
-
 def check_new(folder: Path, text_fields: Sequence[str]) -> None:
     """An index can be made in an empty folder; what an interrupted attempt leaves behind does not count."""
     if not text_fields or isinstance(text_fields, str):
@@ -401,7 +438,7 @@ def check_new(folder: Path, text_fields: Sequence[str]) -> None:
         raise IndexFormatError(f"{folder}: an index is a folder, and this is a file")
     if (folder / NAME).exists():
         raise IndexFormatError(f"{folder} already holds an index: use 'germane add', or another folder")
-    if {path.name for path in folder.iterdir()} - {LOCK_NAME, NAME + ".tmp"}:
+    if any(path.name != LOCK_NAME and not is_temporary(path.name) for path in folder.iterdir()):
         raise IndexFormatError(f"{folder} is not empty and not an index: choose another folder")
 
 

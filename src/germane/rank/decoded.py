@@ -66,7 +66,7 @@ class DecodedLists:
             np.empty((segment.n_terms, chunks + 1), np.int64),
             np.empty((segment.n_terms, chunks + 1), np.uint8),
             np.empty(segment.n_terms, np.int64),
-            np.full((segment.n_tokens // CODES + 1, 2), NOWHERE, np.int64),
+            np.full((min(segment.n_tokens // CODES, postings) + 1, 2), NOWHERE, np.int64),
         )
         self.row_of = np.full(segment.n_terms, -1, np.int64)
         self._state = np.zeros(3, np.int64)

@@ -148,6 +148,7 @@ def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> D
 
 def terms_in(segment: Segment, plan: Plan, numbers: Sequence[int]) -> TermArrays:
     """The plan's terms that the segment holds; `numbers`: those of the plan's terms there, -1 for one it lacks."""
+    segment.verify_lists(numbers)
     held = np.array(numbers, np.int64)
     if -1 in numbers:
         present = held >= 0
@@ -288,6 +289,7 @@ def top_k_with_all(
 
     `wordless`: those that hold none of the weighted terms too. Only documents that hold all are scored, and those all.
     """
+    segment.verify_lists(required.tolist())
     rarest_first = required[np.argsort(segment.df[required], kind="stable")]
     (words, table), lists, marks = segment.blocks, tuple(_lists(segment)), _memory.zeros(segment.n_docs)
     room, docs, counts = np.empty(int(segment.df[rarest_first[0]]), np.int64), *np.empty((2, BLOCK), np.uint32)
@@ -313,7 +315,7 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     slots = np.full(max(64, 1 << (8 * n_terms - 1).bit_length()), -1, np.int64)
     asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
     documents = _documents(segment, terms.plan, values, NO_MASK)
-    groups = map(tuple, (asked, _lists(segment), documents, segment.forward_arrays))
+    groups = map(tuple, (asked, _lists(segment), documents, segment.forward_arrays(docs)))
     forward_kernels.score_documents(*groups, query.terms, query.model, slots, np.zeros(n_terms, np.int64), docs, scores)
     return scores
 

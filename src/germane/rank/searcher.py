@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
+from germane.index.container import Identity
 from germane.index.sequences import TextFields, documents_with_any
 from germane.index.snapshot import Snapshot
 from germane.rank import document_kernels
@@ -49,7 +50,7 @@ class DocumentParts(NamedTuple):
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
 Weights = Mapping[str, float]
-PartsMemory = dict[tuple[str, RankingModel, str], DocumentParts]
+PartsMemory = dict[tuple[Identity, RankingModel, str], DocumentParts]
 REMEMBERED = 256
 REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
@@ -63,9 +64,9 @@ class Searcher:
     def __init__(self, snapshot: Snapshot, previous: "Searcher | None" = None) -> None:
         self.snapshot = snapshot
         self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
-        names = {live.entry.name for live in snapshot.segments}
+        files = {live.segment.identity for live in snapshot.segments}
         known = previous._lasting.copy() if previous else {}  # other threads may add to it
-        self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in names}
+        self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in files}
         self._passing: PartsMemory = {}
         self._live = [
             (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
@@ -212,7 +213,7 @@ class Searcher:
         found = NOTHING, np.empty(0, np.int64)
         if len(terms.numbers) == 0 and not wordless:
             return found
-        mask = self._mask(i, filters)
+        mask = self.mask(i, filters)
         if len(terms.numbers):
             found = top_k(segment, terms, values, mask, k, threshold, prune=prune)
         if wordless:
@@ -238,13 +239,13 @@ class Searcher:
         numbers = segment.find_terms(required)
         if numbers.min() < 0:
             return NOTHING, np.empty(0, np.int64)
-        return top_k_with_all(segment, terms, values, self._mask(i, filters), k, numbers, wordless=wordless)
+        return top_k_with_all(segment, terms, values, self.mask(i, filters), k, numbers, wordless=wordless)
 
     def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
         """The first k documents that pass all filters, by their priors, then by id."""
         results = []
         for i in range(len(self.snapshot.segments)):
-            docs = self._passing_docs(i, self._mask(i, filters))
+            docs = self._passing_docs(i, self.mask(i, filters))
             results.append(self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k))
         return self._in_total_order(results, k)
 
@@ -314,7 +315,8 @@ class Searcher:
             _remember(self._values, model, found, REMEMBERED_MODELS)
         return found
 
-    def _mask(self, i: int, filters: Sequence[Condition]) -> Mask:
+    def mask(self, i: int, filters: Sequence[Condition]) -> Mask:
+        """1 for each live document of segment i that passes all filters; empty: all documents do."""
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
         for condition in filters:
@@ -332,7 +334,7 @@ class Searcher:
         segment = self.snapshot.segments[i].segment
         asked = model.word_sums()
         memory = self._lasting if asked is None else self._passing
-        key = segment.name, model, "" if asked is None or statistics is None else statistics.digest
+        key = segment.identity, model, "" if asked is None or statistics is None else statistics.digest
         parts = memory.get(key)
         if parts is None:
             sums, collection = NOTHING, self.collection
@@ -344,6 +346,7 @@ class Searcher:
                     collection = statistics.collection(entropy=False)
                 weight = word_weights(asked, np.maximum(df, 1), np.maximum(cf, 1), collection)
                 sums = np.empty(segment.n_docs)
+                segment.verify_lists()
                 document_kernels.word_sums(
                     *segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
                 )
