@@ -10,9 +10,13 @@ from germane.index.blocks import BLOCK
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact, score_of
 from germane.rank.records import Asked, Documents, Lists
+from germane.rank.simd import prefetch
 
 LONG = 16
 """A list this many times as long as the documents found so far is searched, not read."""
+
+AHEAD = 8
+"""Documents between asking for a length and reading it."""
 
 
 @inner
@@ -113,15 +117,18 @@ def scores_among(asked, lists, words, table, documents, terms, model, found, doc
         scores[c] = -1.0
     for i in range(m.n_terms):
         t = terms[i]
-        b, decoded, j = t.first, np.int64(-1), 0
+        first, end, df = np.int64(t.first), np.int64(t.end), np.int64(t.df)
+        b, decoded, j = first, np.int64(-1), 0
         for c in range(n):
+            if i == 0 and c + AHEAD < n:
+                prefetch(documents.size, found[c + AHEAD])
             d = found[c]
-            b = block_from(table, b, t.end, d)
-            if b == t.end:
+            b = block_from(table, b, end, d)
+            if b == end:
                 break
             if b != decoded:
-                size = min(BLOCK, t.df - (b - t.first) * BLOCK)
-                decode_block(words, table, b, size, before(table, b, t.first), docs, counts, 0)
+                size = min(BLOCK, df - (b - first) * BLOCK)
+                decode_block(words, table, b, size, before(table, b, first), docs, counts, 0)
                 decoded, j = b, 0
             while np.int64(docs[j]) < d:
                 j += 1
