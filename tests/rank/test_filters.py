@@ -10,8 +10,15 @@ from germane.errors import QueryError
 ROWS: dict[str, dict[str, Any]] = {
     "a": {"year": 1999, "journal": "BMJ", "author": ["Smith J", "Doe A"], "date": "1987-02-26", "open": True},
     "b": {"year": 2005, "journal": "Lancet", "author": ["Smith K"], "date": "1987-03-01", "open": False},
-    "c": {"year": 2005.5, "journal": "bmj", "author": [], "date": "1987-10-20T12:00:00", "open": True},
-    "d": {"year": -3, "journal": None, "author": "Doe A", "date": "1986-12-31"},
+    "c": {
+        "year": 2005.5,
+        "journal": "bmj",
+        "author": [],
+        "date": "1987-10-20T12:00:00",
+        "open": True,
+        "issued": "1987",
+    },
+    "d": {"issued": "soon", "year": -3, "journal": None, "author": "Doe A", "date": "1986-12-31"},
     "e": {},
 }
 
@@ -84,6 +91,9 @@ def test_a_long_number_that_is_none_is_told_at_once(engine) -> None:
         ("date:1987/2", "a"),
         ("date:..1986", "d"),
         ("date:>1986", "abc"),
+        ("issued:1987-05..", "c"),
+        ("issued:..1987-02", "c"),
+        ("issued:1987-02", ""),
     ],
 )
 def test_a_filter_alone_finds_all_that_pass(engine, query: str, expected: str) -> None:

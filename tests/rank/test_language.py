@@ -52,15 +52,17 @@ class Held:
 
 
 def random_document(rng: Random, number: int) -> Document:
+    """Only the first one has every field for sure, so that every field can be named."""
+
     def text(most: int) -> str:
         return " ".join(rng.choices(WORDS[:-1], k=rng.randint(0, most)))
 
     fields: dict[str, Any] = {"title": text(3), "text": rng.choice((text(9), [text(4), text(4)]))}
-    if rng.random() < 0.8:
+    if number == 0 or rng.random() < 0.8:
         fields["year"] = rng.choice(YEARS)
-    if rng.random() < 0.8:
-        fields["tags"] = rng.sample(TAGS, rng.randint(0, 3))
-    if rng.random() < 0.8:
+    if number == 0 or rng.random() < 0.8:
+        fields["tags"] = rng.sample(TAGS, rng.randint(number == 0, 3))
+    if number == 0 or rng.random() < 0.8:
         fields["date"] = rng.choice(DATES)
     return Document(f"d{number:02}", fields)
 

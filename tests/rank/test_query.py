@@ -126,6 +126,7 @@ heart, attack, mice = holds("heart"), holds("attack"), holds("mice")
         ('heart "Heart Failure"[mh]', FieldFilter("mesh", "Heart Failure", "Heart Failure")),
         ("heart AND Smith J[au]", FieldFilter("author", "Smith J", "Smith J")),
         ("heart AND 2019:2021[dp]", FieldFilter("year", "2019", "2021")),
+        ('heart AND ("2019"[dp] : "2021"[DP])', FieldFilter("year", "2019", "2021")),
         ("heart AND 2019/05/01:2021[dp]", FieldFilter("year", "2019", "2021")),
         ("heart year:(2019 OR 2020)", Or((FieldFilter("year", "2019", "2019"), year))),
         ("heart year:(2019 2020)", Or((FieldFilter("year", "2019", "2019"), year))),

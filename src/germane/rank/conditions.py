@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -128,7 +128,7 @@ def _holding_phrase(
 
 def _all_of(parts: Sequence[Condition], segment: Segment, texts: TextFields) -> BoolArray:
     """Words first, the rarest before the others; then what is left of them is compared with the other parts."""
-    words = [part.terms[0] for part in parts if _is_word(part) and isinstance(part, HoldsAny)]
+    words = [part.terms[0] for part in parts if is_word(part)]
     mask = np.ones(segment.n_docs, np.bool_)
     if words:
         numbers = segment.find_terms(words)
@@ -136,7 +136,7 @@ def _all_of(parts: Sequence[Condition], segment: Segment, texts: TextFields) -> 
             return np.zeros(segment.n_docs, np.bool_)
         mask = _mask(segment, documents_with_all(segment, numbers.tolist()))
     for part in parts:
-        if _is_word(part):
+        if is_word(part):
             continue
         if not mask.any():
             break
@@ -144,7 +144,8 @@ def _all_of(parts: Sequence[Condition], segment: Segment, texts: TextFields) -> 
     return mask
 
 
-def _is_word(part: Condition) -> bool:
+def is_word(part: Condition) -> TypeGuard[HoldsAny]:
+    """Whether the condition is that a document holds one term."""
     return isinstance(part, HoldsAny) and part.field is None and len(part.terms) == 1
 
 

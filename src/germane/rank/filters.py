@@ -23,8 +23,9 @@ class FieldFilter:
 
     Values are compared as numbers where they and the bounds are numbers, as dates where they and the bounds are dates,
     and as text otherwise; equal texts may differ in case. A bound that is a year or a month stands for all its days:
-    `2019..2020` holds the last day of 2020. A value that is neither number nor date never passes bounds that are
-    numbers. A document with several values passes if one of them does, a document without the field never.
+    `2019..2020` holds the last day of 2020. A value that is only a year is in a range that begins or ends in it. One
+    that is neither number nor date never passes bounds that are. A document with several values passes if one of them
+    does, a document without the field never.
     """
 
     field: str
@@ -69,8 +70,11 @@ class FieldFilter:
         dates = [iso_date(bound) for bound in bounds]
         day = iso_date(value)
         if day is not None and None not in dates:
-            return self._between(lambda bound: day[: len(bound)], iso_date(self.low or ""), iso_date(self.high or ""))
-        if numbers:
+            low, high = iso_date(self.low or ""), iso_date(self.high or "")
+            if not self.is_value:  # a value that is only a year is compared with the year of a day
+                low, high = (bound and bound[: len(day)] for bound in (low, high))
+            return self._between(lambda bound: day[: len(bound)], low, high)
+        if numbers or None not in dates:
             return False
         if self.is_value:
             return value.casefold() == bounds[0].casefold()

@@ -414,10 +414,20 @@ class _Parser:
         while self._next.kind in ("^", "tag"):
             token = self._take()
             if token.kind == "tag":
-                node = Scoped(token.text, True, node, token.at)
+                node = Scoped(token.text, True, self._up_to(token, node), token.at)
             else:
                 node = Weighted(node, self._weight(token), token.at)
         return node
+
+    def _up_to(self, tag: _Token, low: Node) -> Node:
+        """`"2019"[dp] : "2021"[dp]`, as PubMed writes a range: one value from low to high."""
+        colon, high, again = self._tokens[self._i : self._i + 3] if self._i + 3 < len(self._tokens) else [tag] * 3
+        if not isinstance(low, Word | Quoted) or (colon.kind, colon.text) != ("word", ":"):
+            return low
+        if high.kind not in ("word", "quoted") or again.kind != "tag" or again.text.casefold() != tag.text.casefold():
+            return low
+        self._i += 3
+        return Word(f"{low.text}:{high.text}", low.at)
 
     def _weight(self, token: _Token) -> float:
         try:

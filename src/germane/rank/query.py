@@ -51,6 +51,8 @@ MAX_EDITS = 2
 WORD_CACHE = 1 << 16
 _SPECIAL = re.compile(r"""["“()*~^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?:\s|$)""")
 """Without any of these a query is a list of words."""
+_CONJUNCTION = re.compile(r"(?!AND |OR |NOT )\w+(?: AND (?!(?:AND|OR|NOT)(?: |$))\w+)+")
+"""Plain words with AND between them."""
 _STAR = re.compile(r"[^\W\d_]\*|\*[^\W\d_]")
 _PREFIX = re.compile(r"([\w'’-]*\w)\*[.,;:!?]*")
 _FUZZY = re.compile(r"([^\W\d_][\w'’-]*)~(\d?)[.,;:!?]*")
@@ -132,7 +134,19 @@ def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED)
             for term in terms_of(word):
                 weights[term] = weights.get(term, 0.0) + 1.0
         return ParsedQuery(weights, words=tuple(words))
+    if _CONJUNCTION.fullmatch(text) is not None:
+        return _conjunction(text.split(" AND "), _remembering(analyzer))
     return _Reader(text, analyzer, searchable).read()
+
+
+def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery:
+    """What `_Reader` makes of plain words with AND between them, without a tree."""
+    weights: dict[str, float] = {}
+    for word in words:
+        for term in terms_of(word):
+            weights[term] = weights.get(term, 0.0) + 1.0
+    condition = both(HoldsAny((term,)) for term in weights) if len(weights) > 1 else None
+    return ParsedQuery(weights, condition, words=tuple(words))
 
 
 @lru_cache(maxsize=8)

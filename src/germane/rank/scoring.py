@@ -13,7 +13,14 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.segment import Segment
-from germane.rank import bound_kernels, decoded_kernels, document_kernels, forward_kernels, kernels
+from germane.rank import (
+    bound_kernels,
+    conjunction_kernels,
+    decoded_kernels,
+    document_kernels,
+    forward_kernels,
+    kernels,
+)
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.bound_kernels import FINE_BITS
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
@@ -73,6 +80,7 @@ class Memory(threading.local):
             best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
+        self.marks = np.zeros(0, np.uint8)
         self.decoded_terms = np.zeros(0, DECODED_TERM)
         self.sums = Sums(
             acc=np.zeros(CHUNK, np.uint16),
@@ -113,6 +121,12 @@ class Memory(threading.local):
             )
         self.query = query
         return query, self.work
+
+    def zeros(self, n: int) -> npt.NDArray[np.uint8]:
+        """A zero for each of n documents; whoever uses them leaves zeros."""
+        if len(self.marks) < n:
+            self.marks = np.zeros(n, np.uint8)
+        return self.marks
 
 
 _memory = Memory()
@@ -259,6 +273,38 @@ def _start_anew(model: Records, work: Work, scores: Floats, docs: Integers) -> N
     work.histogram[:] = np.bincount(classes, minlength=HISTOGRAM + 1)
     model["found"], model["threshold"] = n, low
     model["low"], model["per_class"], model["edge"], model["above"] = low, per_class, 0, int((classes > 0).sum())
+
+
+def top_k_with_all(
+    segment: Segment,
+    terms: TermArrays,
+    values: DocumentValues,
+    mask: Mask,
+    k: int,
+    required: Integers,
+    *,
+    wordless: bool = False,
+) -> tuple[Floats, Integers]:
+    """The best k documents that hold all required terms (numbers of the segment's), as `top_k` gives them.
+
+    `wordless`: those that hold none of the weighted terms too. Only documents that hold all are scored, and those all.
+    """
+    rarest_first = required[np.argsort(segment.df[required], kind="stable")]
+    (words, table), lists, marks = segment.blocks, tuple(_lists(segment)), _memory.zeros(segment.n_docs)
+    room, docs, counts = np.empty(int(segment.df[rarest_first[0]]), np.int64), *np.empty((2, BLOCK), np.uint32)
+    n = conjunction_kernels.documents_with_all(words, table, lists, rarest_first, mask, docs, counts, marks, room)
+    found, scores = room[:n], np.empty(n)
+    query, _ = _memory.reserve(len(terms.numbers), 0, 0, 0)
+    asked = tuple(_asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0))
+    documents = tuple(_documents(segment, terms.plan, values, NO_MASK))
+    conjunction_kernels.scores_among(
+        asked, lists, words, table, documents, query.terms, query.model, found, docs, counts, wordless, scores
+    )
+    if n > k:  # ties with the last one stay in
+        found, scores = found[among := scores >= np.partition(scores, n - k)[n - k]], scores[among]
+    order = np.lexsort((segment.id_rank[found], -scores))[:k]
+    order = order[scores[order] > -np.inf]
+    return scores[order], found[order]
 
 
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:

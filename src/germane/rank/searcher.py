@@ -15,11 +15,11 @@ from germane.index.sequences import TextFields, documents_with_any
 from germane.index.snapshot import Snapshot
 from germane.rank import document_kernels
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
-from germane.rank.conditions import Condition, mask_of
+from germane.rank.conditions import Condition, is_word, mask_of
 from germane.rank.models import Documents, RankingModel, word_weights
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
-from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, with_maxima
+from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.statistics import CollectionStatistics
 
 
@@ -184,20 +184,62 @@ class Searcher:
             scores = self._scores_of(hint, terms, values)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
-        for i, live in enumerate(self.snapshot.segments):
-            own, found = terms[i].numbers, (NOTHING, np.empty(0, np.int64))
-            mask = self.mask(i, filters) if len(own) or wordless else NO_MASK
-            if len(own):
-                found = top_k(live.segment, terms[i], values[i], mask, k, threshold, prune=prune)
-            if wordless:
-                others = self._passing_docs(i, mask)
-                others = others[~np.isin(others, documents_with_any(live.segment, own.tolist()))]
-                scores = np.concatenate([found[0], _without_impacts(plan, values[i], others)])
-                found = self._best(i, scores, np.concatenate([found[1], others]), k)
+        required = [part.terms[0] for part in filters if is_word(part)] if prune else []
+        rest = [part for part in filters if not is_word(part)] if required else filters
+        for i in range(len(self.snapshot.segments)):
+            if required:
+                found = self._best_with_all(i, required, rest, terms[i], values[i], k, wordless=wordless)
+            else:
+                found = self._best_with_any(i, rest, terms[i], values[i], k, threshold, prune=prune, wordless=wordless)
             results.append(found)
             if i + 1 < len(self.snapshot.segments):
                 threshold = max(threshold, _kth_best(results, k))
         return self._in_total_order(results, k)
+
+    def _best_with_any(
+        self,
+        i: int,
+        filters: Sequence[Condition],
+        terms: TermArrays,
+        values: DocumentValues,
+        k: int,
+        threshold: float,
+        *,
+        prune: bool,
+        wordless: bool,
+    ) -> tuple[Floats, Integers]:
+        """The best k documents of a segment that hold one of the terms or, if `wordless`, none."""
+        segment = self.snapshot.segments[i].segment
+        found = NOTHING, np.empty(0, np.int64)
+        if len(terms.numbers) == 0 and not wordless:
+            return found
+        mask = self.mask(i, filters)
+        if len(terms.numbers):
+            found = top_k(segment, terms, values, mask, k, threshold, prune=prune)
+        if wordless:
+            others = self._passing_docs(i, mask)
+            others = others[~np.isin(others, documents_with_any(segment, terms.numbers.tolist()))]
+            scores = np.concatenate([found[0], _without_impacts(terms.plan, values, others)])
+            found = self._best(i, scores, np.concatenate([found[1], others]), k)
+        return found
+
+    def _best_with_all(
+        self,
+        i: int,
+        required: Sequence[str],
+        filters: Sequence[Condition],
+        terms: TermArrays,
+        values: DocumentValues,
+        k: int,
+        *,
+        wordless: bool,
+    ) -> tuple[Floats, Integers]:
+        """The best k documents of a segment that hold all the required terms."""
+        segment = self.snapshot.segments[i].segment
+        numbers = segment.find_terms(required)
+        if numbers.min() < 0:
+            return NOTHING, np.empty(0, np.int64)
+        return top_k_with_all(segment, terms, values, self.mask(i, filters), k, numbers, wordless=wordless)
 
     def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
         """The first k documents that pass all filters, by their priors, then by id."""
@@ -278,7 +320,7 @@ class Searcher:
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
         for condition in filters:
-            allowed = mask_of(condition, segment, self._texts).astype(np.uint8)
+            allowed = mask_of(condition, segment, self._texts).view(np.uint8)
             mask = allowed & mask if len(mask) else allowed
         return mask
 
