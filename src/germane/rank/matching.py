@@ -22,7 +22,7 @@ def matching(searcher: Searcher, query: ParsedQuery) -> Found:
     terms, found = [term for term, weight in query.weights.items() if weight > 0.0], []
     for i, live in enumerate(searcher.snapshot.segments):
         segment, mask = live.segment, searcher.mask(i, query.conditions)
-        if query.wordless or not query.weights:
+        if query.wordless:
             docs = np.arange(segment.n_docs)
         else:
             numbers = segment.find_terms(terms)

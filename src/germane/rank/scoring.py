@@ -289,6 +289,7 @@ def top_k_with_all(
 
     `wordless`: those that hold none of the weighted terms too. Only documents that hold all are scored, and those all.
     """
+    segment.verify_lists(required.tolist())
     rarest_first = required[np.argsort(segment.df[required], kind="stable")]
     (words, table), lists, marks = segment.blocks, tuple(_lists(segment)), _memory.zeros(segment.n_docs)
     room, docs, counts = np.empty(int(segment.df[rarest_first[0]]), np.int64), *np.empty((2, BLOCK), np.uint32)
