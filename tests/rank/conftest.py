@@ -27,7 +27,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
             if delete:
                 engine.delete(delete)
             engine.close()
-        return engine
+        return Engine.open(engine.folder)
 
     return _build
 

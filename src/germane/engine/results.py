@@ -45,10 +45,13 @@ class SearchResult(Sequence[Hit]):
         """The scores, descending."""
         return self._hits.scores
 
-    @cached_property
+    @property
     def ids(self) -> list[str]:
         """The documents' ids."""
-        return self._searcher.ids(self._hits)
+        found: list[str] | None = vars(self).get("_ids")  # without the lock of `cached_property`, which takes longer
+        if found is None:
+            found = vars(self)["_ids"] = self._searcher.ids(self._hits)
+        return found
 
     @cached_property
     def _found(self) -> Found:

@@ -83,15 +83,18 @@ def find_packed(strings: Packed, order: npt.NDArray[np.uint32], wanted: Sequence
 
 
 def _find_one(strings: Packed, order: npt.NDArray[np.uint32], wanted: bytes) -> int:
-    low, n = 0, len(strings[1]) - 1
+    data, ends = memoryview(strings[0]), memoryview(strings[1])  # type: ignore[arg-type]
+    low, n, found = 0, len(ends) - 1, b""
     high = n
     while low < high:
         middle = (low + high) >> 1
-        if string_at(*strings, int(order[middle]) if len(order) else middle) < wanted:
+        at = int(order[middle]) if len(order) else middle
+        string = bytes(data[ends[at] : ends[at + 1]])
+        if string < wanted:
             low = middle + 1
         else:
-            high = middle
-    return low if low < n and string_at(*strings, int(order[low]) if len(order) else low) == wanted else -1
+            high, found = middle, string
+    return low if low < n and found == wanted else -1
 
 
 def decoded(strings: Packed, chosen: Integers) -> list[str]:
@@ -100,8 +103,8 @@ def decoded(strings: Packed, chosen: Integers) -> list[str]:
     if len(chosen) == 0:
         return []
     if len(chosen) <= FEW:
-        bounds = zip(offsets[chosen].tolist(), offsets[chosen + 1].tolist(), strict=True)
-        return [data[begin:end].tobytes().decode() for begin, end in bounds]
+        view, ends = memoryview(data), memoryview(offsets)  # type: ignore[arg-type]
+        return [str(view[ends[number] : ends[number + 1]], "utf-8") for number in chosen.tolist()]
     size = int(offsets[chosen + 1].sum(dtype=np.int64) - offsets[chosen].sum(dtype=np.int64))
     buffer = np.empty(size + len(chosen), np.uint8)
     string_kernels.gather_strings(data, offsets, chosen, buffer)

@@ -109,15 +109,17 @@ class QueryLikelihood(RankingModel):
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         ratio = self._ratio
-        p_C = [term.cf / collection.n_tokens for term in terms]
-        weight = [term.weight for term in terms]
-        constant = math.fsum(w * math.log(p) for w, p in zip(weight, p_C, strict=True))
+        n_tokens = collection.n_tokens
+        p_C = [cf / n_tokens for _, _, _, cf in terms]
+        weight = [own for _, own, _, _ in terms]
+        constant = math.fsum([w * math.log(p) for w, p in zip(weight, p_C, strict=True)])
         mass = math.fsum(weight)
         if ratio.log_background is not None:
             constant += mass * ratio.log_background
         sized = ratio.size is not Size.NONE
-        scale = [ratio.numerator / (ratio.denominator * p) for p in p_C]
-        usual = ratio.x0 + ratio.x1 * (collection.n_tokens / max(collection.n_docs, 1)) if sized else 1.0
+        numerator, denominator = ratio.numerator, ratio.denominator
+        scale = [numerator / (denominator * p) for p in p_C]
+        usual = ratio.x0 + ratio.x1 * (n_tokens / max(collection.n_docs, 1)) if sized else 1.0
         return Plan.ordered(
             LOG_SIZE_RATIO if sized else LOG_COUNT_RATIO,
             terms,
@@ -155,8 +157,10 @@ class BM25(RankingModel):
         fraction("b", self.b)
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
-        average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
-        weight = [term.weight * _robertson_idf(collection.n_docs, term.df) * (self.k1 + 1.0) for term in terms]
+        n_docs, n_tokens, _ = collection
+        average = max(n_tokens, 1) / max(n_docs, 1)
+        factor = self.k1 + 1.0
+        weight = [own * _robertson_idf(n_docs, df) * factor for _, own, df, _ in terms]
         x0, x1 = self.k1 * (1.0 - self.b), self.k1 * self.b / average
         return Plan.ordered(SATURATION, terms, weight, strength=weight, x0=x0, x1=x1)
 

@@ -17,7 +17,7 @@ from germane.rank import document_kernels
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.conditions import Condition, is_word, mask_of
 from germane.rank.models import Documents, RankingModel, word_weights
-from germane.rank.plan import Collection, Plan, QueryTerm, checked
+from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.statistics import CollectionStatistics
@@ -93,7 +93,7 @@ class Searcher:
         """The query's terms that the collection holds, with their statistics."""
         stats = self.snapshot.term_stats(checked(weights))
         return [
-            QueryTerm(term, weight, df, cf)
+            query_term((term, weight, df, cf))
             for (term, weight), (df, cf, _) in zip(weights.items(), stats, strict=True)
             if df > 0 and weight > 0.0
         ]

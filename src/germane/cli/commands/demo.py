@@ -10,7 +10,7 @@ import typer
 
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.samples import NAME as SAMPLE
-from germane.cli.samples import sample_path
+from germane.cli.samples import sample_path, write_sample_files
 from germane.cli.streams import terminal
 
 SHOWN = "demo-index"
@@ -32,11 +32,25 @@ def demo(
         Path | None,
         typer.Option("--into", metavar="DIR", help="Keep the index in this folder.", show_default=False),
     ] = None,
+    sample_files: Annotated[
+        Path | None,
+        typer.Option(
+            "--files",
+            metavar="DIR",
+            help="Write the files that the commands of the documentation read into this folder.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Index the sample collection, 80 short texts, and search it.
 
     Example: germane demo --into my-index
+
+    Example: germane demo --into my-index --files .
     """
+    if sample_files is not None:
+        written = write_sample_files(sample_files)
+        terminal().print(f"Sample files in {sample_files}: {', '.join(written)}", soft_wrap=True)
     with ExitStack() as stack:
         folder = into or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="germane-")), SHOWN)
         for remark, command in TOUR:
