@@ -69,10 +69,19 @@ class Engine:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], *, analyzer: Analyzer | None = None, fields: Sequence[str] = DEFAULT_FIELDS
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        analyzer: Analyzer | None = None,
+        fields: Sequence[str] = DEFAULT_FIELDS,
+        positions: bool = True,
     ) -> "Engine":
-        """Make an empty index. `fields` are searched as text; all others are stored and can be filtered on."""
-        writer = IndexWriter.create(Path(path), analyzer or Analyzer(), fields)
+        """Make an empty index. `fields` are searched as text; all others are stored and can be filtered on.
+
+        `positions`: keep the order of words and the lengths of fields, for phrases and for words in one field. Without
+        it the index is smaller, and such queries read the stored text of every document that holds the words.
+        """
+        writer = IndexWriter.create(Path(path), analyzer or Analyzer(), fields, positions=positions)
         return cls(Path(path), writer.snapshot, writer)
 
     @classmethod
@@ -82,7 +91,10 @@ class Engine:
 
     @classmethod
     def upgrade(cls, old: str | os.PathLike[str], new: str | os.PathLike[str]) -> "Engine":
-        """Make a new index of the documents of one that an older version of Germane made, which stays as it is."""
+        """Make a new index of the documents of one that an older version of Germane made, which stays as it is.
+
+        So is one of this version that does not keep the order of words: the new one does.
+        """
         from germane.index.upgrade import old_documents, old_manifest
 
         manifest = old_manifest(Path(old))

@@ -7,6 +7,7 @@ does not name does not exist; a commit is the replacement of this file.
 import re
 import secrets
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -48,6 +49,8 @@ class Manifest:
     segments: tuple[SegmentEntry, ...] = field(default_factory=tuple)
     next_file: int = 1
     """The number of the next new file: no number is given twice, so no name ever means another file."""
+    positions: bool = True
+    """Whether new segments keep the order of words; those of earlier programs do not."""
 
     def next(self, segments: tuple[SegmentEntry, ...], next_file: int) -> "Manifest":
         """The state after a commit that leaves these segments."""
@@ -70,6 +73,7 @@ class Manifest:
                 "analyzer": self.analyzer.to_dict(),
                 "fingerprint": self.analyzer.fingerprint,
                 "text_fields": list(self.text_fields),
+                "positions": self.positions,
                 "segments": [
                     {"name": entry.name, "size": entry.size, "deletions": entry.deletions} for entry in self.segments
                 ],
@@ -143,6 +147,21 @@ def recovery_meta(analyzer: Analyzer, text_fields: tuple[str, ...], generation: 
     }
 
 
+def settings_of(path: Path, meta: Mapping[str, Any]) -> tuple[Analyzer, tuple[str, ...]]:
+    """The analyser and the text fields that the segment with these meta data was made with."""
+    try:
+        analyzer = Analyzer.from_dict(meta["analyzer"])
+        same = analyzer.fingerprint == meta["fingerprint"]
+        text_fields = tuple(str(name) for name in meta["text_fields"])
+        if not text_fields:
+            raise ValueError("no text fields")
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise IndexFormatError(f"{path} does not say how its documents were analysed") from None
+    if not same:
+        raise IndexFormatError(f"{path} was analysed by other rules")
+    return analyzer, text_fields
+
+
 def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
     """Read and verify the manifest of the index in `folder`, whose segments are of this format."""
     path = folder / NAME
@@ -196,7 +215,11 @@ def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
     if not isinstance(text_fields, list) or not text_fields or not all(isinstance(name, str) for name in text_fields):
         raise ValueError("text_fields is not a list of names")
     next_file = whole_number(parsed.get("next_file", 1), "next_file")
-    return Manifest(analyzer, tuple(text_fields), whole_number(parsed["generation"], "generation"), entries, next_file)
+    positions = parsed.get("positions", False)
+    if not isinstance(positions, bool):
+        raise ValueError("positions is neither true nor false")
+    generation = whole_number(parsed["generation"], "generation")
+    return Manifest(analyzer, tuple(text_fields), generation, entries, next_file, positions)
 
 
 def _entry(parsed: dict[str, Any]) -> SegmentEntry:

@@ -31,13 +31,13 @@ from germane.index.manifest import (
     files_of,
     read_manifest,
     recovery_meta,
+    settings_of,
     whole_number,
 )
 from germane.index.merge import generation_of, merged_from
 from germane.index.segment import Segment
 from germane.index.stored_fields import StoredReader
 from germane.schema import Response
-from germane.text import Analyzer
 from germane.types import Document
 
 _NAMED = 5
@@ -131,7 +131,7 @@ class _Repair:
             raise IndexFormatError(
                 f"{path} is damaged, and no segment in {self.folder} tells how the index was made: nothing can be saved"
             )
-        analyzer, text_fields = _settings_of(settings)
+        analyzer, text_fields = settings_of(settings.path, settings.container.meta)
         deletions = self._deletions_without_manifest()
         self._drop_replaced(segments, deletions)
         newest = max([generation_of(segment) for segment in segments] + [found[0] for found in deletions.values()])
@@ -141,14 +141,15 @@ class _Repair:
             SegmentEntry(segment.name, segment.container.size, deletions.get(segment.name, (0, None))[1])
             for segment in segments
         ]
-        return Manifest(analyzer, text_fields, newest + 1), entries
+        positions = any(segment.keeps_order for segment in segments)
+        return Manifest(analyzer, text_fields, newest + 1, positions=positions), entries
 
     def _segments_without_manifest(self) -> list[Segment]:
         segments = []
         for path in files_of(self.folder, "segment"):
             try:
                 segment = Segment(path)
-                _settings_of(segment)
+                settings_of(path, segment.container.meta)
                 segments.append(segment)
             except GermaneError as error:
                 self.lost.append(f"all documents of {path.name}: {error}")
@@ -285,6 +286,7 @@ class _Repair:
                 manifest.analyzer,
                 manifest.text_fields,
                 NewPaths(lambda: self.names.new("segment"), self.names.part),
+                positions=manifest.positions,
                 origin=recovery_meta(manifest.analyzer, manifest.text_fields, part.generation),
             )
             if built is not None:
@@ -347,19 +349,3 @@ def _checksum_right(path: Path) -> bool:
         return checksum_right(read_regular(path, MAX_BYTES))
     except OSError:
         return False
-
-
-def _settings_of(segment: Segment) -> tuple[Analyzer, tuple[str, ...]]:
-    """The analyser and the text fields that a segment was made with."""
-    meta = segment.container.meta
-    try:
-        analyzer = Analyzer.from_dict(meta["analyzer"])
-        same = analyzer.fingerprint == meta["fingerprint"]
-        text_fields = tuple(str(name) for name in meta["text_fields"])
-        if not text_fields:
-            raise ValueError("no text fields")
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise IndexFormatError(f"{segment.path} does not say how its documents were analysed") from None
-    if not same:
-        raise IndexFormatError(f"{segment.path} was analysed by other rules")
-    return analyzer, text_fields

@@ -27,6 +27,12 @@ def index(
     ] = None,
     stemmer: options.Stemmer = "english",
     stopwords: options.Stopwords = "english",
+    positions: Annotated[
+        bool,
+        typer.Option(
+            "--positions/--no-positions", help="Keep the order of words, for phrases and for words in one field."
+        ),
+    ] = True,
     format: options.Format = None,
     mapping: options.Map = None,
     encoding: options.Encoding = "utf-8",
@@ -53,7 +59,7 @@ def index(
     names = _field_names(fields or ",".join(DEFAULT_FIELDS))
     collection = Source(source, format, mapping or (), encoding, on_error.value, id_from_number)
     skipped = SkipReport()
-    with new_engine(into, analyzer_named(stemmer, stopwords), names) as engine:
+    with new_engine(into, analyzer_named(stemmer, stopwords), names, positions=positions) as engine:
         report = engine.add(
             documents(collection, skipped, names, all_fields=fields is not None, progress=progress),
             on_duplicate=on_duplicate.value,
