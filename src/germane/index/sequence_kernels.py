@@ -10,8 +10,9 @@ import numpy as np
 from germane.index.block_kernels import bits_needed, decode_block
 from germane.index.blocks import BLOCK
 from germane.index.segment import ForwardArrays, SequenceArrays
+from germane.index.simd import prefetch
 from germane.jit import inner, kernel
-from germane.text.instructions import eight, fetch
+from germane.text.instructions import eight
 
 WINDOW = 57
 """Bits that a look at eight bytes is sure of: the first may begin within a byte."""
@@ -19,7 +20,8 @@ AHEAD = 4
 """Documents between asking for a sequence and reading it."""
 
 _LOWEST = np.array([0] + [sum(1 << bits * lane for lane in range(WINDOW // bits)) for bits in range(1, 33)], np.uint64)
-"""By the bits of a lane: the lowest bit of each lane of a window."""
+_LANES = np.array([WINDOW] + [WINDOW // bits for bits in range(1, 33)], np.int64)
+"""By the bits of a lane: the lowest bit of each lane of a window, and how many there are."""
 
 
 # -- packing -----------------------------------------------------------------------------------------------------------
@@ -143,6 +145,28 @@ def keep_holding(words, table, first_block, df, docs, n, block_docs, extras):
     return kept
 
 
+@kernel
+def keep_marked(words, table, first_block, df, docs, n, marks, block_docs, extras):
+    """What `keep_holding` does, by looking at the whole list: better where it is not much longer than n.
+
+    `marks`: a bit for each document of the segment, none of them set. `docs` has room for one more than n.
+    """
+    for i in range(n):
+        marks[docs[i] >> 6] |= np.uint64(1) << np.uint64(docs[i] & 63)
+    kept, previous = 0, np.int64(-1)
+    for done in range(0, df, BLOCK):
+        b, size = first_block + done // BLOCK, min(BLOCK, df - done)
+        decode_block(words, table, b, size, previous, block_docs, extras, 0)
+        previous = np.int64(table[b].last)
+        for i in range(size):
+            d = np.uint64(block_docs[i])
+            docs[kept] = np.int64(d)
+            kept += np.int64((marks[d >> np.uint64(6)] >> (d & np.uint64(63))) & np.uint64(1))
+        if kept == n:
+            return kept
+    return kept
+
+
 # -- looking -----------------------------------------------------------------------------------------------------------
 
 
@@ -151,25 +175,29 @@ def ask_ahead(docs, rows, c, forward, sequences):
     """Fetch into the cache what the documents a few places behind candidate c will need."""
     if c + 2 * AHEAD < len(docs):
         soon, row = docs[c + 2 * AHEAD], rows[c + 2 * AHEAD]
-        fetch(forward.at, soon)
-        fetch(forward.n_unique, soon)
-        fetch(forward.term_bits, soon)
-        fetch(sequences.at, row)
-        fetch(sequences.field_len, row * sequences.n_fields)
+        prefetch(forward.at, soon)
+        prefetch(forward.n_unique, soon)
+        prefetch(forward.term_bits, soon)
+        prefetch(sequences.at, row)
+        prefetch(sequences.field_len, row * sequences.n_fields)
     if c + AHEAD < len(docs):
         for line in range(4):
-            fetch(forward.words, forward.at[docs[c + AHEAD]] + 16 * line)
-        for line in range(2):
-            fetch(sequences.bytes, 4 * sequences.at[rows[c + AHEAD]] + 64 * line)
+            prefetch(forward.words, forward.at[docs[c + AHEAD]] + 16 * line)
+        for line in range(3):
+            prefetch(sequences.bytes, 4 * sequences.at[rows[c + AHEAD]] + 64 * line)
 
 
 @inner
-def find_places(forward, d, terms, places):
-    """Where the terms, ascending, stand in the list of document d; whether it holds them all."""
+def find_places(forward, gaps, d, terms, places):
+    """Where the terms, ascending, stand in the list of document d; whether it holds them all.
+
+    `gaps`: the bytes of the lists.
+    """
     bits, bit = np.int64(forward.term_bits[d]), forward.at[d] << 5
+    lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     number, found, wanted = np.int64(-1), 0, terms[0]
     for j in range(np.int64(forward.n_unique[d])):
-        number += packed(forward.words, bit, bits) + 1
+        number += np.int64(window(gaps, bit) & lowest) + 1
         bit += bits
         if number >= wanted:
             if number > wanted:
@@ -183,6 +211,18 @@ def find_places(forward, d, terms, places):
 
 
 @inner
+def window(data, bit):
+    """The WINDOW bits from `bit` on, and some that do not count; eight bytes may be looked at."""
+    return eight(data, bit >> 3) >> np.uint64(bit & 7)
+
+
+@inner
+def lanes_below(n, bits):
+    """The bits of the first n lanes, which are in a window."""
+    return (np.uint64(1) << np.uint64(n * bits)) - np.uint64(1)
+
+
+@inner
 def lanes_of_zero(z, lowest, bits):
     """The highest bit of each lane of z that is zero."""
     highest = lowest << np.uint64(bits - 1)
@@ -191,31 +231,24 @@ def lanes_of_zero(z, lowest, bits):
 
 
 @inner
-def window(sequences, bit):
-    """The WINDOW bits from `bit` on, and some that do not count."""
-    return eight(sequences.bytes, bit >> 3) >> np.uint64(bit & 7)
-
-
-@inner
-def lanes_below(n, bits):
-    """The bits of the first n lanes, where they are in a window."""
-    return (np.uint64(1) << np.uint64(min(n * bits, 63))) - np.uint64(1)
-
-
-@inner
 def holds_run(sequences, at, bits, begin, end, which, places):
     """Whether the tokens from `begin` to `end` hold the places `places[which]` next to each other, in this order.
 
     All starts of a window are tried at once: lane t of z is zero where token t + i is term i of the phrase, for all i.
     """
-    m, lowest = len(which), _LOWEST[bits]
-    starts = WINDOW // bits - m + 1
-    for t in range(begin, end - m + 1, starts):
-        x, z = window(sequences, (at << 5) + t * bits), np.uint64(0)
-        for i in range(m):
+    m, lowest, bit = len(which), _LOWEST[bits], (at << 5) + begin * bits
+    starts, left = _LANES[bits] - m + 1, end - begin - m + 1
+    first, second = lowest * np.uint64(places[which[0]]), lowest * np.uint64(places[which[1]])
+    while left > 0:
+        x = window(sequences.bytes, bit)
+        z = (x ^ first) | ((x >> np.uint64(bits)) ^ second)
+        for i in range(2, m):
             z |= (x >> np.uint64(i * bits)) ^ (lowest * np.uint64(places[which[i]]))
-        if lanes_of_zero(z, lowest, bits) & lanes_below(min(starts, end - m + 1 - t), bits):
+        same = lanes_of_zero(z, lowest, bits)
+        if same and same & lanes_below(min(starts, left), bits):
             return True
+        bit += starts * bits
+        left -= starts
     return False
 
 
@@ -272,11 +305,12 @@ def holds_near(slop, which, spots, spot_ends, used):
 
 
 @kernel
-def find_phrase(forward, sequences, docs, rows, terms, which, slop, spots, scratch, out):
+def find_phrase(forward, gaps, sequences, docs, rows, terms, which, slop, spots, scratch, out):
     """out[c] = whether document docs[c], whose sequence is number rows[c], holds the phrase in one of its fields.
 
-    The phrase is `terms[which]`, `terms` ascending, each once; the rule is that of `index.sequences`. `spots` has room
-    for the longest sequence, `scratch` for three numbers a term.
+    The phrase is `terms[which]`, of two terms at least, `terms` ascending, each once; the rule is that of
+    `index.sequences`. `gaps`: the forward lists as bytes. `spots` has room for the longest sequence, `scratch` for
+    three numbers a term.
     """
     forward, sequences = ForwardArrays(*forward), SequenceArrays(*sequences)
     m, n = len(which), len(terms)
@@ -284,7 +318,7 @@ def find_phrase(forward, sequences, docs, rows, terms, which, slop, spots, scrat
     for c in range(len(docs)):
         ask_ahead(docs, rows, c, forward, sequences)
         out[c] = False
-        if not find_places(forward, docs[c], terms, places):
+        if not find_places(forward, gaps, docs[c], terms, places):
             continue
         at, bits = sequences.at[rows[c]], bits_needed(np.int64(forward.n_unique[docs[c]]) - 1)
         end = np.int64(0)
@@ -303,16 +337,16 @@ def find_phrase(forward, sequences, docs, rows, terms, which, slop, spots, scrat
 
 
 @kernel
-def count_in_field(forward, sequences, docs, rows, terms, field, places, out):
+def count_in_field(forward, gaps, sequences, docs, rows, terms, field, places, out):
     """out[c] = how often document docs[c], whose sequence is number rows[c], holds the one of `terms` in the field.
 
-    `places`: room for one.
+    `gaps`: the forward lists as bytes; `places`: room for one.
     """
     forward, sequences = ForwardArrays(*forward), SequenceArrays(*sequences)
     for c in range(len(docs)):
         ask_ahead(docs, rows, c, forward, sequences)
         out[c] = 0
-        if not find_places(forward, docs[c], terms, places):
+        if not find_places(forward, gaps, docs[c], terms, places):
             continue
         begin, first = np.int64(0), rows[c] * sequences.n_fields
         for f in range(field):
@@ -322,10 +356,10 @@ def count_in_field(forward, sequences, docs, rows, terms, field, places, out):
         if bits == 0:
             out[c] = end - begin
             continue
-        lowest, lanes = _LOWEST[bits], WINDOW // bits
+        lowest, lanes = _LOWEST[bits], _LANES[bits]
         wanted = lowest * np.uint64(places[0])
         for t in range(begin, end, lanes):
-            same = lanes_of_zero(window(sequences, (at << 5) + t * bits) ^ wanted, lowest, bits)
+            same = lanes_of_zero(window(sequences.bytes, (at << 5) + t * bits) ^ wanted, lowest, bits)
             same &= lanes_below(min(lanes, end - t), bits)
             while same:
                 out[c] += 1

@@ -35,6 +35,8 @@ from germane.types import text_of
 
 MAX_TERMS = 255
 """Terms of a phrase."""
+MUCH_LONGER = 32
+"""A list so much longer than that of the candidates is looked at where these may be; another one as a whole."""
 READ_AGAIN = 1024
 """Documents whose stored text is analysed at a time."""
 _NOTHING = np.empty(0, np.int64)
@@ -49,8 +51,8 @@ def documents_with_phrase(segment: Segment, term_numbers: Sequence[int], slop: i
     candidates = documents_with_all(segment, term_numbers)
     if len(term_numbers) == 1:
         return candidates
-    terms, which = np.unique(np.array(term_numbers, np.int64), return_inverse=True)
-    which = which.astype(np.int64)
+    distinct = sorted(set(term_numbers))
+    terms, which = np.array(distinct), np.array([distinct.index(term) for term in term_numbers])
     found = []
     for docs, rows, forward, sequences in _in_order(segment, candidates):
         longest = int(segment.doc_len[docs].max(initial=0))
@@ -60,7 +62,17 @@ def documents_with_phrase(segment: Segment, term_numbers: Sequence[int], slop: i
             np.empty((3, len(terms)), np.int64),
         )
         sequence_kernels.find_phrase(
-            tuple(forward), tuple(sequences), docs, rows, terms, which, min(slop, 1 << 33), spots, scratch, holds
+            tuple(forward),
+            forward.words.view(np.uint8),
+            tuple(sequences),
+            docs,
+            rows,
+            terms,
+            which,
+            min(slop, 1 << 33),
+            spots,
+            scratch,
+            holds,
         )
         found.append(docs[holds])
     return np.sort(np.concatenate([_NOTHING, *found]))
@@ -98,11 +110,16 @@ def documents_with_all(segment: Segment, term_numbers: Sequence[int]) -> Integer
         return _NOTHING
     terms = sorted(set(term_numbers), key=lambda term: (segment.df[term], term))
     segment.verify_lists(terms)
-    docs = segment.postings(terms[0])[0].astype(np.int64)
-    n, block, extras = len(docs), *np.empty((2, BLOCK), np.uint32)
+    n = int(segment.df[terms[0]])
+    docs, room = np.empty(n + 1, np.int64), np.empty((2, BLOCK), np.uint32)
+    docs[:n] = segment.postings(terms[0])[0]
     for term in terms[1:]:
         first, df = int(segment.first_block[term]), int(segment.df[term])
-        n = sequence_kernels.keep_holding(*segment.blocks, first, df, docs, n, block, extras)
+        if df > MUCH_LONGER * n:
+            n = sequence_kernels.keep_holding(*segment.blocks, first, df, docs, n, *room)
+        else:
+            marks = np.zeros((segment.n_docs >> 6) + 1, np.uint64)
+            n = sequence_kernels.keep_marked(*segment.blocks, first, df, docs, n, marks, *room)
     return docs[:n]
 
 
@@ -114,7 +131,15 @@ def _counts(segment: Segment, field: int, term: int, candidates: Integers) -> In
             raise ParameterError(f"there is no text field number {field}: {segment.path} has {sequences.n_fields}")
         own, place = np.empty(len(docs), np.int64), np.empty(1, np.int64)
         sequence_kernels.count_in_field(
-            tuple(forward), tuple(sequences), docs, rows, np.array([term]), field, place, own
+            tuple(forward),
+            forward.words.view(np.uint8),
+            tuple(sequences),
+            docs,
+            rows,
+            np.array([term]),
+            field,
+            place,
+            own,
         )
         counts[docs] = own
     return counts[candidates]
