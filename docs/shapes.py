@@ -4,7 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from germane.classify.responses import PredictionResponse, TrainingResponse
-from germane.engine.responses import AddResponse, ExplainResponse, IndexStats, SearchResponse
+from germane.engine.responses import (
+    AddResponse,
+    DedupeResponse,
+    DocumentResponse,
+    ExplainResponse,
+    IndexStats,
+    SearchResponse,
+)
 from germane.evaluate.responses import (
     ComparisonResponse,
     DatasetResponse,
@@ -21,8 +28,10 @@ from germane.schema import schema_of
 SHAPES: dict[str, tuple[Any, ...]] = {
     "index": (AddResponse,),
     "add": (AddResponse,),
+    "dedupe": (DedupeResponse,),
     "search": (SearchResponse,),
     "explain": (ExplainResponse,),
+    "show": (DocumentResponse,),
     "stats": (IndexStats,),
     "check": (CheckReport,),
     "repair": (RepairReport,),

@@ -64,7 +64,8 @@ PUBLIC = {
 }  # fmt: skip
 ERRORS = {
     "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "DamagedIndexError",
-    "IndexLockedError", "DocumentExistsError", "UnknownDocumentError", "StorageError", "MissingExtraError",
+    "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError", "StorageError",
+    "MissingExtraError",
 }  # fmt: skip
 MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
 

@@ -161,10 +161,17 @@ and more.
             "d:1",
             {
                 "title": "Copper in the liver", "text": "Of copper, and more.", "author": ["Wilson, S.", "Kinnier, A."],
-                "year": 1912, "type": "Journal Article", "z": "kept",
+                "year": 1912, "type": "Journal Article", "d": "1912 Mar", "z": "kept", "record_format": "endnote",
+                "record_tags": "0 T A A D X Z",
             },
         ),
-        Document("10.1000/182", {"title": "Iron", "doi": "10.1000/182", "type": "Book"}),
+        Document(
+            "10.1000/182",
+            {
+                "title": "Iron", "doi": "10.1000/182", "type": "Book", "r": "https://doi.org/10.1000/182",
+                "record_format": "endnote", "record_tags": "0 T R",
+            },
+        ),
     ]  # fmt: skip
     path = tmp_path / "d"
     path.write_bytes(gzip.compress(records))

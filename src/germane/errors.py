@@ -7,6 +7,7 @@ GermaneError                  catch this to catch them all
 ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
 │   └── DamagedIndexError     a file of an index is damaged; says how to find out more and save what can be saved
 ├── IndexLockedError          another process is writing
+├── EngineClosedError         a change through an engine that was closed
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
 ├── UnknownDocumentError      an id that is not in the index
 ├── StorageError              the disk is full or read-only; what was committed before is still there
@@ -14,6 +15,9 @@ GermaneError                  catch this to catch them all
 """
 
 from pathlib import PurePath
+
+_SHOWN = 24
+"""Characters of a query that a message shows from the place on."""
 
 
 class GermaneError(Exception):
@@ -44,7 +48,22 @@ class InputError(GermaneError):
 
 
 class QueryError(InputError):
-    """A query that cannot be understood."""
+    """A query that cannot be understood; `at` is the place of the sign or word in question, counted from 0.
+
+    >>> str(QueryError.at_place("the parenthesis is not closed", "heart (attack", 6))
+    "the parenthesis is not closed (character 7, at '(attack')"
+    """
+
+    at: int | None = None
+
+    @classmethod
+    def at_place(cls, message: str, query: str, at: int, *, field: str | None = None) -> "QueryError":
+        """The error that says where in the query it is."""
+        rest = " ".join(query[at : at + _SHOWN].split())
+        where = f"at '{rest}{'…' if len(query) > at + _SHOWN else ''}'" if rest else "at its end"
+        error = cls(f"{message} (character {at + 1}, {where})", field=field)
+        error.at = at
+        return error
 
 
 class ParameterError(GermaneError, ValueError):
@@ -70,6 +89,10 @@ class DamagedIndexError(IndexFormatError):
 
 class IndexLockedError(GermaneError):
     """A second writer tried to open the index."""
+
+
+class EngineClosedError(GermaneError):
+    """A closed engine was asked to change its index."""
 
 
 class DocumentExistsError(GermaneError):

@@ -13,6 +13,8 @@ FieldValue: TypeAlias = JSONScalar | list[JSONScalar]
 
 DEFAULT_FIELDS = ("title", "text")
 """The fields whose words are searched unless others are named."""
+RECORD_FIELDS = ("title", "text", "keywords")
+"""The same for references (RIS, NBIB, PubMed XML, BibTeX): their keywords and subject headings are searched too."""
 RESULT_FIELDS = ("title", "abstract", "text")
 """The same for results of any engine, where the abstract may have a field of its own."""
 

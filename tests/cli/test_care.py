@@ -40,7 +40,33 @@ def test_export_reads_back(run, built, sample, tmp_path):
 
 def test_export_errors(fails, built, tmp_path):
     assert "one of" in fails("export", built, "--to", tmp_path / "a", "--ciff", tmp_path / "b")
-    assert "cannot be written" in fails("export", built, "--to", tmp_path / "no" / "a")
+    assert "cannot be written" in fails("export", built, "--to", tmp_path / "no" / "a.jsonl")
+    assert "one of" in fails("export", built, "--format", "ris", "--ciff", tmp_path / "b")
+    assert "does not say in which format" in fails("export", built, "--to", tmp_path / "a.txt")
+    assert "cannot be written as 'trec'" in fails("export", built, "--to", tmp_path / "a.txt", "--format", "trec")
+    assert not (tmp_path / "a.txt").exists()
+
+
+def test_export_writes_the_format_of_the_ending(run, tmp_path):
+    """A RIS file holds RIS: the records as they were read, tag by tag."""
+    records = {
+        "d.ris": "TY  - JOUR\nT1  - Copper\nT1  - Liver\nJF  - Gut\nZZ  - unknown\nDO  - 10.1000/x\nER  - \n\n",
+        "d.nbib": "PMID- 7\nTI  - Copper\nFAU - Smith, Ann\nAD  - Here\nMH  - *Liver/metabolism\n\n",
+        "d.bib": "@article{k,\n  title = {Copper},\n  title = {Liver},\n  volume = {3}\n}\n\n",
+    }
+    for name, record in records.items():
+        (tmp_path / name).write_text(record, encoding="utf-8")
+        folder = tmp_path / f"index-{name}"
+        assert run("index", tmp_path / name, "--into", folder).exit_code == 0
+        result = run("export", folder, "--to", tmp_path / f"kept-{name}")
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert (tmp_path / f"kept-{name}").read_text(encoding="utf-8") == record
+        for other in (*records, "d.csv", "d.tsv", "d.jsonl"):
+            assert run("export", folder, "--to", tmp_path / f"other-{other}").exit_code == 0
+            (found,) = read_documents(tmp_path / f"other-{other}")
+            (document,) = read_documents(tmp_path / name)
+            assert (found.id, found.fields["title"]) == (document.id, "Copper")
+    assert run("export", tmp_path / "index-d.ris", "--format", "ris").stdout == records["d.ris"]
 
 
 def test_ciff_there_and_back(run, fails, built, tmp_path):

@@ -173,3 +173,34 @@ def test_a_second_writer_is_refused(fails, copy):
     with Engine.open(copy) as engine:
         engine.delete(["penicillin"])
         assert "another process is writing" in fails("delete", copy, "insulin")
+
+
+def test_several_sources_and_folders(run, fails, tmp_path):
+    """Files and folders of any formats, each by its own; ids that come twice as within one file."""
+    more = tmp_path / "more"
+    more.mkdir()
+    (tmp_path / "a.ris").write_text("TY  - JOUR\nTI  - Copper\nKW  - Wilson disease\nID  - r1\nER  - \n")
+    (tmp_path / "b.nbib").write_text("PMID- 7\nTI  - Zinc\nMH  - *Hepatolenticular Degeneration/genetics\n")
+    (more / "c.bib").write_text("@article{r1, title = {Copper once more}}\n@article{r2, title = {Iron}}\n")
+    (more / "d.txt").write_text("A text about copper.\n")
+    words = ("index", tmp_path / "a.ris", tmp_path / "b.nbib", more, "--into", tmp_path / "index")
+    assert "'r1'" in fails(*words)
+    assert not (tmp_path / "index").exists()
+    result = run(*words, "--on-duplicate", "skip")
+    assert result.exit_code == 0, result.stderr
+    assert "4 documents indexed, 1 skipped" in result.stderr
+    with Engine.open(tmp_path / "index") as engine:
+        assert engine.search("wilson").ids == ["r1"]
+        assert engine.search("hepatolenticular").ids == ["7"]
+        assert set(engine.search("copper").ids) == {"r1", "d.txt"}
+        assert engine.text_fields == ("title", "text", "keywords")
+    missing = fails("index", tmp_path / "a.ris", tmp_path / "none.ris", "--into", tmp_path / "other")
+    assert "none.ris: no such file" in missing
+    assert not (tmp_path / "other").exists()
+    (tmp_path / "empty.ris").write_text("\n")
+    empty = fails("index", tmp_path / "a.ris", tmp_path / "empty.ris", "--into", tmp_path / "other")
+    assert "empty.ris: there are no documents" in empty
+    (tmp_path / "e.nbib").write_text("PMID- 9\nTI  - Nine\n")
+    (tmp_path / "f.csv").write_text("id,title\nten,Ten\n")
+    assert run("add", tmp_path / "index", tmp_path / "e.nbib", tmp_path / "f.csv").exit_code == 0
+    assert len(Engine.open(tmp_path / "index")) == 6

@@ -32,7 +32,9 @@ def test_the_reference_holds_the_shapes():
 
 
 def test_search(run, built):
-    assert list(printed(run("search", built, "planet", "--json"))) == ["query", "model", "k", "hits", "suggestion"]
+    assert list(printed(run("search", built, "planet", "--json"))) == [
+        *["query", "model", "k", "hits", "suggestion", "offset", "total", "total_is_exact"]
+    ]
     nothing = printed(run("search", built, "xyzzy", "--json"))
     assert nothing["reason"] == "nothing found: no document holds 'xyzzy'"
     auto = printed(run("search", built, "planet", "--model", "dirichlet", "--mu", "auto", "--json"))

@@ -28,7 +28,7 @@ def answer(run, sample):
     """The JSON of a refinement of the sample."""
 
     def asked(*words):
-        result = run("refine", sample, "--json", *words)
+        result = run("refine", sample, "--json", *(() if "--no-implicit" in words else ("--ranked",)), *words)
         assert result.exit_code == 0, result.stderr
         return json.loads(result.stdout)
 
@@ -106,6 +106,25 @@ def test_every_format(run, lists):
     assert [row["before"] for row in json.loads(piped.stdout)["results"]] == orders[0]
 
 
+def test_an_export_is_no_ranking(run, lists, tmp_path):
+    """A mark at the end of an unranked list says nothing of those above it."""
+    for path in lists[:-1]:
+        result = run("refine", path, "--relevant", "5", "--json")
+        assert "no ranking" in result.stderr
+        assert not any(row["passed_over"] for row in json.loads(result.stdout)["results"])
+        told = run("refine", path, "--relevant", "5", "--ranked", "--json")
+        assert "no ranking" not in told.stderr
+        assert sum(row["passed_over"] for row in json.loads(told.stdout)["results"]) == 4
+    rows = [{"id": i, "text": text, "Score": n} for n, (i, _, text) in enumerate(TEXTS)]
+    (tmp_path / "scored.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    for path in (lists[-1], tmp_path / "scored.jsonl"):
+        told = run("refine", path, "--relevant", "5", "--json")
+        assert "no ranking" not in told.stderr
+        assert sum(row["passed_over"] for row in json.loads(told.stdout)["results"]) == 4
+        told = run("refine", path, "--relevant", "5", "--no-implicit", "--json")
+        assert not any(row["passed_over"] for row in json.loads(told.stdout)["results"])
+
+
 def test_what_search_prints_can_be_refined(run, built):
     found = run("search", built, "planet telescope", "--json", "-k", 20)
     hits = [hit["id"] for hit in json.loads(found.stdout)["hits"]]
@@ -161,7 +180,9 @@ def test_json_explains_and_tells_changes(answer, documents):
 
 def test_the_table(run, sample, documents):
     found = Refiner("mmem-kl").fit(documents, {documents[2]["id"]: True, documents[19]["id"]: True}).rank()
-    result = run("refine", sample, "--relevant", "3,20", "--method", "mmem-kl", "--explain", "--changes", "-k", 6)
+    result = run(
+        "refine", sample, "--ranked", "--relevant", "3,20", "--method", "mmem-kl", "--explain", "--changes", "-k", 6
+    )
     assert result.exit_code == 0
     assert result.stderr == f"mmem-kl: {found.reason}\n"
     order, topics, moves = re.split(r"Topics among|What moved", result.stdout)
@@ -172,14 +193,14 @@ def test_the_table(run, sample, documents):
     assert found.components[0].words[0].word in topics
     assert f"6 of {len(found.changes())}" in moves
     assert "marked relevant" in moves
-    plain = run("refine", sample, "--relevant", "3").stdout
+    plain = run("refine", sample, "--ranked", "--relevant", "3").stdout
     assert "the first 20" in plain
     assert "What moved" not in plain
 
 
 def test_tsv(run, sample, documents):
     found = Refiner().fit(documents, {documents[2]["id"]: True}).rank()
-    lines = run("refine", sample, "--relevant", "3", "--tsv").stdout.splitlines()
+    lines = run("refine", sample, "--ranked", "--relevant", "3", "--tsv").stdout.splitlines()
     titles = {document["id"]: document["title"] for document in documents}
     assert [line.split("\t") for line in lines] == [
         [str(r.rank), str(r.before), r.id, repr(r.probability), str(int(r.predicted)), titles[r.id]] for r in found
@@ -210,6 +231,7 @@ def test_without_a_relevant_mark(run, sample, documents):
         (("--threshold", "best"), "--threshold wants f1"),
         (("--threshold", "2"), "threshold"),
         (("--json", "--tsv"), "choose one"),
+        (("--ranked", "--no-implicit"), "choose one of --ranked and --no-implicit"),
         (("--tsv", "--explain"), "--json"),
         (("--lemmas", "--stemmer", "german"), "choose one"),
         (("--stemmer", "klingon"), "unknown stemmer"),

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from germane.data import read_documents
+
 RELEVANT = ["copper", "liver", "chelator", "wilson", "penicillamine"]
 OTHER = ["market", "price", "wires", "metal", "cable", "trade"]
 LABELS = [i % 6 == 0 for i in range(48)]
@@ -101,7 +103,9 @@ def test_deciding(files, run, fails):
     assert "no such file" in fails(*words)
     found = answer(run(*words, "--include", "r0,r6", "--exclude", "r1", "--json"))
     assert (found["read"], found["found"]) == (3, 2)
-    found = answer(run(*words, "--undecide", "r6", "--exclude", "r2", "--export", "all.ris", "--json"))
+    found = answer(
+        run(*words, "--undecide", "r6", "--exclude", "r2", "--export", "all.ris", "--which", "decided", "--json")
+    )
     assert (found["read"], found["found"]) == (3, 1)
     assert [json.loads(line)["id"] for line in Path("mine.jsonl").read_text().splitlines()] == ["r0", "r1", "r2"]
     assert answer(run("screen", "review.jsonl", "--decisions", "all.ris", "--json"))["read"] == 3
@@ -110,6 +114,60 @@ def test_deciding(files, run, fails):
     assert "named twice" in fails(*words, "--include", "r12", "--exclude", "r12")
     assert Path("mine.jsonl").read_bytes() == before
     assert "need --decisions" in fails("screen", "review.jsonl", "--include", "r0")
+
+
+RECORDS = """TY  - JOUR
+AU  - Smith, Ann
+AD  - Department of One
+AU  - Jones, Bo
+TI  - Copper in the liver
+TI  - A second title
+AB  - First paragraph
+AB  - Second paragraph
+JF  - Journal
+ID  - ref-1
+DO  - 10.1000/one
+N1  - a note of mine
+ZZ  - unknown
+ER  - 
+
+TY  - BOOK
+T1  - Wires
+Y1  - 1999
+ER  - 
+
+TY  - JOUR
+TI  - Levels of copper
+ID  - ref-3
+ER  - 
+
+"""  # noqa: W291
+
+
+def test_exports_are_whole_records(run, fails, tmp_path, monkeypatch):
+    """Each record with every tag that was read, the included ones apart from the excluded ones."""
+    monkeypatch.chdir(tmp_path)
+    Path("refs.ris").write_text(RECORDS, encoding="utf-8")
+    words = ("screen", "refs.ris", "--decisions", "d.csv")
+    result = run(*words, "--include", "10.1000/one", "--exclude", "refs.ris:2", "--export", "in.ris")
+    assert result.exit_code == 0
+    assert "1 included record written to in.ris" in result.stderr
+    first, _, third = (f"{record}ER  - \n\n" for record in RECORDS.split("ER  - \n\n")[:3])
+    noted = first.replace("mine\n", "mine\nN1  - germane: included\n")
+    assert sorted(Path("in.ris").read_text().split("\n")) == sorted(noted.split("\n"))
+    assert "1 excluded record" in run(*words, "--export", "out.ris", "--which", "excluded").stderr
+    assert Path("out.ris").read_text().startswith("TY  - BOOK\nT1  - Wires\nY1  - 1999\nN1  - germane: excluded\n")
+    run(*words, "--export", "unread.ris", "--which", "unread")
+    assert Path("unread.ris").read_text() == third
+    for name in ("both.ris", "both.csv", "both.jsonl", "both.tsv"):
+        assert run(*words, "--export", name, "--which", "decided").exit_code == 0
+        found = answer(run("screen", "refs.ris", "--decisions", name, "--json"))
+        assert (found["read"], found["found"]) == (2, 1)
+    for name in ("both.bib", "both.nbib"):
+        assert run(*words, "--export", name, "--which", "decided").exit_code == 0
+        assert [document.id for document in read_documents(name)] == ["10.1000/one", "refs.ris:2"]
+    assert "does not say" in fails(*words, "--export", "both.txt")
+    assert "--export FILE" in fails(*words, "--which", "unread")
 
 
 def test_simulate(files, run):

@@ -52,6 +52,8 @@ def test_count_first_last(write, content):
         "month": "August 24",
         "type": "inproceedings",
         "key": "ponte98",
+        "record_format": "bibtex",
+        "record_tags": "author title booktitle year month keywords abstract doi",
     }
     assert documents[1][1] == {
         "title": "Art (volume 1)",
@@ -59,10 +61,19 @@ def test_count_first_last(write, content):
         "publisher": "Knuth",
         "type": "book",
         "key": "knuth",
+        "tag_year": "c. 1968",
+        "record_format": "bibtex",
+        "record_tags": "publisher title year",
     }
     assert documents[2][1]["note"] == "undefined"
-    assert documents[4][1] == {"title": "No key, no comma", "journal": "J. Å", "type": "article"}
-    assert documents[5][1] == {"type": "misc", "key": "only"}
+    assert documents[4][1] == {
+        "title": "No key, no comma",
+        "journal": "J. Å",
+        "type": "article",
+        "record_format": "bibtex",
+        "record_tags": "title journal",
+    }
+    assert documents[5][1] == {"type": "misc", "key": "only", "record_format": "bibtex", "record_tags": ""}
 
 
 @pytest.mark.parametrize("content", ["", "\n", "just text, which BibTeX calls a comment"])

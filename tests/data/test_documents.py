@@ -1,10 +1,12 @@
 import bz2
 import gzip
+import lzma
 
 import pytest
 import zstandard
 
 from germane.data import SkipReport, dataset_names, dataset_path, read_documents
+from germane.data.documents import text_fields_of
 from germane.data.formats import detect_format
 from germane.errors import InputError, ParameterError
 
@@ -37,10 +39,11 @@ def no_data_root(monkeypatch):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2", ".xz"])
 @pytest.mark.parametrize("named", [True, False], ids=["by name", "by content"])
 def test_formats(write, name, ending, named):
-    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress, ".bz2": bz2.compress}[ending]
+    packers = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    pack = packers[ending]
     path = write(f"d{ENDINGS[name] if named else '.unknown'}{ending}", pack(SAMPLES[name].encode()))
     assert detect_format(path) == name
     for documents in (read_documents(path), read_documents(str(path), format=name)):
@@ -125,6 +128,31 @@ def test_folders(write, tmp_path):
         read_documents(tmp_path / "texts", mapping={"title": "name"})
     assert [document.id for document in read_documents(tmp_path / "parts", format="pubmed")] == ["1", "1"]
     assert [document.id for document in read_documents(tmp_path / "set")] == ["1"]
+
+
+def test_each_file_of_a_folder_has_its_own_format(write, tmp_path):
+    """One .ris, one .nbib and the like are records, a text between them is a text."""
+    write("mixed/a.ris", "TY  - JOUR\nTI  - One\nDO  - 10.1000/x\nER  - \nTY  - BOOK\nTI  - Two\nER  - \n")
+    write("mixed/b.nbib", "PMID- 7\nTI  - Three\n\nPMID- 8\nTI  - Four\n")
+    write("mixed/c.txt", "PMID- 9\nTI  - Five\n")
+    write("mixed/d.bib.gz", gzip.compress(b"@misc{six, title = {Six}}"))
+    write("mixed/e.jsonl", '{"id": "seven", "title": "Seven"}\n')
+    write("mixed/f.csv", "id,title\n8a,Eight\n")
+    write("mixed/notes.txt", "Only a text {with braces}.\n")
+    write("mixed/p.xml", SAMPLES["pubmed"])
+    write("mixed/sub/a.ris", "TY  - JOUR\nTI  - Nine\nER  - \n")
+    write("mixed/t", SAMPLES["trec"])
+    found = {document.id: document.fields for document in read_documents(tmp_path / "mixed")}
+    assert list(found) == [
+        "10.1000/x", "a.ris:2", "7", "8", "9", "six", "seven", "8a", "notes.txt", "1", "sub/a.ris:1",
+    ]  # fmt: skip
+    assert found["notes.txt"] == {"text": "Only a text {with braces}.\n"}
+    texts = list(read_documents(tmp_path / "mixed", format="folder"))
+    assert len(texts) == 10
+    assert text_fields_of(tmp_path / "mixed") == ("title", "text", "keywords")
+    assert text_fields_of(tmp_path / "mixed" / "e.jsonl") == ("title", "text")
+    with pytest.raises(InputError, match="can be mapped"):
+        read_documents(tmp_path / "mixed", mapping={"text": "title"})
 
 
 def test_data_sets_by_name(write, tmp_path, monkeypatch):

@@ -82,3 +82,16 @@ def test_package_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'germane\[datasets\]'"):
         list(read_documents("irds:toy"))
+
+
+def test_what_cannot_be_fetched_is_a_sentence(monkeypatch):
+    def fail():
+        raise RuntimeError("All download sources failed", ["a long list"])
+        yield
+
+    broken = SimpleNamespace(has_docs=lambda: True, docs_iter=fail, has_qrels=lambda: True, qrels_iter=fail)
+    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=lambda name: broken))
+    with pytest.raises(InputError, match=r"irds:toy: ir_datasets cannot give the docs \(All download .* GERMANE_DATA"):
+        list(read_documents("irds:toy"))
+    with pytest.raises(InputError, match="cannot give the qrels"):
+        list(read_qrels("irds:toy"))

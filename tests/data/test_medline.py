@@ -55,7 +55,7 @@ def test_count_first_last(write, content):
             "journal": "Journal of Tests",
             "doi": "10.1000/abc.1",
             "pmid": "11111111",
-            "keywords": ["stemming", "retrieval"],
+            "keywords": ["stemming", "retrieval", "Asthma", "Humans"],
             "mesh": ["Asthma", "Humans"],
             "date": "1998 Mar-Apr",
             "publication_type": ["Journal Article"],
@@ -63,9 +63,18 @@ def test_count_first_last(write, content):
             "own": "NLM",
             "lid": "10.1000/abc.1 [doi]",
             "aid": "S0000 [pii]",
+            "au": ["Porter MF", "Jones K"],
+            "ta": "J Test",
+            "mh": ["*Asthma/drug therapy", "Asthma/genetics", "Humans"],
+            "ot": ["*stemming", "retrieval"],
+            "record_format": "medline",
+            "record_tags": "PMID OWN DP TI LID AID AB FAU AU FAU AU LA PT TA JT MH MH MH OT OT",
         },
     )
-    assert documents[1] == ("22222222", {"title": "Second.", "pmid": "22222222"})
+    assert documents[1] == (
+        "22222222",
+        {"title": "Second.", "pmid": "22222222", "record_format": "medline", "record_tags": "PMID TI"},
+    )
     assert documents[2][0] == "33333333"
     assert documents[2][1]["author"] == ["The Test Group"]
     assert documents[2][1]["year"] == "undated"

@@ -64,7 +64,7 @@ def test_count_first_last(write, content):
             "journal": "Journal of Tests",
             "doi": "10.1000/abc",
             "pmid": "11111111",
-            "keywords": ["stemming"],
+            "keywords": ["stemming", "Asthma"],
             "mesh": ["Asthma"],
             "date": "2001 Mar",
             "publication_type": ["Journal Article"],

@@ -57,9 +57,17 @@ def test_count_first_last(write, content):
         "type": "JOUR",
         "sp": "275",
         "ep": "281",
+        "record_format": "ris",
+        "record_tags": "TY AU AU TI PY JF DO KW KW AB SP EP",
     }
     assert documents[1][1]["pmid"] == "12345678"
-    assert documents[3][1] == {"title": "No id at all", "year": "n.d.", "type": "GEN"}
+    assert documents[3][1] == {
+        "title": "No id at all",
+        "year": "n.d.",
+        "type": "GEN",
+        "record_format": "ris",
+        "record_tags": "TY T1 Y1",
+    }
 
 
 def test_empty(write):

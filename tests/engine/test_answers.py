@@ -71,6 +71,7 @@ def test_feedback_and_marks(library: Engine) -> None:
     [
         ("zebra", "nothing found: no document holds 'zebra'"),
         ("heart year:1..2", "nothing found: no document that holds the words meets the query's conditions"),
+        ("year:1..2", "nothing found: no document meets the query's conditions"),
         ("heart +zebra", "nothing found that meets the query's conditions (no document holds 'zebra')"),
     ],
 )
@@ -84,7 +85,7 @@ def test_an_empty_index(tmp_path: Path) -> None:
         assert engine.answer(SearchRequest("heart")).reason == "nothing found: the index is empty"
 
 
-@pytest.mark.parametrize("query", ["", " \t", "the of", "?!", "year:2001", "-heart"])
+@pytest.mark.parametrize("query", ["", " \t", "the of", "?!", "heart AND"])
 def test_queries_that_nothing_can_answer(library: Engine, query: str) -> None:
     with pytest.raises(QueryError):
         library.answer(SearchRequest(query))

@@ -77,4 +77,5 @@ def test_compare(files, write, tmp_path):
     assert found[0]["worst"][0]["query_id"] == "q2"
     header, row = invoke("compare", a, b, qrels, "-m", "AP", "--tsv").stdout.splitlines()
     assert len(header.split("\t")) == len(row.split("\t"))
+    assert all(float(cell) is not None for cell in row.split("\t")[1:])  # plain numbers
     assert "alternative is one of" in invoke("compare", a, b, qrels, "--alternative", "both").stderr

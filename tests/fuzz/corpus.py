@@ -107,5 +107,6 @@ value = 0.4
 QUERIES = (
     "heart attack", "heart^2.5 +attack -surgery", '"heart attack" year:1990..1995', "year:>=1990 -tags:a heart",
     'title:"heart attack" diet', "http://example.org heart", "10:30 knee", "+leber über^0", "-heart",
-    "year:..1994 heart^1e3 ++knee --x",
+    "year:..1994 heart^1e3 ++knee --x", "(heart OR kne*) AND NOT liver~1", 'title:(heart knee)^2 "heart attack"~3',
+    "heart attack[tiab] OR 1990:1995[dp]",
 )  # fmt: skip

@@ -19,8 +19,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     root = tmp_path_factory.mktemp("indexes")
     numbers = itertools.count()
 
-    def _build(*segments: Tokens | Iterable[Document], delete: Sequence[str] = ()) -> Engine:
-        engine = Engine.create(root / str(next(numbers)), analyzer=RAW)
+    def _build(*segments: Tokens | Iterable[Document], delete: Sequence[str] = (), analyzer: Analyzer = RAW) -> Engine:
+        engine = Engine.create(root / str(next(numbers)), analyzer=analyzer)
         with patch("germane.index.writer.choose_merge", return_value=[]):
             for segment in segments:
                 engine.add(_documents(segment), threads=1)

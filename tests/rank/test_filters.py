@@ -68,9 +68,43 @@ def test_a_long_number_that_is_none_is_told_at_once(engine) -> None:
     assert engine.search(f"word date:{'1' * 100_000}x").ids == []
 
 
-def test_a_filter_alone_finds_nothing(engine) -> None:
-    """Documents are ranked by words; a filter only narrows them."""
-    assert len(engine.search("year:2005")) == 0
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("year:2000..2006", "bc"),
+        ("-year:2005", "acde"),
+        ("journal:bmj OR year:-3", "acd"),
+        ("journal:bmj journal:lancet", "abc"),
+        ("+journal:bmj +journal:lancet", ""),
+        ("journal:(bmj OR lancet) AND NOT open:true", "b"),
+        ("journal:b*", "ac"),
+        ("year:20*", "bc"),
+        ("date:1987", "abc"),
+        ("date:1987-02..1987-03", "ab"),
+        ("date:1987/2", "a"),
+        ("date:..1986", "d"),
+        ("date:>1986", "abc"),
+    ],
+)
+def test_a_filter_alone_finds_all_that_pass(engine, query: str, expected: str) -> None:
+    """There is nothing to rank by: the order is that of the ids, and every score is 0."""
+    result = engine.search(query)
+    assert (result.ids, result.scores.tolist()) == (list(expected), [0.0] * len(expected))
+    assert engine.search(query, 1).ids == list(expected[:1])
+
+
+def test_text_never_passes_bounds_that_are_numbers(build) -> None:
+    """'in press' is not after 2020, whether or not its segment has years beside it."""
+    documents = [
+        Document("early", {"text": "word", "year": 2019}),
+        Document("late", {"text": "word", "year": "2021"}),
+        Document("press", {"text": "word", "year": "in press"}),
+    ]
+    for engine in (build(documents), build(*([document] for document in documents))):
+        assert engine.search("word year:2020..").ids == ["late"]
+        assert engine.search("word year:<3000").ids == ["early", "late"]
+        assert engine.search('word year:"In press"').ids == ["press"]
+        assert engine.search("word -year:2020..").ids == ["early", "press"]
 
 
 def test_a_number_is_asked_for(engine) -> None:

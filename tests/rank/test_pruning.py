@@ -51,8 +51,7 @@ def agree(
     ks: Sequence[int] = (1, 10, 1000),
 ) -> None:
     """Compare with every document scored and sorted here."""
-    fields = {name for live in searcher.snapshot.segments for name in live.segment.column_kinds}
-    filters = parse(query, searcher.snapshot.manifest.analyzer, fields).filters
+    filters = parse(query, searcher.snapshot.manifest.analyzer, searcher.searchable).conditions
     log_priors = None
     if priors:
         log_priors = [np.sum(parts, axis=0) for parts in zip(*(p.of(searcher.snapshot) for p in priors), strict=True)]

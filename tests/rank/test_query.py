@@ -1,4 +1,4 @@
-"""The query language."""
+"""The query language: from a text to weights and a condition."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,11 +6,34 @@ from hypothesis import strategies as st
 
 from germane import Analyzer
 from germane.errors import QueryError
-from germane.rank.filters import FieldFilter
-from germane.rank.query import MAX_CONDITIONS, ParsedQuery, parse, plain
+from germane.rank import query as query_module
+from germane.rank.conditions import And, Condition, HoldsAny, Not, Or, Phrase, holds
+from germane.rank.expansion import Terms
+from germane.rank.filters import FieldFilter, StartsWith, iso_date
+from germane.rank.query import MAX_CONDITIONS, ParsedQuery, Searchable, parse, plain
 
 ANALYZER = Analyzer()
-FIELDS = {"year", "journal", "author", "pub.date", "is-open"}
+
+
+class Words:
+    """A small vocabulary; what it is asked is compared by eye."""
+
+    terms = ("heart", "heartburn", "hearti", "knee")
+
+    def starting_with(self, prefix: str, most: int, also: tuple[str, ...] = ()) -> Terms:
+        found = [term for term in self.terms if term.startswith(prefix) or term in also]
+        return Terms(tuple(found[:most]), len(found))
+
+    def within(self, term: str, edits: int, most: int) -> Terms:
+        return Terms(("heart", f"edits{edits}"), 2)
+
+
+FIELDS = Searchable(
+    {"year", "journal", "author", "pub.date", "is-open", "publication year", "mesh"},
+    ("title", "text"),
+    {"year"},
+    Words(),
+)
 
 
 def read(text: str) -> ParsedQuery:
@@ -28,34 +51,122 @@ def read(text: str) -> ParsedQuery:
         ("heart^2 heart^0.5", {"heart": 2.5}),
         ("heart^0", {"heart": 0}),
         ("heart^1e3 attack^.5", {"heart": 1000, "attack": 0.5}),
-        ('"heart attack"', {"heart": 1, "attack": 1}),
-        ('"heart attack"^3', {"heart": 3, "attack": 3}),
-        ('"heart attack', {"heart": 1, "attack": 1}),
-        ('heart" attack', {"heart": 1, "attack": 1}),
-        ('"" heart', {"heart": 1}),
+        ("(heart attack)^3 (knee^2)^2", {"heart": 3, "attack": 3, "knee": 4}),
         ("the of and", {}),
         ("heart-attack", {"heart": 1, "attack": 1}),
         ("C++ -", {"c": 1}),
-        ('+ - ^ : " ^^', {}),
+        ("+ - ^ : ^^", {}),
         ("^2", {"2": 1}),
-        ("see http://example.org/heart", {"see": 1, "http": 1, "exampl": 1, "org": 1, "heart": 1}),
+        ("see http://example.org/heart?a=(b)*c:d[e]", "see http example org heart a b c d e"),
         ("at 10:30", {"10": 1, "30": 1}),
         ("note: heart", {"note": 1, "heart": 1}),
         ("year: 2010", {"year": 1, "2010": 1}),
+        ("doi:10.1000/182 PMID:12345 GO:0008150 std::vector", "doi 10.1000 182 pmid 12345 go 0008150 std vector"),
+        ("10.1002/(SICI)1097-4571(199009)41:6<391::AID>3.0.CO", "10.1002 sici 1097 4571 199009 41 6 391 aid 3.0 co"),
+        ("f(x, y) of (-)-epicatechin, (+)-catechin and Ca(2+)", "f x y epicatechin catechin ca 2"),
+        ("What's the role of p53 (TP53) in don't-know cases?", "role p53 tp53 know cases"),
+        ("a ratio of 3*4, ~5 mg, 10~20, array[i] and [3H]thymidine", "ratio 3 4 5 mg 10 20 array i 3h thymidine"),
+        ("develop[ed] well-being -- indeed", "develop ed well indeed"),
+        ("(myocardial infarction (MI)) treatment", "myocardial infarction mi treatment"),
+        ("cats and dogs or not", "cats dogs"),
+    ],
+)  # fmt: skip
+def test_words_and_weights(text: str, weights: dict[str, float] | str) -> None:
+    parsed = read(text)
+    expected = plain(weights, ANALYZER).weights if isinstance(weights, str) else weights
+    assert {term: w for term, w in parsed.weights.items() if term in expected or w != 1} == expected
+    assert set(parsed.weights) - set(expected) <= {"dont", "be", "case"}
+    assert (parsed.condition, parsed.wordless, parsed.notes) == (None, False, ())
+
+
+year = FieldFilter("year", "2020", "2020")
+heart, attack, mice = holds("heart"), holds("attack"), holds("mice")
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("+heart attacks", heart),
+        ("+heart +attacks", And((heart, attack))),
+        ("heart -mice", Not(mice)),
+        ("heart attack NOT mice", Not(mice)),
+        ("+x-ray", And((holds("x"), holds("ray")))),
+        ("heart -x-ray", Not(And((holds("x"), holds("ray"))))),
+        ("+the heart", None),
+        ("heart AND attack", And((heart, attack))),
+        ("heart OR attack", None),
+        ("heart AND the", None),
+        ("heart AND NOT mice", Not(mice)),
+        ("(heart OR attack) AND NOT (mice OR knee)", Not(HoldsAny(("mice", "knee")))),
+        ("heart AND attack OR mice", Or((mice, And((heart, attack))))),
+        ("heart AND(attack OR mice)", And((heart, HoldsAny(("attack", "mice"))))),
+        ("NOT NOT heart", Not(Not(heart))),
+        ("+(heart attack) mice", HoldsAny(("heart", "attack"))),
+        ("+heart^0 attack", heart),
+        ("heart^0 attack", None),
+        ('"heart attack"', Phrase(("heart", "attack"))),
+        ("“heart attack”", Phrase(("heart", "attack"))),
+        ('"heart attack"~3^2', Phrase(("heart", "attack"), 3)),
+        ('"the heart"', None),
+        ('-"open heart" mice', Not(Phrase(("open", "heart")))),
+        ('"heart attack" mice', Or((mice, Phrase(("heart", "attack"))))),
+        ("heart*", None),
+        ("+heart* mice", HoldsAny(("heart", "heartburn", "hearti"))),
+        ("+hart~2 mice", HoldsAny(("heart", "edits2"))),
+        ("title:heart", HoldsAny(("heart",), "title")),
+        ("title:(heart attack)", HoldsAny(("heart", "attack"), "title")),
+        ('title:"heart attack"~1', Phrase(("heart", "attack"), 1, "title")),
+        ("title:heart*", HoldsAny(("heart", "heartburn", "hearti"), "title")),
+        ("title:(heart AND attack)", And((HoldsAny(("heart",), "title"), HoldsAny(("attack",), "title")))),
+        ("heart[ti]", HoldsAny(("heart",), "title")),
+        ("heart [ti]", HoldsAny(("heart",), "title")),
+        ("heart attack[Title]", Phrase(("heart", "attack"), 0, "title")),
+        ("heart[tiab]", Or((HoldsAny(("heart",), "title"), HoldsAny(("heart",), "text")))),
+        ("heart[tw]", None),
+        ('heart "Heart Failure"[mh]', FieldFilter("mesh", "Heart Failure", "Heart Failure")),
+        ("heart AND Smith J[au]", FieldFilter("author", "Smith J", "Smith J")),
+        ("heart AND 2019:2021[dp]", FieldFilter("year", "2019", "2021")),
+        ("heart AND 2019/05/01:2021[dp]", FieldFilter("year", "2019", "2021")),
+        ("heart year:(2019 OR 2020)", Or((FieldFilter("year", "2019", "2019"), year))),
+        ("heart year:(2019 2020)", Or((FieldFilter("year", "2019", "2019"), year))),
+        ("heart year:2019 year:2020", Or((FieldFilter("year", "2019", "2019"), year))),
+        ("heart +year:2019 +year:2020", And((FieldFilter("year", "2019", "2019"), year))),
+        ("heart year:>2018 year:<=20", And((FieldFilter("year", "2018", None, True), FieldFilter("year", None, "20")))),
+        ('heart "publication year":2020', FieldFilter("publication year", "2020", "2020")),
+        ("heart journal:card*", StartsWith("journal", "card")),
+        ("heart (NOT mice)", Not(mice)),
+    ],
+)  # fmt: skip
+def test_conditions(text: str, condition: Condition | None) -> None:
+    """What a document must satisfy, beside holding one of the words that score."""
+    parsed = read(text)
+    assert parsed.condition == condition
+    assert parsed.wordless is (text == "NOT NOT heart")
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "weights"),
+    [
+        ("year:2020", year, {}),
+        ("-heart", Not(heart), {}),
+        ("NOT (heart OR mice)", Not(HoldsAny(("heart", "mice"))), {}),
+        ("heart OR year:2020", Or((heart, year)), {"heart": 1}),
+        ("heart OR NOT mice", Or((heart, Not(mice))), {"heart": 1}),
+        ("+heart^0", heart, {"heart": 0}),
+        ("the year:2020", year, {}),
     ],
 )
-def test_words_and_weights(text: str, weights: dict[str, float]) -> None:
+def test_queries_that_documents_without_a_scoring_word_may_satisfy(
+    text: str, condition: Condition, weights: dict[str, float]
+) -> None:
     parsed = read(text)
-    assert parsed.weights == weights
-    assert parsed.filters == ()
+    assert (parsed.condition, parsed.weights, parsed.wordless) == (condition, weights, True)
 
 
-def test_required_and_excluded_words() -> None:
-    parsed = read('+heart attacks -surgery -"open heart" +"left side"^2')
-    assert parsed.required == ("heart", "left", "side")
-    assert parsed.excluded == ("surgeri", "open", "heart")
-    assert parsed.weights == {"heart": 1, "attack": 1, "left": 2, "side": 2}
-    assert parsed.words == ("heart", "attacks", "left side")
+def test_typed_words() -> None:
+    parsed = read('+heart attacks -surgery -"open heart" +"left side"^2 kne* title:knee year:2020')
+    assert parsed.words == ("heart", "attacks", "left side", "knee")
+    assert parsed.weights == {"heart": 1, "attack": 1, "left": 2, "side": 2, "knee": 2}
 
 
 @pytest.mark.parametrize(
@@ -70,40 +181,78 @@ def test_required_and_excluded_words() -> None:
         ("year:>2010", FieldFilter("year", "2010", None, low_strict=True)),
         ("year:<=2010", FieldFilter("year", None, "2010")),
         ("year:<2010", FieldFilter("year", None, "2010", high_strict=True)),
-        ("-journal:bmj", FieldFilter("journal", "bmj", "bmj", negated=True)),
+        ("-journal:bmj", Not(FieldFilter("journal", "bmj", "bmj"))),
         ("+journal:bmj", FieldFilter("journal", "bmj", "bmj")),
         ('author:"Smith J"', FieldFilter("author", "Smith J", "Smith J")),
-        ('-author:"Smith J"', FieldFilter("author", "Smith J", "Smith J", negated=True)),
+        ('-author:"Smith J"', Not(FieldFilter("author", "Smith J", "Smith J"))),
         ("pub.date:>=1987-02-26", FieldFilter("pub.date", "1987-02-26", None)),
         ("is-open:true", FieldFilter("is-open", "true", "true")),
+        ("year:-3", FieldFilter("year", "-3", "-3")),
     ],
 )
-def test_filters(text: str, expected: FieldFilter) -> None:
+def test_filters(text: str, expected: Condition) -> None:
     for query in (text, f"heart {text} attack"):
-        assert read(query).filters == (expected,)
+        assert read(query).condition == expected
     assert read(text).weights == {}
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "at", "message"),
     [
-        ("heart^", "a weight is a number"),
-        ("heart^x", "a weight is a number"),
-        ("heart^-1", "a weight is a number"),
-        ("heart^nan", "a weight is a number"),
-        ("heart^inf", "a weight is a number"),
-        ("heart^1e7", "from 0 to 1e\\+06"),
-        ("-heart^x", "a weight is a number"),
-        ("jornal:bmj", "no field 'jornal'.*author, is-open, journal"),
-        ("title:heart", "no field 'title'"),
-        ("year:..", "at least one end"),
-        ("year:>=", "lacks a value"),
-        ("year:<", "lacks a value"),
+        ("heart^", 5, "a weight is a number"),
+        ("heart^x", 5, "a weight is a number"),
+        ("heart^-1", 5, "a weight is a number"),
+        ("heart^nan", 5, "a weight is a number"),
+        ("heart^inf", 5, "a weight is a number"),
+        ("heart^1e7", 5, "from 0 to 1e\\+06"),
+        ("(heart^1e4)^1e4", 6, "weights multiply to 1e\\+08"),
+        ("-heart^x", 6, "a weight is a number"),
+        ("heart year:2010^2", 15, "a filter has no weight"),
+        ("heart jornal:bmj", 6, "no field 'jornal'.*did you mean 'journal'.*author, is-open, journal"),
+        ('heart "publication yaer":3', 6, "no field 'publication yaer'.*did you mean 'publication year'"),
+        ("year:..", 5, "at least one end"),
+        ("year:>=", 5, "lacks a value"),
+        ("year:<", 5, "lacks a value"),
+        ("heart year:soon", 11, "the field holds numbers, 'soon' is none"),
+        ("year:[2010 TO 2015]", 5, "a range is written with two full stops"),
+        ("(heart", 0, "the parenthesis is not closed"),
+        ("heart (knee (attack)", 6, "the parenthesis is not closed"),
+        ("heart) attack", 5, "the parenthesis was not opened"),
+        ("heart ()", 6, "nothing between the parentheses"),
+        ("heart ( )", 6, "nothing between the parentheses"),
+        ('heart "attack', 6, "the quotation mark is not closed"),
+        ('12" pizza', 2, "the quotation mark is not closed"),
+        ('heart ""', 6, "between the quotation marks there is nothing"),
+        ('heart "the of"', 6, "only stop words \\(the of\\)"),
+        ("heart AND", 6, "nothing for AND to join"),
+        ("OR heart", 0, "nothing for OR to join"),
+        ("heart AND OR knee", 10, "nothing for OR to join"),
+        ("heart (AND knee)", 7, "nothing for AND to join"),
+        ("heart (knee NOT)", 12, "nothing for NOT to join"),
+        ("heart AND -knee", 10, "beside AND write NOT"),
+        ("heart -NOT knee", 7, "a sign stands before a word, not before NOT"),
+        ("+heart OR knee", 0, "beside OR write AND, or parentheses"),
+        ("heart NOT knee OR mice", 6, "parentheses must say what belongs together"),
+        ("heart(knee OR mice)", 5, "a space is missing before the parenthesis"),
+        ("heart *", 6, "a \\* needs the beginning of a word"),
+        ("colo*r", 0, "a \\* stands at the end of a word only"),
+        ("*ase", 0, "a \\* stands at the end of a word only"),
+        ("heart-att*", 0, "a \\* follows one word, not 2"),
+        ('"heart att*"', 0, "a phrase is of whole words"),
+        ("heart~", 0, "the number of edits is from 1 to 2"),
+        ("heart~3", 0, "the number of edits is from 1 to 2"),
+        ("the~1", 0, "is a stop word"),
+        ('"heart attack"~', 14, "a number of moves is missing"),
+        ("2020[edat]", 4, "no field for the tag \\[edat\\]"),
+        ("review[pt]", 6, "\\[pt\\] is the field type or publication_type, which the index lacks"),
+        ("(" * 51 + "heart" + ")" * 51, 50, "more than 50 groups"),
     ],
 )
-def test_errors(text: str, message: str) -> None:
-    with pytest.raises(QueryError, match=message):
+def test_errors_point_at_the_place(text: str, at: int, message: str) -> None:
+    with pytest.raises(QueryError, match=message) as told:
         read(text)
+    assert told.value.at == at
+    assert f"(character {at + 1}, at '{text[at : at + 3]}" in str(told.value)
 
 
 def test_no_field_at_all() -> None:
@@ -111,12 +260,62 @@ def test_no_field_at_all() -> None:
         parse("a:b", ANALYZER)
 
 
+def test_a_prefix_needs_an_index() -> None:
+    with pytest.raises(QueryError, match="the words of an index are needed"):
+        parse("heart*", ANALYZER)
+
+
+def test_a_prefix_of_too_many_words_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_module, "MAX_EXPANSION", 2)
+    parsed = read("heart*")
+    assert parsed.weights == {"heart": 1, "heartburn": 1}
+    assert parsed.notes == ("3 words of the index begin with 'heart': the 2 in most documents are searched",)
+    with pytest.raises(QueryError, match="3 words of the index begin with 'heart', where 2 can be excluded"):
+        read("knee -heart*")
+
+
+def test_and_in_a_list_is_told() -> None:
+    assert "parentheses say what belongs together" in read("heart attack AND aspirin").notes[0]
+    assert read("(heart attack) AND aspirin").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2020", "2020"), ("2020-03", "2020-03"), ("2020/3/1", "2020-03-01"), ("2020 Mar", "2020-03"),
+        ("2020 dec 24", "2020-12-24"), ("2020-03-01T10:00", "2020-03-01T10:00"), ("in press", None), ("20201", None),
+        ("2020 Foo", None),
+    ],
+)  # fmt: skip
+def test_dates(text: str, date: str | None) -> None:
+    assert iso_date(text) == date
+
+
 def test_plain_text_has_no_syntax() -> None:
     parsed = plain('+heart -heart^2 year:2015 "quoted', ANALYZER)
     assert parsed == ParsedQuery({"heart": 2, "2": 1, "year": 1, "2015": 1, "quot": 1})
 
 
-signs = st.sampled_from([*'+-^:"<>=. \t\0', "year:", "..", "heart", "2", "\u200f", "שלום", "🐸", "\ud800", "…"])
+signs = st.sampled_from(
+    [
+        *'+-^:"<>=. \t\0()*~[]',
+        " AND ",
+        " OR ",
+        " NOT ",
+        "[ti]",
+        "[dp]",
+        "title:",
+        "year:",
+        "..",
+        "heart",
+        "2",
+        "\u200f",
+        "שלום",
+        "🐸",
+        "\ud800",
+        "…",
+    ]
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -11,7 +11,8 @@ from germane import Document
 from germane.errors import ParameterError
 from germane.lm import JelinekMercer, TwoStage
 from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, model_named
-from germane.rank.filters import FieldFilter, HoldsTerm, filter_from_dict, filter_to_dict
+from germane.rank.conditions import And, HoldsAny, Not, Or, Phrase, condition_from_dict, condition_to_dict, holds
+from germane.rank.filters import FieldFilter, StartsWith
 from germane.rank.plan import Plan
 from germane.rank.registry import description_of
 from germane.rank.shard import ShardAnswer, ShardRequest, join, score_shard
@@ -25,7 +26,7 @@ QUERIES = [
     {"unheard": 1.0},
     {f"w{i}": 1.0 + i % 5 for i in range(0, 60, 2)},
 ]
-CONDITIONS = [(), (FieldFilter("year", "3", None),), (HoldsTerm("w2"), HoldsTerm("w5", negated=True))]
+CONDITIONS = [(), (FieldFilter("year", "3", None),), (holds("w2"), Not(holds("w5")))]
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +78,14 @@ def test_three_shards_are_one_index(whole, shards, model: RankingModel, filters)
     for weights in QUERIES:
         accounts = (CollectionStatistics.of(s.snapshot, list(weights)) for s in shards)
         few = CollectionStatistics.merged(map(over_the_wire, accounts))
-        for k in (1, 7, 1000):
-            hits = whole.search(weights, model, k, filters=filters)
+        for k, wordless in ((1, False), (7, True), (1000, False), (1000, True)):
+            hits = whole.search(weights, model, k, filters=filters, wordless=wordless)
             expected = ShardAnswer(tuple(whole.ids(hits)), tuple(hits.scores.tolist()))
             for statistics in (everything, few) if model.word_sums() is None else (everything,):
-                request = over_the_wire(ShardRequest.of(weights, model, k, statistics, filters))
+                request = over_the_wire(ShardRequest.of(weights, model, k, statistics, filters, wordless))
                 answers = [over_the_wire(score_shard(shard, request)) for shard in shards]
                 assert join(answers, k) == expected, (weights, k)
-            one = shards[0].search(weights, model, k, filters=filters, statistics=everything)
+            one = shards[0].search(weights, model, k, filters=filters, statistics=everything, wordless=wordless)
             assert list(zip(shards[0].ids(one), one.scores.tolist(), strict=True)) == list(
                 zip(answers[0].ids, answers[0].scores, strict=True)
             )
@@ -121,10 +122,16 @@ def test_a_plan_through_json(whole, model: RankingModel) -> None:
 
 
 @pytest.mark.parametrize(
-    "condition", [c for group in CONDITIONS for c in group] + [FieldFilter("x", None, "é", negated=True)]
+    "condition",
+    [c for group in CONDITIONS for c in group]
+    + [
+        FieldFilter("x", None, "é", high_strict=True),
+        StartsWith("x", "é"),
+        And((Or((HoldsAny(("a", "b"), "title"), Phrase(("a", "b"), 3))), Not(Phrase(("c", "d"), 0, "text")), And(()))),
+    ],
 )
 def test_filters_through_json(condition) -> None:
-    assert filter_from_dict(json.loads(json.dumps(filter_to_dict(condition)))) == condition
+    assert condition_from_dict(json.loads(json.dumps(condition_to_dict(condition)))) == condition
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)

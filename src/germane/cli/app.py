@@ -15,6 +15,7 @@ from germane.cli.commands.check import check
 from germane.cli.commands.classify import classify
 from germane.cli.commands.compare import compare
 from germane.cli.commands.data import data
+from germane.cli.commands.dedupe import dedupe
 from germane.cli.commands.delete import delete
 from germane.cli.commands.demo import demo
 from germane.cli.commands.evaluate import evaluate
@@ -28,6 +29,7 @@ from germane.cli.commands.repair import repair
 from germane.cli.commands.reproduce import reproduce
 from germane.cli.commands.screen import screen
 from germane.cli.commands.search import search
+from germane.cli.commands.show import show
 from germane.cli.commands.stats import stats
 from germane.cli.commands.tune import tune
 from germane.cli.commands.upgrade import upgrade
@@ -46,9 +48,11 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("add", add, FILL),
     ("delete", delete, FILL),
     ("import-ciff", import_ciff, FILL),
+    ("dedupe", dedupe, FILL),
     ("search", search, SEARCH),
     ("explain", explain, SEARCH),
     ("batch", batch, SEARCH),
+    ("show", show, SEARCH),
     ("demo", demo, SEARCH),
     ("stats", stats, CARE),
     ("check", check, CARE),

@@ -41,31 +41,44 @@ class Source:
 
 
 def documents(
-    source: Source, report: "SkipReport", text_fields: Sequence[str], *, all_fields: bool, progress: bool
+    sources: Sequence[Source], report: "SkipReport", text_fields: Sequence[str], *, all_fields: bool, progress: bool
 ) -> Iterator["Document"]:
-    """The source's documents, watched. None at all, or none with a text field to search, is an error.
+    """The sources' documents, one source after another, watched.
+
+    A source without any is an error, and so is none with a text field to search.
 
     With `all_fields` each of the text fields must occur in some document: a name that was typed may be misspelt.
     """
     missing = set(text_fields)
-    example: list[str] | None = None
-    for document in watched(source.read(report), "indexing", always=progress):
-        if example is None:
-            example = list(document.fields)
+    example: list[str] = []
+    readers = [source.read(report) for source in sources]  # all at once: what is not there is missed at once
+    for document in watched(_all(sources, readers, report), "indexing", always=progress):
+        example = example or list(document.fields)
         if missing:
             missing.difference_update(document.fields)
         yield document
-    if example is None:
-        skipped = f" ({counted(report.count, 'record')} skipped)" if report.count else ""
-        raise InputError(f"there are no documents in it{skipped}", source=source.name)
     if missing and (all_fields or len(missing) == len(set(text_fields))):
         names = ", ".join(sorted(missing))
         found = ", ".join(example) or "none"
         raise InputError(
             f"no document has the field {names} to search; fields found: {found} (choose with --fields, or rename "
             "with --map)",
-            source=source.name,
+            source=", ".join(source.name for source in sources),
         )
+
+
+def _all(
+    sources: Sequence[Source], readers: "Sequence[Iterator[Document]]", report: "SkipReport"
+) -> "Iterator[Document]":
+    for source, reader in zip(sources, readers, strict=True):
+        before, empty = report.count, True
+        for document in reader:
+            empty = False
+            yield document
+        if empty:
+            skipped = report.count - before
+            told = f" ({counted(skipped, 'record')} skipped)" if skipped else ""
+            raise InputError(f"there are no documents in it{told}", source=source.name)
 
 
 def tell_skipped(report: "SkipReport") -> None:

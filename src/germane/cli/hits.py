@@ -4,8 +4,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from germane.cli.snippet import marks, snippet
 from germane.cli.streams import put_row
+from germane.engine.snippets import marks, snippet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,9 +49,32 @@ def show(console: "Console", engine: "Engine", found: "SearchResponse") -> None:
         facts = Text(" · ".join([hit.id, *_facts(hit, engine.text_fields)]), "dim")
         lines = [title, facts, _snippet(hit, others, terms, engine.analyzer)]
         table.add_row(str(hit.rank), Text("\n").join(line for line in lines if line), f"{hit.score:.4f}")
-        if hit.rank < len(found.hits):
+        if hit is not found.hits[-1]:
             table.add_row()
     console.print(table)
+
+
+def show_page(console: "Console", found: "SearchResponse") -> None:
+    """Which of how many documents these are, and their values in the fields that were asked for."""
+    from rich.table import Table
+    from rich.text import Text
+
+    for facet in found.facets or ():
+        table = Table(title=Text(facet.field), box=None, title_justify="left", show_header=False)
+        table.add_column(justify="right")
+        table.add_column()
+        for value in facet.values:
+            name = f"{value.value:g}" if isinstance(value.value, float) else value.value
+            table.add_row(str(value.count), Text(name if value.high is None else f"{name} .. {value.high:g}"))
+        for name, n in (("(other values)", facet.other), ("(no value)", facet.missing)):
+            if n:
+                table.add_row(str(n), Text(name, "dim"))
+        console.print(table)
+    first, last = found.hits[0].rank, found.hits[-1].rank
+    console.print(
+        f"[dim]{first}-{last} of {'' if found.total_is_exact else 'at least '}{found.total} documents[/]",
+        highlight=False,
+    )
 
 
 def _snippet(hit: "HitResponse", names: Sequence[str], terms: set[str], analyzer: "Analyzer") -> Any:

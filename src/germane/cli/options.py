@@ -15,6 +15,7 @@ _RANKING = "Ranking"
 _FEEDBACK = "Feedback"
 _READING = "Reading"
 _OUTPUT = "Output"
+_PAGE = "Page"
 
 
 class OnError(StrEnum):
@@ -38,12 +39,12 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the i
 Into = Annotated[
     Path, typer.Option("--into", metavar="DIR", help="The folder to make the index in.", show_default=False)
 ]
-Src = Annotated[
-    str,
+Sources = Annotated[
+    list[str],
     typer.Argument(
-        metavar="SRC",
-        help="A file (JSON Lines, CSV, TSV, TREC, MEDLINE, PubMed XML, RIS, BibTeX; .gz, .bz2, .xz, .zst), a folder "
-        "of texts, the name of a data set, or irds:NAME.",
+        metavar="SRC...",
+        help="Files (JSON Lines, CSV, TSV, TREC, MEDLINE, PubMed XML, RIS, BibTeX; .gz, .bz2, .xz, .zst), folders of "
+        "such files and of texts, the name of a data set, or irds:NAME.",
         show_default=False,
     ),
 ]
@@ -236,6 +237,41 @@ Guard = Annotated[
         help="Fall back to the query where the documents to learn from disagree.",
         rich_help_panel=_FEEDBACK,
     ),
+]
+Offset = Annotated[int, typer.Option(min=0, help="Leave out so many results.", rich_help_panel=_PAGE)]
+Sort = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="Order by a field instead of the score; -FIELD: the largest first.",
+        show_default=False,
+        rich_help_panel=_PAGE,
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="Of documents with the same value of the field, the best alone.",
+        show_default=False,
+        rich_help_panel=_PAGE,
+    ),
+]
+MinScore = Annotated[
+    float | None, typer.Option(help="No result below this score.", show_default=False, rich_help_panel=_PAGE)
+]
+FacetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--facet",
+        metavar="FIELD",
+        help="Count the values of a field among all documents found; may be repeated.",
+        show_default=False,
+        rich_help_panel=_PAGE,
+    ),
+]
+Snippets = Annotated[
+    bool, typer.Option("--snippets", help="With --json: the piece that shows best why.", rich_help_panel=_PAGE)
 ]
 ExplainFeedback = Annotated[
     bool,

@@ -12,15 +12,19 @@ from germane.errors import InputError, ParameterError, UnknownDocumentError
 from germane.types import RESULT_FIELDS, text_of
 
 STDIN = "-"
+RANKED = ("rank", "score")
+"""Fields, in any case, that only a ranking has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Results in their order: ids, the texts whose words count, and titles for people ("" for none)."""
+    """Results in their order: ids, the texts whose words count, titles for people ("" for none), and whether the list
+    says that its order is a ranking: results of a search do, and records that have each a rank or a score."""
 
     ids: list[str]
     texts: list[str]
     titles: list[str]
+    ranking: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,8 @@ class ResultSource:
 
     def read(self) -> Listed:
         """The list; `InputError` if it is empty, or none of the columns is in it."""
-        documents = self._hits()
-        if documents is None:
-            documents = self._documents()
+        hits = self._hits()
+        documents = self._documents() if hits is None else hits
         if not documents:
             raise InputError("there are no results in it", source=self._source)
         columns = tuple(self.columns) or RESULT_FIELDS
@@ -52,6 +55,7 @@ class ResultSource:
             [doc_id for doc_id, _ in documents],
             [text_of(fields, columns) for _, fields in documents],
             [" ".join(text_of(fields, ("title",)).split()) for _, fields in documents],
+            hits is not None or all(any(name.lower() in RANKED for name in fields) for _, fields in documents),
         )
 
     @property

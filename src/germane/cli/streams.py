@@ -103,8 +103,8 @@ def say(text: str) -> None:
 
 
 def put_row(cells: Iterable[object]) -> None:
-    """One line of results, with tabs between its cells; numbers in full."""
-    say("\t".join(repr(cell) if isinstance(cell, float) else one_line(str(cell)) for cell in cells))
+    """One line of results, with tabs between its cells; numbers in full, NumPy's as Python's."""
+    say("\t".join(repr(float(cell)) if isinstance(cell, float) else one_line(str(cell)) for cell in cells))
 
 
 def put_json(answer: "Response | Sequence[Any]") -> None:

@@ -1,11 +1,23 @@
 """BibTeX: entries in braces or parentheses, `@string` abbreviations, values joined by `#`."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.bibliographic import clean_doi, ordered, reference_id, unique, year_field
+from germane.data.bibliographic import (
+    RecordFormat,
+    Values,
+    clean_doi,
+    listed,
+    one,
+    origin,
+    plain_doi,
+    reference_id,
+    unique,
+    year_field,
+)
 from germane.data.fields import squeeze
 from germane.data.latex import latex_to_text
 from germane.data.lines import Block, read_lines
@@ -32,12 +44,22 @@ _SPACE = re.compile(r"\s*")
 _BRACE = re.compile(r"[{}]")
 _QUOTE = re.compile(r'[{}"]')
 _AND = re.compile(r"(?<!\s)\s++and\s++", re.IGNORECASE)
-_VERBATIM = ("doi", "url", "pmid", "pmcid", "eprint", "file", "isbn", "issn", "key")
+PEOPLE = ("author", "editor")
+ABSTRACTS = ("abstract", "text")
+JOURNALS = ("journal", "journaltitle", "booktitle")
+KEYWORDS = ("keywords", "keyword")
+ID_FIELD = "germane-id"
+"""Gives the id, where the entry itself does not."""
+VERBATIM = ("doi", "url", "pmid", "pmcid", "eprint", "file", "isbn", "issn", "key")
+
+_Parts: TypeAlias = list[tuple[str, list[str]]]
+"""The fields of an entry in their order, each with the parts that are joined by #."""
 
 
 def read_bibtex(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
-    """Documents of a BibTeX file: the common fields, and all others under their own names.
+    """Documents of a BibTeX file: the common fields, and all others under their own names (`data/bibliographic.py`).
 
+    LaTeX becomes plain text (`data/latex.py`), and abbreviations what they stand for.
     The id is the PMID, else the DOI, else the citation key; `type` is the entry's type and `key` its key.
     """
     macros = dict(MONTHS)
@@ -52,11 +74,11 @@ def read_bibtex(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
             continue
         budget.spend(block, values)
         if kind == "string":
-            macros.update({name: _joined(value) for name, value in values.items()})
+            macros.update({name: "".join(parts) for name, parts in reversed(values)})
         elif kind not in ("comment", "preamble"):
             number += 1
-            fields = _fields(kind, key, values)
-            yield Document(reference_id(fields, path, number), fields)
+            identifier, fields = _fields(kind, key, values)
+            yield Document(identifier or reference_id(fields, path, number), fields)
 
 
 class _Budget:
@@ -66,9 +88,9 @@ class _Budget:
         self._source = source
         self._left = FREE_EXPANSION
 
-    def spend(self, block: Block, values: Mapping[str, list[str]]) -> None:
+    def spend(self, block: Block, values: "_Parts") -> None:
         """Take off what the entry's values are longer than its text, before they are joined."""
-        self._left += MAX_EXPANSION * block.size - sum(len(part) for parts in values.values() for part in parts)
+        self._left += MAX_EXPANSION * block.size - sum(len(part) for _, parts in values for part in parts)
         if self._left < 0:
             raise InputError(
                 f"the @string abbreviations make the text more than {MAX_EXPANSION} times as long as the file: "
@@ -131,15 +153,15 @@ def _unclosed(source: str, line: int) -> InputError:
     return InputError("the entry is not closed: a brace is missing", source=source, line=line)
 
 
-def _parse(block: Block, macros: dict[str, str]) -> tuple[str, str, dict[str, list[str]]]:
-    """The entry's type, its key, and each field's parts (an abbreviation is replaced by what it stands for)."""
+def _parse(block: Block, macros: dict[str, str]) -> tuple[str, str, _Parts]:
+    """The entry's type, its key, and each field with its parts (an abbreviation is replaced by what it stands for)."""
     text = block.text()
     head = _HEAD.match(text)
     if head is None:
         raise InputError("not a BibTeX entry", source=block.source, line=block.line)
     kind = head[1].lower()
     if kind in ("comment", "preamble"):
-        return kind, "", {}
+        return kind, "", []
     position, end = head.end(), len(text) - 1  # the last character closes the entry
     key = ""
     if kind != "string":
@@ -149,14 +171,14 @@ def _parse(block: Block, macros: dict[str, str]) -> tuple[str, str, dict[str, li
             key = ""
         else:
             position = end if comma < 0 else comma
-    values: dict[str, list[str]] = {}
+    values: _Parts = []
     while (name := _NAME.match(text, position, end)) is not None:
         field = name[1].lower()
         position = name.end()
         if text[position : position + 1] != "=":
             raise _bad(block, text, position, field, "'=' is missing after the field's name")
         parts, position = _value(block, text, position + 1, end, field, macros)
-        values.setdefault(field, parts)
+        values.append((field, parts))
     if text[position:end].strip(" \t\n\r,"):
         raise _bad(block, text, position, None, f"'{squeeze(text[position:end])[:20]}' is not a field")
     return kind, key, values
@@ -207,34 +229,78 @@ def _bad(block: Block, text: str, position: int, field: str | None, message: str
     return InputError(message, source=block.source, line=line, field=field)
 
 
-def _joined(parts: list[str]) -> str:
-    return "".join(parts)
-
-
-def _fields(kind: str, key: str, values: dict[str, list[str]]) -> dict[str, FieldValue]:
-    raw = {name: _joined(parts) for name, parts in values.items()}
-    fields: dict[str, FieldValue] = {}
-    for name, value in raw.items():
-        if name in ("author", "editor"):
-            fields[name] = unique(latex_to_text(person) for person in _people(value))
-        elif name in _VERBATIM:
-            fields[name] = squeeze(re.sub(r"\\([_%&#~$])|[{}]", r"\1", value))
+def _fields(kind: str, key: str, parts: _Parts) -> tuple[str, dict[str, FieldValue]]:
+    """The id that the entry was given, if it was, and all its fields."""
+    values: Values = {}
+    names: list[str] = []
+    identifier = ""
+    for name, pieces in parts:
+        raw = "".join(pieces)
+        if name == ID_FIELD:
+            identifier = latex_to_text(raw)
+            continue
+        if name in PEOPLE:
+            found = [*filter(None, map(latex_to_text, _people(raw)))]
         else:
-            fields[name] = latex_to_text(value)
-    abstract, text = fields.pop("abstract", ""), fields.pop("text", "")
-    date = str(fields.get("year") or fields.get("date") or "")
-    journal = [str(fields.pop(name, "")) for name in ("journal", "journaltitle", "booktitle")]
-    words = re.split(r"[;,]", str(fields.pop("keywords", "") or fields.pop("keyword", "")))
-    fields |= {
-        "text": abstract or text,
+            found = [*filter(None, [_verbatim(raw) if name in VERBATIM else latex_to_text(raw)])]
+        if found and not (name in PEOPLE and name in names):
+            names.append(name)
+        values.setdefault(name, []).extend(found)
+    values["doi"] = [plain_doi(value) for value in values.get("doi", ())]
+    for name in KEYWORDS:
+        values[name] = [*filter(None, (", ".join(_terms(value)) for value in values.get(name, ())))]
+    fields = BIBTEX.fields_of(values, names)
+    return identifier, _headed(fields, kind, key)
+
+
+def _verbatim(raw: str) -> str:
+    """A value that is no LaTeX, but may have its special characters escaped."""
+    return squeeze(re.sub(r"\\([_%&#~$])|[{}]", r"\1", raw))
+
+
+def _headed(fields: dict[str, FieldValue], kind: str, key: str) -> dict[str, FieldValue]:
+    """The fields with the entry's type and key, which are no tags."""
+    return fields | {"type": kind} | ({"key": key} if key else {})
+
+
+def _derive(values: Values) -> dict[str, FieldValue]:
+    date = one(values, "year", "date")
+    return {
+        "title": one(values, "title"),
+        "text": one(values, *ABSTRACTS),
+        "author": [*values.get("author", ())],
+        "editor": [*values.get("editor", ())],
         "year": year_field(date) if date else "",
-        "journal": next(filter(None, journal), ""),
-        "doi": clean_doi(str(fields.get("doi", ""))),
-        "keywords": unique(word.strip() for word in words),
-        "type": kind,
-        "key": key,
+        "journal": one(values, *JOURNALS),
+        "doi": clean_doi(one(values, "doi")),
+        "keywords": unique(_terms(one(values, *KEYWORDS))),
     }
-    return ordered(fields)
+
+
+def _invert(fields: Mapping[str, FieldValue], tags: Sequence[str]) -> Values:
+    keywords = listed(fields.get("keywords"))
+    return {
+        "author": listed(fields.get("author")),
+        "title": listed(fields.get("title")),
+        "editor": listed(fields.get("editor")),
+        origin(tags, *JOURNALS): listed(fields.get("journal")),
+        "year": listed(fields.get("year")) if not tags or "year" in tags else [],
+        "doi": listed(fields.get("doi")),
+        origin(tags, *KEYWORDS): [", ".join(keywords)] if keywords else [],
+        origin(tags, *ABSTRACTS): listed(fields.get("text")),
+    }
+
+
+BIBTEX = RecordFormat(
+    "bibtex",
+    _derive,
+    _invert,
+    frozenset(("title", "text", "author", "editor", "year", "journal", "doi", "keywords", "type", "key")),
+)
+
+
+def _terms(value: str) -> list[str]:
+    return [term for term in (term.strip() for term in re.split(r"[;,]", value)) if term]
 
 
 def _people(value: str) -> list[str]:

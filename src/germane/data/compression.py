@@ -1,12 +1,13 @@
 """Open a file for reading, whatever it is compressed with and encoded in, as a stream of UTF-8 bytes.
 
-The first bytes decide between gzip, zstd, bzip2 and plain; the file's name does not. Whatever goes wrong while reading
-is an `InputError` that names the file.
+The first bytes decide between gzip, zstd, bzip2, xz and plain; the file's name does not. Whatever goes wrong while
+reading is an `InputError` that names the file.
 """
 
 import bz2
 import gzip
 import io
+import lzma
 import zlib
 from pathlib import Path
 from typing import BinaryIO
@@ -16,16 +17,17 @@ import zstandard
 from germane.data.transcoding import Read, Transcoder, decoder_of
 from germane.errors import InputError
 
-ENDINGS = (".gz", ".gzip", ".zst", ".zstd", ".bz2")
+ENDINGS = (".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz")
 BUFFER_BYTES = 1 << 18
 MAX_RATIO = 200
 FREE_BYTES = 1 << 24
 """How many times as long as the file its text may be, and the bytes that are not counted: text becomes some 3 to 30
 times as long, a file made to exhaust its reader a thousand times or more."""
 # Zstandard can turn four bytes into 128 KiB: feeding it little at a time bounds what one step can produce.
-_ZSTD_INPUT_BYTES = 1 << 12
+_INPUT_BYTES = 1 << 12
+_XZ_MEMORY = 128 << 20
+"""What unpacking an xz file may take: its highest setting needs 65 MiB, a file made for it could ask for 4 GiB."""
 _UNREADABLE = {
-    b"\xfd7zXZ\x00": "an xz archive",
     b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF file",
     b"PAR1": "a Parquet file",
@@ -36,11 +38,13 @@ _UNREADABLE = {
 
 
 def compression_of(head: bytes) -> str | None:
-    """The compression whose magic bytes `head` starts with: "gzip", "zstd", "bzip2" or None."""
+    """The compression whose magic bytes `head` starts with: "gzip", "zstd", "xz", "bzip2" or None."""
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     if head.startswith(b"\x28\xb5\x2f\xfd"):
         return "zstd"
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
     if head.startswith(b"BZh") and head[3:4].isdigit():
         block = head[4:10]
         if any(magic.startswith(block) for magic in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")):
@@ -73,6 +77,8 @@ def open_binary(path: str | Path, encoding: str = "utf-8") -> io.BufferedReader:
         read = bz2.BZ2File(file).read1
     elif kind == "zstd":
         read = _Zstd(file).read
+    elif kind == "xz":
+        read = _Xz(file).read
     else:
         read = file.read1
     if decoder is not None:
@@ -110,7 +116,7 @@ class _Checked(io.RawIOBase):
             raise self._failure
         try:
             data = self._read(len(buffer))
-        except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+        except (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
             what = f"a damaged or truncated {self._kind} file" if self._kind else "cannot be read"
             raise InputError(f"{what} ({error})", source=self._source) from error
         self._n_bytes += len(data)
@@ -142,7 +148,7 @@ class _Zstd:
 
     def read(self, size: int) -> bytes:
         while not (piece := self._ready.read(size)):
-            data = self._rest or self._file.read(_ZSTD_INPUT_BYTES)
+            data = self._rest or self._file.read(_INPUT_BYTES)
             if not data:
                 if self._inside:
                     raise EOFError("the last frame is not complete")
@@ -153,3 +159,36 @@ class _Zstd:
                 self._inside, self._rest = False, self._frame.unused_data
                 self._frame = zstandard.ZstdDecompressor().decompressobj()
         return piece
+
+
+class _Xz:
+    """Reads any number of xz streams within a bound of memory, which the library's own reader does not have."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._stream = self._new()
+        self._inside = False
+        self._rest = b""
+
+    @staticmethod
+    def _new() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        while True:
+            data = self._rest
+            if not data and self._stream.needs_input:
+                data = self._file.read(_INPUT_BYTES)
+                if not self._inside:
+                    data = data.lstrip(b"\0")  # padding between streams
+                if not data:
+                    if self._inside:
+                        raise EOFError("the last stream is not complete")
+                    return b""
+            self._inside, self._rest = True, b""
+            piece = self._stream.decompress(data, size)
+            if self._stream.eof:
+                self._inside, self._rest = False, self._stream.unused_data.lstrip(b"\0")
+                self._stream = self._new()
+            if piece:
+                return piece

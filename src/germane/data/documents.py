@@ -1,6 +1,6 @@
 """One door to all formats: `read_documents(source)`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, cast
@@ -8,11 +8,13 @@ from typing import Literal, cast
 from germane.data import catalog, irds
 from germane.data.bad_records import OnBad, SkipReport, stop
 from germane.data.fields import FieldMap, document_id
-from germane.data.folder import files_in, read_folder
-from germane.data.formats import FORMATS, detect_format
+from germane.data.folder import files_in, read_folder, read_text, relative_name
+from germane.data.formats import FORMATS, detect_format, format_in_folder
 from germane.errors import InputError, ParameterError
 from germane.lazy import load
-from germane.types import Document, FieldValue
+from germane.types import DEFAULT_FIELDS, Document, FieldValue
+
+_UNMAPPED = "of a folder of texts only {'label': 'folder'} can be mapped"
 
 
 def read_documents(
@@ -28,9 +30,11 @@ def read_documents(
     """Documents of a file, a folder, a data set by name, or `irds:NAME`, one at a time.
 
     - The format is `format`, else it follows from the file's name or beginning. A folder that holds `docs.jsonl` is a
-      data set; any other is one document per file, unless `format` says what its files are.
-    - `mapping` is from our field to their column: `{"id": "key", "text": "abstract"}`. In a folder of texts the one
-      column is `folder`, the name of the file's own folder: `{"label": "folder"}`.
+      data set. Of any other folder each file is looked at by itself: those whose ending or unmistakable beginning says
+      that they hold records (.ris, .nbib, .bib, .jsonl, .csv, ...) are read as such, all others are texts, one document
+      each. With `format="folder"` all are texts.
+    - `mapping` is from our field to their column: `{"id": "key", "text": "abstract"}`. With `{"label": "folder"}` all
+      files of a folder are texts, and the label is the name of the file's own folder.
     - With `on_error="skip"` bad records are passed over and noted in `report`. A file that cannot be read still stops.
     - With `number`, records of JSON Lines, CSV and TSV that have no id are numbered; other formats always do so.
 
@@ -38,22 +42,71 @@ def read_documents(
     """
     if on_error not in ("stop", "skip"):
         raise ParameterError(f"on_error is 'stop' or 'skip', not '{on_error}'")
-    if format is not None and format not in FORMATS:
-        raise ParameterError(f"no format is called '{format}'; there are: {', '.join(FORMATS)}")
     on_bad = stop if on_error == "stop" else (report or SkipReport()).note
     if isinstance(source, str) and source.startswith(irds.PREFIX):
         return _mapped(irds.read_irds(source, on_bad=on_bad), mapping, source, on_bad)
-    path = catalog.resolve(source)
-    if path.is_dir() and format in (None, "jsonl"):
-        path = catalog.documents_in(path) or path
+    path, whole = _located(source, format)
     read = partial(_read_file, mapping=mapping, number=number, encoding=encoding, on_bad=on_bad)
     if not path.is_dir():
         if format == "folder":
             raise InputError("a file, where the format 'folder' needs a folder", source=str(path))
         return read(path, format or detect_format(path, encoding))
-    if format in (None, "folder"):
+    if not whole:
+        return (document for file in files_in(path) for document in read(file, format))
+    if format == "folder" or dict(mapping or {}) == {"label": "folder"}:
         return _read_texts(path, mapping or {}, encoding, on_bad)
-    return (document for file in files_in(path) for document in read(file, format))
+    files = [(file, format_in_folder(file, encoding)) for file in files_in(path)]
+    if mapping and any(found is None for _, found in files):
+        raise InputError(_UNMAPPED, source=str(path))
+    return _read_mixed(path, files, read, encoding, on_bad)
+
+
+def text_fields_of(source: str | Path, format: str | None = None, encoding: str = "utf-8") -> tuple[str, ...]:
+    """The fields of a source that are searched unless others are named: of references, the keywords too.
+
+    Where a folder holds files of several formats, those of all of them.
+    """
+    if isinstance(source, str) and source.startswith(irds.PREFIX):
+        return DEFAULT_FIELDS
+    path, _ = _located(source, format)
+    if format is not None:
+        formats: list[str | None] = [format]
+    elif path.is_dir():
+        formats = [format_in_folder(file, encoding) for file in files_in(path)]
+    else:
+        formats = [detect_format(path, encoding)]
+    named = [FORMATS[name].text_fields for name in formats if name is not None]
+    return tuple(dict.fromkeys(name for names in (DEFAULT_FIELDS, *named) for name in names))
+
+
+def _located(source: str | Path, format: str | None) -> tuple[Path, bool]:
+    """The file or folder, and whether a folder's files are to be looked at one by one."""
+    if format is not None and format not in FORMATS:
+        raise ParameterError(f"no format is called '{format}'; there are: {', '.join(FORMATS)}")
+    path = catalog.resolve(source)
+    if path.is_dir() and format in (None, "jsonl"):
+        path = catalog.documents_in(path) or path
+    return path, format in (None, "folder")
+
+
+def _read_mixed(
+    folder: Path,
+    files: Sequence[tuple[Path, str | None]],
+    read: Callable[[Path, str], Iterator[Document]],
+    encoding: str,
+    on_bad: OnBad,
+) -> Iterator[Document]:
+    """The documents of each file, in the order of their paths; records without an id are named by their file's path."""
+    for file, format in files:
+        if format is None:
+            yield from read_text(file, folder, encoding=encoding, on_bad=on_bad)
+            continue
+        own, below = f"{file.name}:", file.parent != folder
+        for document in read(file, format):
+            if below and document.id.startswith(own) and document.id.removeprefix(own).isdigit():
+                number = document.id.removeprefix(own)
+                document = Document(f"{relative_name(file, folder)}:{number}", document.fields)
+            yield document
 
 
 def _read_file(
@@ -69,7 +122,7 @@ def _read_file(
 
 def _read_texts(folder: Path, mapping: Mapping[str, str], encoding: str, on_bad: OnBad) -> Iterator[Document]:
     if dict(mapping) not in ({}, {"label": "folder"}):
-        raise InputError("of a folder of texts only {'label': 'folder'} can be mapped", source=str(folder))
+        raise InputError(_UNMAPPED, source=str(folder))
     return read_folder(folder, label=bool(mapping), encoding=encoding, on_bad=on_bad)
 
 

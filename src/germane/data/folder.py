@@ -1,4 +1,4 @@
-"""A folder of text files: one document per file, its id the path inside the folder.
+"""Text files of a folder: one document per file, its id the path inside the folder.
 
 Files may be compressed. Hidden files and folders are passed over, and links to folders are not followed.
 """
@@ -38,19 +38,27 @@ def read_folder(
     if not Path(folder).is_dir():
         raise InputError("no such folder", source=str(folder))
     for path in files_in(folder):
-        try:
-            text = _text(path, encoding)
-            identifier = _relative(path, folder)
-        except InputError as error:
-            on_bad(error)
-            continue
-        fields: dict[str, FieldValue] = {"text": text}
-        if label:
-            fields["label"] = path.parent.name
-        yield Document(identifier, fields)
+        yield from read_text(path, folder, label=label, encoding=encoding, on_bad=on_bad)
 
 
-def _relative(path: Path, folder: str | Path) -> str:
+def read_text(
+    path: Path, folder: str | Path, *, label: bool = False, encoding: str = "utf-8", on_bad: OnBad = stop
+) -> Iterator[Document]:
+    """The document that one file of a folder is."""
+    try:
+        text = _text(path, encoding)
+        identifier = relative_name(path, folder)
+    except InputError as error:
+        on_bad(error)
+        return
+    fields: dict[str, FieldValue] = {"text": text}
+    if label:
+        fields["label"] = path.parent.name
+    yield Document(identifier, fields)
+
+
+def relative_name(path: Path, folder: str | Path) -> str:
+    """The path inside the folder, with slashes."""
     identifier = path.relative_to(folder).as_posix()
     if not identifier.isascii():
         try:

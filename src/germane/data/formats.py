@@ -7,19 +7,24 @@ from typing import NamedTuple
 from germane.data.compression import ENDINGS, open_binary
 from germane.data.fields import ID_NAMES
 from germane.errors import InputError
+from germane.types import DEFAULT_FIELDS, RECORD_FIELDS
 
 
 class Format(NamedTuple):
     """Where its reader is, the endings of its files' names, and a pattern of how its files begin, white space aside.
 
     A reader takes a path, `encoding` and `on_bad`, and gives documents; with `records` also the `mapping` of fields and
-    `number`, which else are seen to for it. A format without endings and beginning has to be named.
+    `number`, which else are seen to for it. A format without endings and beginning has to be named. `unmistakable` is a
+    beginning that no plain text has: files of a folder that hold such a thing are no texts, whatever they are called.
+    `text_fields` are searched where nobody says otherwise.
     """
 
     reader: str
     endings: tuple[str, ...] = ()
     beginning: bytes | None = None
     records: bool = False
+    unmistakable: bytes | None = None
+    text_fields: tuple[str, ...] = DEFAULT_FIELDS
 
 
 _PUBMED = rb"<\?xml|<!DOCTYPE\s+(?:Pubmed|Medline)|<(?:Pubmed|Medline)"
@@ -33,11 +38,34 @@ FORMATS: dict[str, Format] = {
         "germane.data.trec.read_trec",
         (".trec", ".trectext", ".sgml", ".sgm"),
         rb"(?is:(?:\s*<!--.*?-->)?\s*<DOC[\s>])",
+        unmistakable=rb"(?is:(?:\s*<!--.*?-->)?\s*<DOC>\s*<DOCNO>)",
     ),
-    "medline": Format("germane.data.medline.read_medline", (".nbib", ".medline"), rb"PMID ?-"),
-    "pubmed": Format("germane.data.pubmed.read_pubmed", beginning=rb"(?i:" + _PUBMED + rb")"),
-    "ris": Format("germane.data.ris.read_ris", (".ris",), rb"(?:\d+\.?\s+)?TY {1,2}-"),
-    "bibtex": Format("germane.data.bibtex.read_bibtex", (".bib", ".bibtex"), rb"(?:%[^\n]*\n\s*)*@\s*[A-Za-z]+\s*[{(]"),
+    "medline": Format(
+        "germane.data.medline.read_medline",
+        (".nbib", ".medline"),
+        rb"PMID ?-",
+        unmistakable=rb"PMID ?- ?\d",
+        text_fields=RECORD_FIELDS,
+    ),
+    "pubmed": Format(
+        "germane.data.pubmed.read_pubmed",
+        beginning=rb"(?i:" + _PUBMED + rb")",
+        unmistakable=rb"(?is:<\?xml.{,1000}?)?(?i:<!DOCTYPE\s+(?:Pubmed|Medline)|<(?:Pubmed|Medline)[a-z]*Set)",
+        text_fields=RECORD_FIELDS,
+    ),
+    "ris": Format(
+        "germane.data.ris.read_ris",
+        (".ris",),
+        rb"(?:\d+\.?\s+)?TY {1,2}-",
+        unmistakable=rb"(?:\d+\.?\s+)?TY {1,2}- ?[A-Z]+\s",
+        text_fields=RECORD_FIELDS,
+    ),
+    "bibtex": Format(
+        "germane.data.bibtex.read_bibtex",
+        (".bib", ".bibtex"),
+        rb"(?:%[^\n]*\n\s*)*@\s*[A-Za-z]+\s*[{(]",
+        text_fields=RECORD_FIELDS,
+    ),
 }
 """The formats of documents. A new one is an entry here; see docs/extending.md."""
 
@@ -46,14 +74,10 @@ _HEAD_BYTES = 1 << 14
 
 def detect_format(path: Path, encoding: str = "utf-8") -> str | None:
     """The name of the format, or None for an empty file of unknown ending."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in ENDINGS:
-        suffixes.pop()
-    for name, format in FORMATS.items():
-        if suffixes and suffixes[-1] in format.endings:
-            return name
-    with open_binary(path, encoding) as stream:
-        head = stream.read(_HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
+    named = _by_ending(path)
+    if named is not None:
+        return named
+    head = _head(path, encoding)
     if not head:
         return None
     for name, format in FORMATS.items():
@@ -68,3 +92,30 @@ def detect_format(path: Path, encoding: str = "utf-8") -> str | None:
             if len(cells) > 1 and any(name in cells for name in ID_NAMES):
                 return name
     raise InputError(f"the format is not recognised; name it: {', '.join(FORMATS)}", source=str(path))
+
+
+def format_in_folder(path: Path, encoding: str = "utf-8") -> str | None:
+    """The format of one file of a folder: by its ending, or a beginning that no text has; None for a text."""
+    named = _by_ending(path)
+    if named is not None:
+        return named
+    try:
+        head = _head(path, encoding)
+    except InputError:
+        return None  # a picture, perhaps: reading it as a text will say what is wrong
+    for name, format in FORMATS.items():
+        if format.unmistakable is not None and re.match(format.unmistakable, head):
+            return name
+    return None
+
+
+def _by_ending(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in ENDINGS:
+        suffixes.pop()
+    return next((name for name, format in FORMATS.items() if suffixes and suffixes[-1] in format.endings), None)
+
+
+def _head(path: Path, encoding: str) -> bytes:
+    with open_binary(path, encoding) as stream:
+        return stream.read(_HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from germane.data.bad_records import OnBad, stop
+from germane.data.catalog import VARIABLE
 from germane.data.fields import field_value
 from germane.errors import InputError, MissingExtraError
 from germane.types import Document, FieldValue, Judgement, Topic
@@ -25,9 +26,23 @@ def _load(source: str, what: str) -> Any:
     return dataset
 
 
+def _each(source: str, what: str) -> Iterator[Any]:
+    """The records of one kind. Fetching them is the package's affair: whatever it raises is an `InputError`."""
+    dataset = _load(source, what)
+    try:
+        yield from getattr(dataset, f"{what}_iter")()
+    except Exception as error:
+        reason = str(error.args[0]) if error.args else type(error).__name__
+        raise InputError(
+            f"ir_datasets cannot give the {what} ({reason}): is there a network? A copy on disk is found by its name "
+            f"in the folder that {VARIABLE} names",
+            source=source,
+        ) from error
+
+
 def read_irds(source: str, *, on_bad: OnBad = stop) -> Iterator[Document]:
     """Documents of `irds:NAME`. Without a field `text`, that is their `default_text()`; raw bytes are left out."""
-    for record in _load(source, "docs").docs_iter():
+    for record in _each(source, "docs"):
         values = record._asdict()
         identifier = str(values.pop("doc_id", "")).strip()
         if not identifier:
@@ -43,14 +58,14 @@ def read_irds(source: str, *, on_bad: OnBad = stop) -> Iterator[Document]:
 
 def read_irds_topics(source: str) -> Iterator[Topic]:
     """Queries of `irds:NAME`."""
-    for query in _load(source, "queries").queries_iter():
+    for query in _each(source, "queries"):
         text = query.default_text() if hasattr(query, "default_text") else query[1]
         yield Topic(query.query_id, text)
 
 
 def read_irds_qrels(source: str) -> Iterator[Judgement]:
     """Judgements of `irds:NAME`."""
-    for judgement in _load(source, "qrels").qrels_iter():
+    for judgement in _each(source, "qrels"):
         yield Judgement(judgement.query_id, judgement.doc_id, int(judgement.relevance))
 
 

@@ -21,7 +21,8 @@ _LETTERS = {
     "L": "Ł", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "S": "§", "pounds": "£",
     "copyright": "©", "dots": "…", "ldots": "…", "textless": "<", "textgreater": ">", "textendash": "–",
     "textemdash": "—", "textquoteright": "’", "textquoteleft": "‘", "textbackslash": "\\", "textasciitilde": "~",
-    "textunderscore": "_", "textregistered": "®", "texttrademark": "™",
+    "textunderscore": "_", "textbraceleft": "{",
+    "textbraceright": "}", "textdollar": "$", "textasciicircum": "^", "textregistered": "®", "texttrademark": "™",
 }  # fmt: skip
 _MARKUP = frozenset((
     "textit", "textbf", "textrm", "textsc", "texttt", "textsf", "textsuperscript", "textsubscript", "text", "emph",
@@ -38,6 +39,11 @@ _TOKEN = re.compile(
     |[{}$]""",
     re.VERBOSE | re.DOTALL,
 )
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
+}  # fmt: skip
+_TO_ESCAPE = re.compile(r"[\\{}~^$&%#_]|-(?=-)")
 _ESCAPES = {"\\": " ", ",": " ", ";": " ", ":": " ", "-": "", "@": "", "/": "", "!": "", "\n": " "}
 
 
@@ -46,6 +52,15 @@ def latex_to_text(text: str) -> str:
     if any(mark in text for mark in "\\{}$~-"):
         text = _TOKEN.sub(_plain, text)
     return squeeze(text)
+
+
+def text_to_latex(text: str) -> str:
+    """The text as LaTeX that `latex_to_text` reads back; its braces are in pairs.
+
+    >>> text_to_latex("R&D {x} 1--2")
+    'R\\\\&D \\\\textbraceleft{}x\\\\textbraceright{} 1-{}-2'
+    """
+    return _TO_ESCAPE.sub(lambda found: _SPECIAL.get(found[0], "-{}"), squeeze(text))
 
 
 def _plain(token: re.Match[str]) -> str:

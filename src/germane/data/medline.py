@@ -1,23 +1,40 @@
 """MEDLINE (NBIB): the tagged text that PubMed exports, `PMID- 12345678` first and a blank line between records."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.bibliographic import clean_doi, descriptor, ordered, unique, year_field
+from germane.data.bibliographic import (
+    RecordFormat,
+    Values,
+    clean_doi,
+    descriptor,
+    first,
+    listed,
+    one,
+    origin,
+    paragraphs,
+    unique,
+    year_field,
+)
 from germane.data.lines import Block, read_lines
-from germane.data.tagged import Values, rest, tagged_documents, take, take_one
+from germane.data.tagged import tagged_documents
 from germane.errors import InputError
 from germane.types import Document, FieldValue
+
+NOTE = "GN"
+TITLES = ("TI", "BTI", "TT")
+AUTHORS = ("FAU", "AU")
+JOURNALS = ("JT", "TA")
 
 _TAG_LINE = re.compile(r"([A-Z][A-Z0-9]{1,3}) {0,2}- ?(.*)")
 _TAG_BYTES = re.compile(rb"([A-Z][A-Z0-9]{1,3}) {0,2}-(?: |\r?\n|$)")
 
 
 def read_medline(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
-    """Documents of a MEDLINE file: the common fields, and every other tag in lower case."""
-    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, _fields, path, on_bad)
+    """Documents of a MEDLINE file: the common fields, and all else that its tags say (`data/bibliographic.py`)."""
+    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, MEDLINE, NOTE, path, on_bad)
 
 
 def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
@@ -48,24 +65,54 @@ def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
         yield block
 
 
-def _fields(values: Values) -> dict[str, FieldValue]:
-    journal = take_one(values, "JT", "TA")
-    pmid = take_one(values, "PMID")
-    date = take_one(values, "DP")
+def _derive(values: Values) -> dict[str, FieldValue]:
+    date = one(values, "DP")
+    mesh = unique(descriptor(heading) for heading in values.get("MH", ()))
     identifiers = values.get("LID", []) + values.get("AID", [])
-    fields: dict[str, FieldValue] = {
-        "title": take_one(values, "TI", "BTI", "TT"),
-        "text": take_one(values, "AB"),
-        "author": [*take(values, "FAU", "AU"), *take(values, "CN")],
+    return {
+        "title": one(values, *TITLES),
+        "text": "\n".join(values.get("AB", ())),
+        "author": [*first(values, *AUTHORS), *values.get("CN", ())],
         "year": year_field(date) if date else "",
         "date": date,
-        "journal": journal,
+        "journal": one(values, *JOURNALS),
         "doi": next((clean_doi(value) for value in identifiers if "[doi]" in value), ""),
-        "pmid": pmid,
-        "keywords": unique(value.lstrip("*") for value in take(values, "OT")),
-        "mesh": unique(descriptor(value) for value in take(values, "MH")),
-        "publication_type": [*take(values, "PT")],
-        "language": [*take(values, "LA")],
-        "pmcid": take_one(values, "PMC"),
+        "pmid": one(values, "PMID"),
+        "keywords": unique([*(term.lstrip("*") for term in values.get("OT", ())), *map(str, mesh)]),
+        "mesh": mesh,
+        "publication_type": [*values.get("PT", ())],
+        "language": [*values.get("LA", ())],
+        "pmcid": one(values, "PMC"),
     }
-    return ordered(fields | rest(values))
+
+
+def _invert(fields: Mapping[str, FieldValue], tags: Sequence[str]) -> Values:
+    authors, mesh = listed(fields.get("author")), listed(fields.get("mesh"))
+    n_people = max(len(authors) - tags.count("CN"), 0)
+    doi = [] if tags else [f"{doi} [doi]" for doi in listed(fields.get("doi"))]
+    return {
+        "PMID": listed(fields.get("pmid")),
+        "DP": listed(fields.get("date") or fields.get("year")),
+        origin(tags, *TITLES): listed(fields.get("title")),
+        "LID": doi,
+        "AB": paragraphs(fields, tags),
+        origin(tags, *AUTHORS): authors[:n_people],
+        "CN": authors[n_people:],
+        "LA": listed(fields.get("language")),
+        "PT": listed(fields.get("publication_type")),
+        origin(tags, *JOURNALS): listed(fields.get("journal")),
+        "PMC": listed(fields.get("pmcid")),
+        "MH": mesh,
+        "OT": [term for term in listed(fields.get("keywords")) if term not in mesh],
+    }
+
+
+MEDLINE = RecordFormat(
+    "medline",
+    _derive,
+    _invert,
+    frozenset(
+        ("title", "text", "author", "year", "date", "journal", "doi", "pmid", "keywords", "mesh", "publication_type",
+         "language", "pmcid")
+    ),
+)  # fmt: skip

@@ -25,6 +25,8 @@ MAX_ARTICLE_BYTES = 8 << 20
 MAX_TOKEN_BYTES = 8 << 20
 """The longest single tag or comment: the parser scans an unfinished one again for each piece that arrives."""
 
+MESH = "MeshHeadingList/MeshHeading/DescriptorName"
+
 _PIECE_BYTES = 1 << 16
 
 
@@ -147,8 +149,8 @@ def _text(element: Element | None) -> str:
     return squeeze("".join(element.itertext())) if element is not None else ""
 
 
-def _texts(element: Element, path: str) -> list[JSONScalar]:
-    return unique(_text(found) for found in element.iterfind(path))
+def _texts(element: Element, *paths: str) -> list[JSONScalar]:
+    return unique(_text(found) for path in paths for found in element.iterfind(path))
 
 
 def _fields(pmid: str, citation: Element, record: Element) -> dict[str, FieldValue]:
@@ -169,14 +171,14 @@ def _fields(pmid: str, citation: Element, record: Element) -> dict[str, FieldVal
         or _text(article.find("VernacularTitle"))
         or _text(article.find("Book/BookTitle")),
         "text": _abstract(article),
-        "author": unique(_author(author) for author in article.iterfind("AuthorList/Author")),
+        "author": [*filter(None, map(_author, article.iterfind("AuthorList/Author")))],
         "year": year_field(year) if year else "",
         "date": squeeze(" ".join(date.itertext())) if date is not None else "",
         "journal": _text(article.find("Journal/Title")) or _text(citation.find("MedlineJournalInfo/MedlineTA")),
         "doi": next(filter(None, (clean_doi(_text(found)) for found in ids)), ""),
         "pmid": pmid,
-        "keywords": _texts(citation, "KeywordList/Keyword"),
-        "mesh": _texts(citation, "MeshHeadingList/MeshHeading/DescriptorName"),
+        "keywords": _texts(citation, "KeywordList/Keyword", MESH),
+        "mesh": _texts(citation, MESH),
         "publication_type": _texts(article, "PublicationTypeList/PublicationType"),
         "language": _texts(article, "Language"),
         "pmcid": _text(record.find("PubmedData/ArticleIdList/ArticleId[@IdType='pmc']")),

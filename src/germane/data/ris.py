@@ -1,26 +1,46 @@
 """RIS: the tagged text of reference managers, from `TY  - JOUR` to `ER  -`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.bibliographic import clean_doi, ordered, unique, year_field
+from germane.data.bibliographic import (
+    RecordFormat,
+    Values,
+    clean_doi,
+    first,
+    listed,
+    one,
+    origin,
+    paragraphs,
+    plain_doi,
+    unique,
+    year_field,
+)
 from germane.data.lines import Block, read_lines
-from germane.data.tagged import Values, rest, tagged_documents, take, take_one
+from germane.data.tagged import tagged_documents
 from germane.errors import InputError
 from germane.types import Document, FieldValue
+
+NOTE = "N1"
+TITLES = ("TI", "T1", "CT", "BT")
+ABSTRACTS = ("AB", "N2")
+AUTHORS = ("AU", "A1")
+DATES = ("PY", "Y1", "DA")
+JOURNALS = ("JO", "JF", "T2", "JA", "J2", "J1")
+"""Of each kind, the first tag that a record has is the one whose values are taken."""
 
 _TAG_LINE = re.compile(r"([A-Z][A-Z0-9]) {1,2}- ?(.*)")
 _TAG_BYTES = re.compile(rb"([A-Z][A-Z0-9]) {1,2}-")
 
 
 def read_ris(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
-    """Documents of an RIS file: the common fields, and every other tag in lower case.
+    """Documents of an RIS file: the common fields, and all else that its tags say (`data/bibliographic.py`).
 
     The id is the PMID, else the DOI, the reference id (`ID`), the accession number (`AN`), or `file name:N`.
     """
-    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, _fields, path, on_bad)
+    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, RIS, NOTE, path, on_bad)
 
 
 def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
@@ -47,26 +67,55 @@ def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
         on_bad(InputError("the last record is not closed by 'ER  - '", source=source, line=block.line))
 
 
-def _fields(values: Values) -> dict[str, FieldValue]:
-    date = take_one(values, "PY", "Y1", "DA")
-    accession = take_one(values, "AN")
+def _derive(values: Values) -> dict[str, FieldValue]:
+    values["DO"] = [plain_doi(value) for value in values.get("DO", ())]
+    date = one(values, *DATES)
+    year = year_field(date) if date else ""
+    accession = one(values, "AN")
     database = " ".join(values.get("DB", []) + values.get("DP", [])).lower()
-    pmid = take_one(values, "PM")
+    pmid = one(values, "PM")
     if not pmid and accession.isdigit() and ("pubmed" in database or "medline" in database or "nlm" in database):
         pmid = accession
-    fields: dict[str, FieldValue] = {
-        "title": take_one(values, "TI", "T1", "CT", "BT"),
-        "text": take_one(values, "AB", "N2"),
-        "author": [*take(values, "AU", "A1")],
-        "year": year_field(date) if date else "",
-        "date": date if "/" in date else "",
-        "journal": take_one(values, "JO", "JF", "T2", "JA", "J2", "J1"),
-        "doi": next(filter(None, map(clean_doi, values.pop("DO", []))), ""),
+    return {
+        "title": one(values, *TITLES),
+        "text": "\n".join(first(values, *ABSTRACTS)),
+        "author": [*first(values, *AUTHORS)],
+        "year": year,
+        "date": date if date != str(year) else "",
+        "journal": one(values, *JOURNALS),
+        "doi": next(filter(None, map(clean_doi, values["DO"])), ""),
         "pmid": pmid,
-        "keywords": unique(take(values, "KW")),
-        "type": take_one(values, "TY"),
-        "key": take_one(values, "ID"),
+        "keywords": unique(values.get("KW", ())),
+        "type": one(values, "TY"),
+        "key": one(values, "ID"),
         "accession": accession,
-        "url": take_one(values, "UR"),
+        "url": one(values, "UR"),
     }
-    return ordered(fields | rest(values))
+
+
+def _invert(fields: Mapping[str, FieldValue], tags: Sequence[str]) -> Values:
+    return {
+        "TY": listed(fields.get("type")),
+        origin(tags, *TITLES): listed(fields.get("title")),
+        origin(tags, *AUTHORS): listed(fields.get("author")),
+        origin(tags, *DATES): listed(fields.get("date") or fields.get("year")),
+        origin(tags, *JOURNALS): listed(fields.get("journal")),
+        "DO": listed(fields.get("doi")),
+        "PM": listed(fields.get("pmid")) if not tags or "PM" in tags else [],
+        "AN": listed(fields.get("accession")),
+        "ID": listed(fields.get("key")),
+        "KW": listed(fields.get("keywords")),
+        "UR": listed(fields.get("url")),
+        origin(tags, *ABSTRACTS): paragraphs(fields, tags),
+    }
+
+
+RIS = RecordFormat(
+    "ris",
+    _derive,
+    _invert,
+    frozenset((
+        "title", "text", "author", "year", "date", "journal", "doi", "pmid", "keywords", "type", "key", "accession",
+        "url",
+    )),
+)  # fmt: skip

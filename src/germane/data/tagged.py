@@ -1,62 +1,66 @@
 """Records of tagged lines, the common ground of RIS (`TI  - A title`) and MEDLINE (`TI  - A title`, wrapped)."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from germane.data.bad_records import OnBad
-from germane.data.bibliographic import reference_id
+from germane.data.bibliographic import ID_NOTE, RecordFormat, Values, reference_id
 from germane.data.lines import Block
 from germane.errors import InputError
-from germane.types import Document, FieldValue
-
-Values = dict[str, list[str]]
+from germane.types import Document
 
 
 def tagged_documents(
     blocks: Iterable[Block],
     tag_line: re.Pattern[str],
-    fields_of: Callable[[Values], dict[str, FieldValue]],
+    format: RecordFormat,
+    note: str,
     path: str | Path,
     on_bad: OnBad,
 ) -> Iterator[Document]:
-    """The document of each block: `tag_line` matches a tag and its value, `fields_of` makes fields of all of them."""
+    """The document of each block: `tag_line` matches a tag and its value; `note` is the tag of notes."""
     for number, block in enumerate(blocks, 1):
         try:
-            values = tagged_values(block, tag_line)
+            lines = tagged_lines(block, tag_line)
         except InputError as error:
             on_bad(error)
             continue
-        fields = fields_of(values)
-        yield Document(reference_id(fields, path, number), fields)
+        given = next((line for line in lines if line[0] == note and line[1].startswith(ID_NOTE)), None)
+        if given is not None:
+            lines.remove(given)
+        values: Values = {}
+        for tag, value in lines:
+            values.setdefault(tag, []).append(value)
+        fields = format.fields_of(values, [tag for tag, _ in lines])
+        identifier = given[1].removeprefix(ID_NOTE).strip() if given else ""
+        yield Document(identifier or reference_id(fields, path, number), fields)
 
 
-def tagged_values(block: Block, tag_line: re.Pattern[str]) -> Values:
-    """Each tag's values, in order. A line without a tag continues the value before it."""
-    values: dict[str, list[list[str]]] = {}
-    current: list[str] | None = None
+def tagged_lines(block: Block, tag_line: re.Pattern[str]) -> list[tuple[str, str]]:
+    """The tags with their values, in order, without empty ones. A line without a tag continues the value before it."""
+    lines: list[tuple[str, list[str]]] = []
     for line in block.text().split("\n"):
         found = tag_line.match(line)
         if found:
-            current = [found[2].strip()]
-            values.setdefault(found[1], []).append(current)
-        elif current is not None:
-            current.append(line.strip())
-    return {tag: [" ".join(filter(None, parts)) for parts in found] for tag, found in values.items()}
+            lines.append((found[1], [found[2].strip()]))
+        elif lines:
+            lines[-1][1].append(line.strip())
+    joined = [(tag, " ".join(filter(None, parts))) for tag, parts in lines]
+    return [(tag, value) for tag, value in joined if value]
 
 
-def take(values: Values, *tags: str) -> list[str]:
-    """Remove the tags, and return the values of the first that has any."""
-    taken = [[value for value in values.pop(tag, []) if value] for tag in tags]
-    return next(filter(None, taken), [])
+def in_order(values: Mapping[str, Sequence[str]], tags: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each value with its tag: in the order of `tags`, then what they leave over."""
+    left = {tag: [*found] for tag, found in values.items()}
+    for tag in tags:
+        if left.get(tag):
+            yield tag, left[tag].pop(0)
+    for tag, found in left.items():
+        for value in found:
+            yield tag, value
 
 
-def take_one(values: Values, *tags: str) -> str:
-    """Remove the tags, and return the first value of the first that has any."""
-    found = take(values, *tags)
-    return found[0] if found else ""
-
-
-def rest(values: Values) -> dict[str, FieldValue]:
-    """What was not taken, under the tags in lower case: a string, or a list where there are several."""
-    return {tag.lower(): list(found) if len(found) > 1 else found[0] for tag, found in values.items()}
+def on_one_line(value: str) -> str:
+    """The value as one line, as reading a wrapped one would join it."""
+    return " ".join(filter(None, (part.strip() for part in value.split("\n"))))

@@ -39,9 +39,9 @@ def why_nothing(engine: "Engine", query: str, words: Sequence[str], result: Sear
     terms = {word: term for word in words if (term := engine.analyzer.term_of(word)) is not None}
     if words and not terms:
         raise QueryError(f"the query holds only stop words ({_some(words)}), and those are not searched")
-    if not words and (result.query.filters or result.query.excluded):
-        raise QueryError("the query needs a word to look for, beside what it excludes or filters by")
-    if not words:
+    if not words and result.query.condition is not None and len(engine):
+        return "nothing found: no document meets the query's conditions"
+    if not words and result.query.condition is None:
         raise QueryError(f"there is no word in the query '{' '.join(query.split())[:60]}'")
     if len(engine) == 0:
         return "nothing found: the index is empty"

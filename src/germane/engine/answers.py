@@ -25,6 +25,10 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         marks=asked.marks,
         rerank=request.rerank,
         depth=request.depth,
+        offset=request.offset,
+        sort=request.sort,
+        group=request.group,
+        min_score=request.min_score,
     )
     words = sought_words(query, result, syntax=request.syntax)
     reason = None if len(result) else why_nothing(engine, query, words, result)
@@ -33,12 +37,17 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         query,
         asked.name if request.rerank is None else f"{asked.name} >> {request.rerank}",
         request.k,
-        tuple(map(HitResponse.of, result)),
+        tuple(HitResponse.of(hit, result.snippet(i) if request.snippets else None) for i, hit in enumerate(result)),
         suggestion(engine, query, words),
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,
         dict(asked.learnt) or None,
+        result.query.notes or None,
         result,
+        result.offset,
+        result.total,
+        result.total_is_exact,
+        tuple(map(result.facet, request.facets)) or None,
     )
 
 

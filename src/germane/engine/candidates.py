@@ -146,6 +146,8 @@ class Candidates:
         """The candidates' exact scores by any ranking model, under the topic and the priors of the first ranking."""
         wanted, priors = self.topic.for_search(self._searcher, model, self._priors)
         plan = self._searcher.plan(wanted, model)
-        if plan is None:  # a first ranking without a known word has found nothing
-            return np.empty(0)
-        return self._searcher.scores_of(self._hits, plan, model, priors)
+        without = self._searcher.scores_without_words(self._hits, plan, model, priors)
+        if plan is None:
+            return without
+        scores = self._searcher.scores_of(self._hits, plan, model, priors)
+        return np.where(np.isneginf(scores), without, scores)

@@ -61,7 +61,7 @@ def _work(folder: Path) -> None:
     """Build, search, delete, search, merge: a little of everything."""
     from germane.engine.engine import Engine
     from germane.feedback import FEEDBACK_NAMES
-    from germane.index.sequences import documents_with_phrase, documents_with_terms_in_field
+    from germane.index.sequences import TextFields, documents_with_phrase, documents_with_terms_in_field
     from germane.rank import MODEL_NAMES
     from germane.rank.priors import LengthPrior
 
@@ -76,10 +76,11 @@ def _work(folder: Path) -> None:
                 engine.search(many, model=model, priors=[LengthPrior(0.1)])
                 engine.explain("aba abe", found.ids[0], model=model)
             engine.search("+aba -abe kind:odd")
+            texts = TextFields(engine.analyzer, engine.text_fields)
             for live in engine._searcher.snapshot.segments:
                 terms = live.segment.find_terms(["aba", "abe"]).tolist()
-                documents_with_phrase(live.segment, terms)
-                documents_with_terms_in_field(live.segment, 0, terms)
+                documents_with_phrase(live.segment, terms, 0, texts)
+                documents_with_terms_in_field(live.segment, terms, "text", texts)
             for method in FEEDBACK_NAMES:
                 list(engine.search("aba abe", feedback=method))
                 engine.search("aba abe", marks={found.ids[0]: True, found.ids[1]: False}, feedback=method)

@@ -1,9 +1,14 @@
 """The engine: one object that opens, fills and searches an index. The doors (CLI, HTTP) translate to these calls."""
 
+import dataclasses
 import os
+import shutil
+import tempfile
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, overload
@@ -12,8 +17,10 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
+from germane.engine.arranging import Arranging
 from germane.engine.candidates import Candidates
 from germane.engine.compiling import announce_compiling
+from germane.engine.documents import as_documents
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
@@ -21,9 +28,10 @@ from germane.engine.rerank import Reranker, SecondStage
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
-from germane.errors import ParameterError, QueryError
+from germane.errors import EngineClosedError, IndexFormatError, ParameterError, QueryError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.index.ingest import DEFAULT_MEMORY
+from germane.index.manifest import NAME as MANIFEST
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.writer import AddReport, IndexWriter, OnDuplicate
@@ -34,7 +42,7 @@ from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, model_named
-from germane.rank.searcher import Searcher
+from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
@@ -42,6 +50,8 @@ from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
 
+MEMORY = ":memory:"
+"""The path of an index that is not kept."""
 NO_MARKS = Marks()
 Query = str | Mapping[str, float]
 
@@ -54,12 +64,15 @@ class Engine:
     ...     engine.search("heart").ids
     ['1']
 
-    Searching is safe from many threads. A snapshot stays as it was opened; `refresh` looks for commits of others.
+    Searching is safe from many threads. A snapshot stays as it was opened; `refresh` looks for commits of others. A
+    closed engine can still be searched, and changes nothing any more.
     """
 
     def __init__(self, folder: Path, snapshot: Snapshot, writer: IndexWriter | None = None) -> None:
         announce_compiling()
         self.folder = folder
+        self._closed = False
+        self._vanishing: weakref.finalize[Any, Engine] | None = None
         self._searcher = Searcher(snapshot)
         self._writer = writer
         self._changing = threading.Lock()
@@ -80,14 +93,54 @@ class Engine:
 
         `positions`: keep the order of words and the lengths of fields, for phrases and for words in one field. Without
         it the index is smaller, and such queries read the stored text of every document that holds the words.
+
+        The path ":memory:" makes one that is not kept: it lies in a folder of the system's for temporary files, and is
+        removed when the engine is closed or forgotten, or Python ends.
         """
-        writer = IndexWriter.create(Path(path), analyzer or Analyzer(), fields, positions=positions)
-        return cls(Path(path), writer.snapshot, writer)
+        if path == MEMORY:
+            folder = Path(tempfile.mkdtemp(prefix="germane-"))
+            vanish = partial(shutil.rmtree, folder, ignore_errors=True)
+            try:
+                engine = cls._created(folder, analyzer, fields, positions)
+            except BaseException:
+                vanish()
+                raise
+            engine._vanishing = weakref.finalize(engine, vanish)
+            return engine
+        return cls._created(Path(path), analyzer, fields, positions)
+
+    @classmethod
+    def _created(cls, folder: Path, analyzer: Analyzer | None, fields: Sequence[str], positions: bool) -> "Engine":
+        writer = IndexWriter.create(folder, analyzer or Analyzer(), fields, positions=positions)
+        return cls(folder, writer.snapshot, writer)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Engine":
         """Open an index. The writer's lock is taken by the first call that changes something."""
+        if path == MEMORY:
+            raise ParameterError("an index in memory is never there to be opened: Engine.create(':memory:') makes one")
         return cls(Path(path), Snapshot.open(Path(path)))
+
+    @classmethod
+    def open_or_create(
+        cls, path: str | os.PathLike[str], *, analyzer: Analyzer | None = None, fields: Sequence[str] | None = None
+    ) -> "Engine":
+        """Open the index, or make an empty one where there is none.
+
+        An `analyzer` or `fields` (in any order) that the index there does not have is a ParameterError.
+        """
+        if path == MEMORY or not (Path(path) / MANIFEST).exists():
+            try:
+                return cls.create(path, analyzer=analyzer, fields=fields or DEFAULT_FIELDS)
+            except IndexFormatError:
+                if not (Path(path) / MANIFEST).exists():  # else another process was faster
+                    raise
+        engine = cls.open(path)
+        if analyzer is not None and analyzer.fingerprint != engine.analyzer.fingerprint:
+            raise ParameterError(f"the index in {path} was made with another analyzer: {engine.analyzer}")
+        if fields is not None and set(fields) != set(engine.text_fields):
+            raise ParameterError(f"the index in {path} has other text fields: {', '.join(engine.text_fields)}")
+        return engine
 
     @classmethod
     def upgrade(cls, old: str | os.PathLike[str], new: str | os.PathLike[str]) -> "Engine":
@@ -117,12 +170,15 @@ class Engine:
                     return
 
     def close(self) -> None:
-        """Finish background merging and let other writers in."""
+        """Finish background merging and let other writers in. Nothing can be changed through this engine any more."""
         with self._changing:
+            self._closed = True
             writer, self._writer = self._writer, None
             if writer is not None:
                 writer.close()
                 self._show_written(writer)
+            if self._vanishing is not None:
+                self._vanishing()
 
     def __enter__(self) -> "Engine":
         return self
@@ -136,20 +192,24 @@ class Engine:
 
     def add(
         self,
-        documents: Iterable[Document],
+        documents: Iterable[Document | Mapping[str, Any]],
         *,
         on_duplicate: OnDuplicate = "error",
         threads: int | None = None,
         memory_mb: int = DEFAULT_MEMORY >> 20,
     ) -> AddReport:
-        """Add documents in one atomic commit: durable and searchable on return, or nothing happened."""
+        """Add documents in one atomic commit: durable and searchable on return, or nothing happened.
+
+        A document is a `Document`, or a mapping with its `id` among its fields: `{"id": "1", "title": "Copper"}`.
+        """
+        read = as_documents(documents)
         with self._changing:
             writer = self._writing()
-            report = writer.add(documents, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
+            report = writer.add(read, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
             self._show_written(writer)
             return report
 
-    def update(self, documents: Iterable[Document]) -> AddReport:
+    def update(self, documents: Iterable[Document | Mapping[str, Any]]) -> AddReport:
         """Add documents, replacing those of the same id."""
         return self.add(documents, on_duplicate="replace")
 
@@ -169,6 +229,10 @@ class Engine:
             self._show_written(writer)
 
     def _writing(self) -> IndexWriter:
+        if self._closed:
+            gone = "its index in memory is gone: Engine.create(':memory:') makes a new one"
+            there = f"changes nothing any more: Engine.open('{self.folder}') opens its index again"
+            raise EngineClosedError(f"this engine was closed, and {there if self._vanishing is None else gone}")
         if self._writer is None:
             self._writer = IndexWriter(self.folder)
             with self._showing:
@@ -200,6 +264,10 @@ class Engine:
         marks: Marks | Mapping[str, bool] | None = None,
         rerank: str | Reranker | None = None,
         depth: int | None = None,
+        offset: int = 0,
+        sort: str | None = None,
+        group: str | None = None,
+        min_score: float | None = None,
         **parameters: float | None,
     ) -> SearchResult:
         """The best k documents for a query.
@@ -214,10 +282,14 @@ class Engine:
 
         `rerank`: score the first `depth` results (DEFAULT_DEPTH) again and order them by that; the rest follow in their
         own order. The name of a ranking model, or any object with `rerank(query, candidates)` (`engine.rerank`).
+
+        `offset`: leave so many results out and give the next k. `sort`: order by a field instead ("year", or "-year"
+        for the largest first). `group`: of documents with the same value of a field, the best alone. `min_score`: no
+        result below.
         """
         searcher = self._searcher
+        arranging = Arranging(offset, sort, group, min_score)
         second = SecondStage.of(rerank, depth)
-        n_first = k if second is None or k < 1 else max(k, second.depth)
         parsed = self._parse(searcher, query, syntax)
         if parameters and model is None and (feedback is not None or marks):
             named = ", ".join(parameters)
@@ -225,25 +297,40 @@ class Engine:
                 f"{named}: with feedback, name the model that has it (model=...), or give the method its parameters: "
                 "feedback=RM3(n_docs=20)"
             )
+        if sort is not None and (feedback is not None or marks or rerank is not None):
+            raise ParameterError("'sort' orders by a field: feedback, marks and re-ranking have nothing to say there")
         chosen = self._model(model, parameters)
-        conditions = parsed.conditions
         own = self._log_priors(searcher, priors)
         marked = NO_MARKS if marks is None else Marks.of(marks)
-        if feedback is None and not marked:
-            ranking = chosen or model_named(DEFAULT_MODEL)
-            hits = searcher.search(parsed.weights, ranking, n_first, filters=conditions, priors=own)
-            if second is not None:
+        learning = None
+        if feedback is not None or marked:
+            learning = (
+                feedback if isinstance(feedback, FeedbackMethod) else feedback_named(feedback or DEFAULT_FEEDBACK)
+            )
+        report: FeedbackReport | None = None
+
+        def ranked(n: int) -> Hits:
+            nonlocal report
+            n_first = n if second is None or n < 1 else max(n, second.depth)
+            if learning is None:
+                ranking = chosen or model_named(DEFAULT_MODEL)
+                hits = searcher.search(
+                    parsed.weights, ranking, n_first, filters=parsed.conditions, priors=own, wordless=parsed.wordless
+                )
                 topic = TopicModel(parsed.weights)
-                hits = second.apply(hits, k, parsed, lambda first: Candidates(topic, first, searcher, own))
-            return SearchResult(parsed, hits, searcher)
-        method = feedback if isinstance(feedback, FeedbackMethod) else feedback_named(feedback or DEFAULT_FEEDBACK)
-        firsts = tuple(chosen or model_of(ranking) for ranking in method.first_rankings)
-        passes = Passes(firsts, chosen or model_of(method.final), conditions, own)
-        hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, method, marked, passes)
-        if second is not None:
-            topic = topic_of(learnt.expansion, learnt.terms)
-            hits = second.apply(hits, k, parsed, lambda first: Candidates(topic, first, searcher, own))
-        return SearchResult(parsed, hits, searcher, FeedbackReport(method, learnt, passes, searcher, parsed, hits))
+            else:
+                firsts = tuple(chosen or model_of(ranking) for ranking in learning.first_rankings)
+                passes = Passes(firsts, chosen or model_of(learning.final), parsed.conditions, own, parsed.wordless)
+                hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, learning, marked, passes)
+                topic = topic_of(learnt.expansion, learnt.terms)
+            if second is not None:
+                hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, searcher, own))
+            if learning is not None:
+                report = FeedbackReport(learning, learnt, passes, searcher, parsed, hits)
+            return hits
+
+        hits = arranging.page(ranked, k, parsed, searcher)
+        return SearchResult(parsed, hits, searcher, report, offset)
 
     @staticmethod
     def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
@@ -331,11 +418,11 @@ class Engine:
         if not isinstance(query, str):
             return ParsedQuery(dict(query))
         analyzer = searcher.snapshot.manifest.analyzer
-        parsed = parse(query, analyzer, searcher.snapshot.filterable) if syntax else plain(query, analyzer)
+        parsed = parse(query, analyzer, searcher.searchable) if syntax else plain(query, analyzer)
         if len(parsed.weights) <= MAX_QUERY_TERMS:
             return parsed
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
-        return ParsedQuery(strongest, parsed.required, parsed.excluded, parsed.filters, parsed.words)
+        return dataclasses.replace(parsed, weights=strongest)
 
     def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
         if not priors:

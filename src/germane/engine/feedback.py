@@ -16,7 +16,7 @@ from germane.feedback import Evidence, Expansion, FeedbackMethod
 from germane.feedback.method import RankingChoice
 from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.lm import Smoothing
-from germane.rank.filters import Filter
+from germane.rank.conditions import Condition
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.registry import model_named
 from germane.rank.searcher import Hits, Searcher
@@ -28,8 +28,10 @@ class Passes(NamedTuple):
 
     firsts: tuple[RankingModel, ...]
     final: RankingModel
-    conditions: Sequence[Filter]
+    conditions: Sequence[Condition]
     priors: Sequence[Floats] | None
+    wordless: bool = False
+    """Whether documents that hold no word of the query are found too; there is nothing to learn from those."""
 
 
 @lru_cache(maxsize=256)
@@ -123,7 +125,9 @@ def rank_expansion(
     is negative; so does the difference of the background shares. Models without smoothing have no background.
     """
     wanted, priors = topic_of(expansion, terms).for_search(searcher, passes.final, passes.priors)
-    return searcher.search(wanted, passes.final, k, filters=passes.conditions, priors=priors, hint=hint)
+    return searcher.search(
+        wanted, passes.final, k, filters=passes.conditions, priors=priors, hint=hint, wordless=passes.wordless
+    )
 
 
 def topic_of(expansion: Expansion, terms: Terms) -> TopicModel:

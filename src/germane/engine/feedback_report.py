@@ -190,7 +190,12 @@ class FeedbackReport:
         k = max(len(self._hits.docs), 1)
         passes = self._passes
         hits = self._searcher.search(
-            self._query.weights, passes.firsts[0], k, filters=passes.conditions, priors=passes.priors
+            self._query.weights,
+            passes.firsts[0],
+            k,
+            filters=passes.conditions,
+            priors=passes.priors,
+            wordless=passes.wordless,
         )
         return {doc_id: rank for rank, doc_id in enumerate(self._searcher.ids(hits), start=1)}
 

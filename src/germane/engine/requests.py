@@ -58,7 +58,11 @@ class FeedbackRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """The best k documents for a query. `rerank`: score the first `depth` again. `explain`: with what feedback did."""
+    """The best k documents for a query. `rerank`: score the first `depth` again. `explain`: with what feedback did.
+
+    `offset`, `sort`, `group`, `min_score`: see `Engine.search`. `facets`: fields whose values are counted among all
+    documents found. `snippets`: with the piece of each document that shows why it was found.
+    """
 
     query: str
     k: int = 10
@@ -68,6 +72,12 @@ class SearchRequest:
     depth: int | None = None
     syntax: bool = True
     explain: bool = False
+    offset: int = 0
+    sort: str | None = None
+    group: str | None = None
+    min_score: float | None = None
+    facets: tuple[str, ...] = ()
+    snippets: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,36 +1,100 @@
 """What the engine answers, as every door prints it: frozen values with `to_dict()`; `germane.schema` describes them."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from germane.data.duplicates import Duplicate
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
 from germane.engine.results import Hit, SearchResult
+from germane.engine.snippets import Snippet
 from germane.feedback import Drift
 from germane.index.writer import AddReport
 from germane.rank.explain import Explanation, TermPart
+from germane.rank.matching import Facet
 from germane.schema import ABSENT, HIDDEN, Response
-from germane.types import FieldValue, JSONScalar
+from germane.types import Document, FieldValue, JSONScalar
 
 RANKINGS = ("first", "second", "final")
 """Parameters of a feedback method that say how it ranks when no model is named."""
 
 
 @dataclass(frozen=True, slots=True)
+class SnippetResponse(Response):
+    """A piece of a document, and the places [start, end) of the query's words in it."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HitResponse(Response):
-    """One result, with the fields of the document as they were added. Without a title, `title` is left out."""
+    """One result, with the fields of the document as they were added. Without a title, `title` is left out.
+
+    `snippet` is told where it was asked for.
+    """
 
     rank: int
     id: str
     score: float
     title: Annotated[FieldValue, ABSENT] = None
     fields: Mapping[str, FieldValue] = dataclasses.field(default_factory=dict)
+    snippet: Annotated[SnippetResponse | None, ABSENT] = None
 
     @classmethod
-    def of(cls, hit: Hit) -> "HitResponse":
+    def of(cls, hit: Hit, piece: Snippet | None = None) -> "HitResponse":
         """The hit, its title told apart."""
-        return cls(hit.rank, hit.id, hit.score, hit.fields.get("title"), hit.fields)
+        told = None if piece is None else SnippetResponse(piece.text, tuple(piece.marks))
+        return cls(hit.rank, hit.id, hit.score, hit.fields.get("title"), hit.fields, told)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentResponse(Response):
+    """A document as it was added."""
+
+    id: str
+    fields: Mapping[str, FieldValue]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateResponse(Response):
+    """A record left out: its place in the input, from 1, the record kept for it, what they share (`doi`, `pmid`,
+    `title`), and how alike their titles are."""
+
+    id: str
+    place: int
+    kept: str
+    kept_place: int
+    reason: str
+    similarity: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class DedupeResponse(Response):
+    """How many records there were, how many works they describe, and which were left out."""
+
+    records: int
+    unique: int
+    duplicates: tuple[DuplicateResponse, ...]
+
+    @classmethod
+    def of(cls, records: Sequence[Document], found: Sequence[Duplicate]) -> "DedupeResponse":
+        """The duplicates under the ids of their records."""
+        left_out = tuple(
+            DuplicateResponse(
+                records[one.place].id,
+                one.place + 1,
+                records[one.kept].id,
+                one.kept + 1,
+                one.reason,
+                one.similarity,
+                " ".join(str(records[one.place].fields.get("title") or "").split()),
+            )
+            for one in found
+        )
+        return cls(len(records), len(records) - len(found), left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +142,10 @@ class SearchResponse(Response):
     """The best documents for a query. `model` names the model of the last ranking.
 
     `suggestion` is the query with its unknown words corrected, null where there is nothing to correct. `reason` says
-    why there are no hits. `learnt` are the parameters that were "auto". `feedback` is told where it was asked for.
+    why there are no hits, `notes` how the query was read where that may surprise. `learnt` are the parameters that were
+    "auto". `feedback` is told where it was asked for.
+    `total`: documents that the query finds, at least so many if not `total_is_exact`. `facets`: counts by value, of the
+    fields asked for.
     """
 
     query: str
@@ -89,7 +156,12 @@ class SearchResponse(Response):
     feedback: Annotated[FeedbackResponse | None, ABSENT] = None
     reason: Annotated[str | None, ABSENT] = None
     learnt: Annotated[Mapping[str, float] | None, ABSENT] = None
+    notes: Annotated[tuple[str, ...] | None, ABSENT] = None
     result: Annotated[SearchResult | None, HIDDEN] = None
+    offset: int = 0
+    total: int = 0
+    total_is_exact: bool = True
+    facets: Annotated[tuple[Facet, ...] | None, ABSENT] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,19 @@
 """What a search returns: scores at once, ids and stored fields when they are asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.engine.feedback_report import FeedbackReport
+from germane.engine.snippets import WIDTH, Snippet, snippet
+from germane.errors import GermaneError
+from germane.lm.parameters import whole
+from germane.rank.matching import Facet, Found, facet, matching
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Hits, Searcher
 
@@ -24,14 +29,16 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class SearchResult:
-    """The best documents of one query, best first. Iterating yields `Hit`s with their stored fields."""
+class SearchResult(Sequence[Hit]):
+    """The best documents of one query, best first: a sequence of `Hit`s with their stored fields, read when needed."""
 
     query: ParsedQuery
     _hits: Hits = field(repr=False)
     _searcher: Searcher = field(repr=False)
     feedback: FeedbackReport | None = field(default=None, repr=False)
     """What feedback made of the query, and why the ranking changed; None without feedback."""
+    offset: int = 0
+    """Results that were left out before the first."""
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:
@@ -43,14 +50,80 @@ class SearchResult:
         """The documents' ids."""
         return self._searcher.ids(self._hits)
 
+    @cached_property
+    def _found(self) -> Found:
+        return matching(self._searcher, self.query)
+
+    @property
+    def total(self) -> int:
+        """How many documents the query finds, counted when it is asked for; see `total_is_exact`."""
+        return max(sum(map(len, self._found)), self.offset + len(self) if len(self) else 0)
+
+    @property
+    def total_is_exact(self) -> bool:
+        """False with feedback: documents that hold only words it learnt are found too, and not counted in `total`."""
+        return self.feedback is None
+
+    def facet(self, name: str, size: int = 10) -> Facet:
+        """The values of a field among all documents that the query finds, and how many hold each."""
+        return facet(self._searcher, self._found, name, whole("size", size, least=1))
+
+    def snippet(self, i: int, width: int = WIDTH) -> Snippet:
+        """The piece of result number i (from 0) that shows best why it was found, and where the query's words are."""
+        manifest = self._searcher.snapshot.manifest
+        stored = self.fields(i)
+        names = [name for name in manifest.text_fields if name != "title"] or manifest.text_fields
+        text = "\n".join(str(stored[name]) for name in names if stored.get(name) is not None)
+        return snippet(text, self.query.weights.keys(), manifest.analyzer, whole("width", width, least=20))
+
     def __len__(self) -> int:
         return len(self._hits.scores)
 
+    @overload
+    def __getitem__(self, i: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> list[Hit]: ...
+
+    def __getitem__(self, i: int | slice) -> Hit | list[Hit]:
+        """Result number i, from 0; negative numbers count from the end."""
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        at = range(len(self))[i]
+        return Hit(self.offset + at + 1, self.ids[at], float(self.scores[at]), self.fields(at))
+
     def __iter__(self) -> Iterator[Hit]:
-        for i, (doc_id, score) in enumerate(zip(self.ids, self.scores.tolist(), strict=True)):
-            yield Hit(i + 1, doc_id, score, self.fields(i))
+        return (self[i] for i in range(len(self)))
+
+    def __str__(self) -> str:
+        """A line for each result: rank, score, id, title."""
+        rows = [(f"{hit.rank}", f"{hit.score:.4f}", hit.id, _one_line(hit.fields.get("title"))) for hit in self]
+        widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+        lines = [f"{a:>{widths[0]}}  {b:>{widths[1]}}  {c:<{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
+        return "\n".join(lines) if lines else "(no results)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The results as JSON has them."""
+        hits = [{"rank": hit.rank, "id": hit.id, "score": hit.score, "fields": hit.fields} for hit in self]
+        return {"offset": self.offset, "hits": hits}
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame: rank, id, score, and a column for each stored field. Needs pandas."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise GermaneError("a DataFrame needs the package pandas: pip install pandas") from None
+        rows = [{**hit.fields, "rank": hit.rank, "id": hit.id, "score": hit.score} for hit in self]
+        frame = pandas.DataFrame(rows)
+        first = ["rank", "id", "score"]
+        return frame[[*first, *(name for name in frame.columns if name not in first)]] if rows else frame
 
     def fields(self, i: int) -> dict[str, Any]:
         """The stored fields of result number i (from 0)."""
         segment = self._searcher.snapshot.segments[int(self._hits.segments[i])].segment
         return segment.stored.fields(int(self._hits.docs[i]))
+
+
+def _one_line(value: object, longest: int = 80) -> str:
+    text = " ".join(str("" if value is None else value).split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"

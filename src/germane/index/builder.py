@@ -105,6 +105,8 @@ class SegmentBuilder:
         self._batches: list[_Batch] = []
         self._sequences: list[Words] = []
         """With positions, each batch's order of words, packed (`index.sequence_kernels`)."""
+        self._several: list[int] = []
+        """The documents that have a text field of several values."""
         self._lengths: list[Integers] = []
         """Each batch's tokens by document and field."""
         self._n_docs = 0
@@ -160,13 +162,18 @@ class SegmentBuilder:
         return pack_strings([doc_id.encode() for doc_id in ids])
 
     def _texts_of(self, fields: Sequence[Mapping[str, FieldValue]]) -> list[str]:
-        """The texts of each document, one for each text field."""
-        names = self._text_fields
-        return [
-            value if type(value := named.get(name, "")) is str else text_of(named, (name,))
-            for named in fields
-            for name in names
-        ]
+        """The texts of each document, one for each text field; notes the documents of several values."""
+        names, texts = self._text_fields, []
+        for doc, named in enumerate(fields, self._n_docs):
+            for name in names:
+                value = named.get(name, "")
+                if type(value) is str:
+                    texts.append(value)
+                    continue
+                texts.append(text_of(named, (name,)))
+                if isinstance(value, list) and len(value) > 1 and self._several[-1:] != [doc]:
+                    self._several.append(doc)
+        return texts
 
     def _analyze(self) -> None:
         if not self._texts:
@@ -209,7 +216,8 @@ class SegmentBuilder:
             self._write_lists(segment)
             segment.documents(join_packed(self._ids))
             if self._positions:
-                segment.sequences((words[:-1] for words in self._sequences), field_len)
+                several = np.array(self._several, np.int64)
+                segment.sequences((words[:-1] for words in self._sequences), field_len, several)
             segment.fields(self._stored, self._columns)
             segment.finish(origin)
 

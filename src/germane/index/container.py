@@ -287,9 +287,9 @@ class Container:
 
     def verify(self, name: str, begins: npt.NDArray[np.integer], ends: npt.NDArray[np.integer]) -> None:
         """Verify the numbers [begins[i], ends[i]) of a section."""
-        section = self._sections[name]
-        if self._trusted or 0 not in section.right:
+        if self.verified(name):
             return
+        section = self._sections[name]
         width, n = section.dtype.itemsize, len(section.right)
         first = begins.astype(np.int64) * width // section.step
         behind = (ends.astype(np.int64) * width + (section.step - 1)) // section.step
@@ -308,9 +308,13 @@ class Container:
         covered = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(behind, minlength=n + 1))[:n] > 0
         self._verify_pieces(name, np.flatnonzero(covered).tolist())
 
+    def verified(self, name: str) -> bool:
+        """Whether the whole section was verified."""
+        return self._trusted or 0 not in self._sections[name].right
+
     def verify_range(self, name: str, begin: int, end: int) -> None:
         """The same of one range."""
-        if not self._trusted and begin < end:
+        if begin < end:
             section = self._sections[name]
             width, step = section.dtype.itemsize, section.step
             self._verify_pieces(name, range(begin * width // step, (end * width - 1) // step + 1))

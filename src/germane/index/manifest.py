@@ -7,7 +7,6 @@ does not name does not exist; a commit is the replacement of this file.
 import re
 import secrets
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -145,21 +144,6 @@ def recovery_meta(analyzer: Analyzer, text_fields: tuple[str, ...], generation: 
         "text_fields": list(text_fields),
         "generation": generation,
     }
-
-
-def settings_of(path: Path, meta: Mapping[str, Any]) -> tuple[Analyzer, tuple[str, ...]]:
-    """The analyser and the text fields that the segment with these meta data was made with."""
-    try:
-        analyzer = Analyzer.from_dict(meta["analyzer"])
-        same = analyzer.fingerprint == meta["fingerprint"]
-        text_fields = tuple(str(name) for name in meta["text_fields"])
-        if not text_fields:
-            raise ValueError("no text fields")
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise IndexFormatError(f"{path} does not say how its documents were analysed") from None
-    if not same:
-        raise IndexFormatError(f"{path} was analysed by other rules")
-    return analyzer, text_fields
 
 
 def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:

@@ -85,8 +85,9 @@ def merge_segments(
         ids = join_packed([live.segment.packed("id") for live in segments])
         merged.documents(choose_packed(ids, np.flatnonzero(np.concatenate(remap) >= 0)))
         if len(doc_len) and any(live.segment.keeps_order for live in segments):
+            several = [m[live.segment.several_values] for live, m in _in_order(segments, remap)]
             field_len = _join_fields(segments, remap, len(text_fields))
-            merged.sequences(_live_sequences(segments, remap), field_len)
+            merged.sequences(_live_sequences(segments, remap), field_len, _live(several))
         _merge_fields(merged, segments, remap, text_fields)
         youngest = max((generation_of(live.segment) for live in segments), default=0)
         merged.finish(
@@ -245,6 +246,17 @@ def _merge_forward(
         live.segment.container.release()
 
 
+def _in_order(segments: list[LiveSegment], remap: list[Integers]) -> list[tuple[LiveSegment, Integers]]:
+    """The segments that keep the order of words."""
+    return [(live, m) for live, m in zip(segments, remap, strict=True) if live.segment.keeps_order]
+
+
+def _live(docs: list[Integers]) -> Integers:
+    """The new numbers of documents, without the deleted ones."""
+    joined = np.concatenate(docs)
+    return joined[joined >= 0]
+
+
 def _join_fields(segments: list[LiveSegment], remap: list[Integers], n_fields: int) -> Integers:
     """The tokens of each field of the live documents; none where the order of words is not known."""
     lengths = []
@@ -260,9 +272,7 @@ def _join_fields(segments: list[LiveSegment], remap: list[Integers], n_fields: i
 
 def _live_sequences(segments: list[LiveSegment], remap: list[Integers]) -> Iterator[Words]:
     """The sequences of the live documents as they are: a document's terms keep their order, so each its place."""
-    for live, m in zip(segments, remap, strict=True):
-        if not live.segment.keeps_order:
-            continue
+    for live, m in _in_order(segments, remap):
         at = live.segment.sequence_at
         for begin in range(0, live.segment.n_docs, STEP):
             end = min(begin + STEP, live.segment.n_docs)

@@ -31,13 +31,13 @@ from germane.index.manifest import (
     files_of,
     read_manifest,
     recovery_meta,
-    settings_of,
     whole_number,
 )
 from germane.index.merge import generation_of, merged_from
 from germane.index.segment import Segment
 from germane.index.stored_fields import StoredReader
 from germane.schema import Response
+from germane.text import Analyzer
 from germane.types import Document
 
 _NAMED = 5
@@ -131,7 +131,7 @@ class _Repair:
             raise IndexFormatError(
                 f"{path} is damaged, and no segment in {self.folder} tells how the index was made: nothing can be saved"
             )
-        analyzer, text_fields = settings_of(settings.path, settings.container.meta)
+        analyzer, text_fields = _settings_of(settings)
         deletions = self._deletions_without_manifest()
         self._drop_replaced(segments, deletions)
         newest = max([generation_of(segment) for segment in segments] + [found[0] for found in deletions.values()])
@@ -149,7 +149,7 @@ class _Repair:
         for path in files_of(self.folder, "segment"):
             try:
                 segment = Segment(path)
-                settings_of(path, segment.container.meta)
+                _settings_of(segment)
                 segments.append(segment)
             except GermaneError as error:
                 self.lost.append(f"all documents of {path.name}: {error}")
@@ -349,3 +349,19 @@ def _checksum_right(path: Path) -> bool:
         return checksum_right(read_regular(path, MAX_BYTES))
     except OSError:
         return False
+
+
+def _settings_of(segment: Segment) -> tuple[Analyzer, tuple[str, ...]]:
+    """The analyser and the text fields that a segment was made with."""
+    meta = segment.container.meta
+    try:
+        analyzer = Analyzer.from_dict(meta["analyzer"])
+        same = analyzer.fingerprint == meta["fingerprint"]
+        text_fields = tuple(str(name) for name in meta["text_fields"])
+        if not text_fields:
+            raise ValueError("no text fields")
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise IndexFormatError(f"{segment.path} does not say how its documents were analysed") from None
+    if not same:
+        raise IndexFormatError(f"{segment.path} was analysed by other rules")
+    return analyzer, text_fields

@@ -63,6 +63,7 @@ SECTIONS = (
         "seq_words", "order", ("<u4",), None, "each document's tokens in order, as places in its own list of terms"
     ),
     Section("field_len", "order", ("|u1", "<u2", "<u4"), None, "tokens of each text field, document by document"),
+    Section("seq_several", "order", ("<u4",), None, "the documents that have a text field of several values"),
     Section("stored", "stored", ("|u1",), None, "the fields as they came: JSON lines in Zstandard blocks"),
     Section("stored_at", "stored", ("<i8",), None, "where each block begins, and the last one's end"),
     Section("stored_last", "stored", ("<i8",), None, "documents up to the end of each block"),

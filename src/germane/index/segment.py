@@ -154,11 +154,12 @@ class Segment:
     def _find_term(self, term: bytes) -> int:
         """The term's number, or -1; only what is looked at is read."""
         data, offsets = self.container.lazily("term_bytes"), self.container["term_offsets"]
-        low, high = 0, self.n_terms
+        low, high, verified = 0, self.n_terms, self.container.verified("term_bytes")
         while low < high:
             middle = (low + high) >> 1
             begin, end = int(offsets[middle]), int(offsets[middle + 1])
-            self.container.verify_range("term_bytes", begin, end)
+            if not verified:
+                self.container.verify_range("term_bytes", begin, end)
             found = data[begin:end].tobytes()
             if found == term:
                 return middle
@@ -343,6 +344,11 @@ class Segment:
     def field_len(self) -> npt.NDArray[np.uint32]:
         """Tokens of each text field (document × field); all 0 of a document whose order of words is not known."""
         return self.container["field_len"].astype(np.uint32).reshape(self.n_docs, -1)
+
+    @property
+    def several_values(self) -> npt.NDArray[np.uint32]:
+        """The documents, ascending, that have a text field of several values."""
+        return self.container["seq_several"]
 
     @cached_property
     def sequence_len(self) -> Integers:

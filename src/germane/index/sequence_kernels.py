@@ -171,20 +171,20 @@ def keep_marked(words, table, first_block, df, docs, n, marks, block_docs, extra
 
 
 @inner
-def ask_ahead(docs, rows, c, forward, sequences):
+def ask_ahead(docs, c, forward, sequences):
     """Fetch into the cache what the documents a few places behind candidate c will need."""
     if c + 2 * AHEAD < len(docs):
-        soon, row = docs[c + 2 * AHEAD], rows[c + 2 * AHEAD]
+        soon = docs[c + 2 * AHEAD]
         prefetch(forward.at, soon)
         prefetch(forward.n_unique, soon)
         prefetch(forward.term_bits, soon)
-        prefetch(sequences.at, row)
-        prefetch(sequences.field_len, row * sequences.n_fields)
+        prefetch(sequences.at, soon)
+        prefetch(sequences.field_len, soon * sequences.n_fields)
     if c + AHEAD < len(docs):
         for line in range(4):
             prefetch(forward.words, forward.at[docs[c + AHEAD]] + 16 * line)
         for line in range(3):
-            prefetch(sequences.bytes, 4 * sequences.at[rows[c + AHEAD]] + 64 * line)
+            prefetch(sequences.bytes, 4 * sequences.at[docs[c + AHEAD]] + 64 * line)
 
 
 @inner
@@ -305,10 +305,10 @@ def holds_near(slop, which, spots, spot_ends, used):
 
 
 @kernel
-def find_phrase(forward, gaps, sequences, docs, rows, terms, which, slop, spots, scratch, out):
-    """out[c] = whether document docs[c], whose sequence is number rows[c], holds the phrase in one of its fields.
+def find_phrase(forward, gaps, sequences, docs, field, terms, which, slop, spots, scratch, out):
+    """out[c] = whether document docs[c] holds the phrase in the field, in any one where `field` is -1.
 
-    The phrase is `terms[which]`, of two terms at least, `terms` ascending, each once; the rule is that of
+    The phrase is `terms[which]`, `terms` ascending, each once; the rule is that of
     `index.sequences`. `gaps`: the forward lists as bytes. `spots` has room for the longest sequence, `scratch` for
     three numbers a term.
     """
@@ -316,18 +316,18 @@ def find_phrase(forward, gaps, sequences, docs, rows, terms, which, slop, spots,
     m, n = len(which), len(terms)
     places, spot_ends, used = scratch[0], scratch[1], scratch[2]
     for c in range(len(docs)):
-        ask_ahead(docs, rows, c, forward, sequences)
+        ask_ahead(docs, c, forward, sequences)
         out[c] = False
         if not find_places(forward, gaps, docs[c], terms, places):
             continue
-        at, bits = sequences.at[rows[c]], bits_needed(np.int64(forward.n_unique[docs[c]]) - 1)
+        at, bits = sequences.at[docs[c]], bits_needed(np.int64(forward.n_unique[docs[c]]) - 1)
         end = np.int64(0)
         for f in range(sequences.n_fields):
             begin = end
-            end += np.int64(sequences.field_len[rows[c] * sequences.n_fields + f])
-            if end - begin < m:
+            end += np.int64(sequences.field_len[docs[c] * sequences.n_fields + f])
+            if end - begin < m or (field >= 0 and f != field):
                 continue
-            if slop == 0 and bits > 0 and m * bits <= WINDOW:
+            if slop == 0 and m > 1 and bits > 0 and m * bits <= WINDOW:
                 out[c] = holds_run(sequences, at, bits, begin, end, which, places)
             else:
                 find_spots(sequences, at, bits, begin, end, places, n, spots, spot_ends)
@@ -337,22 +337,22 @@ def find_phrase(forward, gaps, sequences, docs, rows, terms, which, slop, spots,
 
 
 @kernel
-def count_in_field(forward, gaps, sequences, docs, rows, terms, field, places, out):
-    """out[c] = how often document docs[c], whose sequence is number rows[c], holds the one of `terms` in the field.
+def count_in_field(forward, gaps, sequences, docs, field, terms, places, out):
+    """out[c] = how often document docs[c] holds the one of `terms` in the field.
 
     `gaps`: the forward lists as bytes; `places`: room for one.
     """
     forward, sequences = ForwardArrays(*forward), SequenceArrays(*sequences)
     for c in range(len(docs)):
-        ask_ahead(docs, rows, c, forward, sequences)
+        ask_ahead(docs, c, forward, sequences)
         out[c] = 0
         if not find_places(forward, gaps, docs[c], terms, places):
             continue
-        begin, first = np.int64(0), rows[c] * sequences.n_fields
+        begin, first = np.int64(0), docs[c] * sequences.n_fields
         for f in range(field):
             begin += np.int64(sequences.field_len[first + f])
         end = begin + np.int64(sequences.field_len[first + field])
-        at, bits = sequences.at[rows[c]], bits_needed(np.int64(forward.n_unique[docs[c]]) - 1)
+        at, bits = sequences.at[docs[c]], bits_needed(np.int64(forward.n_unique[docs[c]]) - 1)
         if bits == 0:
             out[c] = end - begin
             continue

@@ -1,192 +1,259 @@
-"""Which documents hold these words in this order, near each other, or in this field?
+"""Which documents hold words in a certain order, or in a certain field.
 
-The posting lists say which documents hold all the words; the order of words (`index.sequence_kernels`) decides which of
-them hold the phrase. Terms are named by their numbers in the segment, -1 standing for one that it does not hold;
-documents that are deleted are found too, as in the posting lists.
+Candidates hold all the words; the order of words that the segment keeps (`index.sequence_kernels`) decides which of
+them hold the phrase. A phrase lies within one value of one field, and stop words do not count: the words are those that
+the analyser keeps.
 
-**Positions** count terms: what the analyser drops, stop words above all, takes no place, neither in a document nor in a
-phrase. So "state of the art" is the two terms of "state art", next to each other. The items of a field that is a list
-follow one another; from one field to another nothing is near.
+The words q_1 ... q_n are at the positions p_1 ... p_n with `slop` moves if max(p_i - i) - min(p_i - i) <= slop, no
+position serving twice: 0 asks for the words side by side in this order, 1 allows a word between two of them, 2 lets
+two neighbours change places. This is Lucene's measure of a sloppy phrase.
 
-**The rule.** A phrase of the terms w_0 ... w_(m-1) with slop n matches where there are m different positions p_0 ...
-p_(m-1) of one field, p_i holding w_i, such that
-
-    max_i (p_i - i) - min_i (p_i - i) <= n
-
-With n = 0 the terms stand next to each other in the order of the phrase. Larger n is the sloppy phrase of Lucene: the
-terms may be moved apart by n places in all; to swap two neighbours takes 2.
-
-Of documents whose order of words is not kept (`--no-positions`, indexes of earlier versions) the stored text is
-analysed once more. That takes far longer; where there is no text, as after an import from CIFF, it is refused.
+The stored text is analysed again where the order is not kept (`--no-positions`, indexes of earlier versions), and where
+a phrase was found in a document that has a field of several values, which follow one another in the sequence. Where
+there is no text either, as after an import from CIFF, the question is refused. Terms are numbers of the segment, -1 one
+that it does not hold; deleted documents are found too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from germane.arrays import Integers
+from germane.arrays import Integers, Mask
 from germane.errors import IndexFormatError, ParameterError
-from germane.index import sequence_kernels
 from germane.index.blocks import BLOCK
-from germane.index.manifest import settings_of
-from germane.index.segment import ForwardArrays, Segment, SequenceArrays, place_bits
-from germane.text.bulk import BulkAnalyzer
+from germane.index.segment import Segment
+from germane.text import Analyzer
 from germane.types import text_of
 
 MAX_TERMS = 255
 """Terms of a phrase."""
-MUCH_LONGER = 32
+_MANY = 16
+"""Stored documents are read one by one where fewer than one of so many is wanted."""
+_MUCH_LONGER = 32
 """A list so much longer than that of the candidates is looked at where these may be; another one as a whole."""
-READ_AGAIN = 1024
-"""Documents whose stored text is analysed at a time."""
+_ANY_FIELD = -1
 _NOTHING = np.empty(0, np.int64)
 
 
-def documents_with_phrase(segment: Segment, term_numbers: Sequence[int], slop: int = 0) -> Integers:
-    """The documents, ascending, that hold the terms as a phrase in one field; see the rule above."""
-    if not 0 < len(term_numbers) <= MAX_TERMS:
-        raise ParameterError(f"a phrase has 1 to {MAX_TERMS} words that are searched, not {len(term_numbers)}")
-    if type(slop) is not int or slop < 0:
-        raise ParameterError(f"the slop of a phrase is a whole number, 0 or more, not {slop!r}")
+class TextFields(NamedTuple):
+    """How the texts of an index become terms, and which fields are texts."""
+
+    analyzer: Analyzer
+    names: tuple[str, ...]
+
+    def sequences(self, fields: dict[str, Any]) -> Iterator[list[str]]:
+        """The terms of each value of the text fields, in order."""
+        for name in self.names:
+            value = fields.get(name)
+            for item in value if isinstance(value, list) else (value,):
+                if item is not None:
+                    yield self.analyzer.terms(text_of({name: item}, (name,)))
+
+
+# -- phrases -----------------------------------------------------------------------------------------------------------
+
+
+def documents_with_phrase(segment: Segment, term_numbers: Sequence[int], slop: int, texts: TextFields) -> Integers:
+    """The documents, ascending, that hold the terms as a phrase with so many moves; deleted ones included."""
+    return _with_phrase(segment, term_numbers, slop, _ANY_FIELD, texts, texts)
+
+
+def documents_with_phrase_in_field(
+    segment: Segment, term_numbers: Sequence[int], slop: int, field: str, texts: TextFields
+) -> Integers:
+    """The documents, ascending, that hold the terms as a phrase in this field; deleted ones included."""
+    return _with_phrase(segment, term_numbers, slop, _field_number(field, texts), texts, texts._replace(names=(field,)))
+
+
+def _with_phrase(
+    segment: Segment, term_numbers: Sequence[int], slop: int, field: int, texts: TextFields, asked: TextFields
+) -> Integers:
+    if len(term_numbers) > MAX_TERMS:
+        raise ParameterError(f"a phrase has at most {MAX_TERMS} words, not {len(term_numbers)}")
     candidates = documents_with_all(segment, term_numbers)
-    if len(term_numbers) == 1:
+    if len(term_numbers) == 1 and field == _ANY_FIELD:
         return candidates
+    known, doubtful = _known_and_unknown(segment, candidates, texts)
+    if len(known):
+        known = known[_hold_phrase(segment, known, term_numbers, slop, field)]
+        if len(segment.several_values) and len(term_numbers) > 1:
+            several = np.isin(known, segment.several_values)
+            known, doubtful = known[~several], np.sort(np.concatenate([known[several], doubtful]))
+    if not len(doubtful):
+        return known
+    phrase = segment.terms(np.array(term_numbers, np.int64))
+    right = _verified(segment, doubtful, asked, lambda held: holds_phrase(held, phrase, slop))
+    return np.sort(np.concatenate([known, right]))
+
+
+def _hold_phrase(segment: Segment, docs: Integers, term_numbers: Sequence[int], slop: int, field: int) -> Mask:
+    """Whether each document holds the phrase, the values of a field taken as one; the order of words is known."""
+    from germane.index.sequence_kernels import find_phrase
+
     distinct = sorted(set(term_numbers))
     terms, which = np.array(distinct), np.array([distinct.index(term) for term in term_numbers])
-    found = []
-    for docs, rows, forward, sequences in _in_order(segment, candidates):
-        longest = int(segment.doc_len[docs].max(initial=0))
-        holds, spots, scratch = (
-            np.empty(len(docs), np.bool_),
-            np.empty(longest, np.uint32),
-            np.empty((3, len(terms)), np.int64),
-        )
-        sequence_kernels.find_phrase(
-            tuple(forward),
-            forward.words.view(np.uint8),
-            tuple(sequences),
-            docs,
-            rows,
-            terms,
-            which,
-            min(slop, 1 << 33),
-            spots,
-            scratch,
-            holds,
-        )
-        found.append(docs[holds])
-    return np.sort(np.concatenate([_NOTHING, *found]))
+    holds, spots = np.empty(len(docs), np.bool_), np.empty(int(segment.doc_len[docs].max()), np.uint32)
+    find_phrase(
+        *_arrays(segment, docs),
+        docs,
+        field,
+        terms,
+        which,
+        min(slop, 1 << 33),
+        spots,
+        np.empty((3, len(terms)), np.int64),
+        holds,
+    )
+    return holds
 
 
-def documents_with_terms_in_field(segment: Segment, field_index: int, term_numbers: Sequence[int]) -> Integers:
-    """The documents, ascending, that hold every one of the terms in the text field of this number."""
-    docs = documents_with_all(segment, term_numbers)
-    for term in dict.fromkeys(term_numbers):
-        docs = docs[_counts(segment, field_index, term, docs) > 0]
-    return docs
+def holds_phrase(held: Sequence[str], phrase: Sequence[str], slop: int) -> bool:
+    """Whether a sequence of terms holds the phrase with at most so many moves (see the top of this module)."""
+    positions: dict[str, list[int]] = {term: [] for term in phrase}
+    for position, term in enumerate(held):
+        if term in positions:
+            positions[term].append(position)
+    if not all(positions.values()):
+        return False
+    starts = {position - i for i, term in enumerate(phrase) for position in positions[term]}
+    return any(_fits(phrase, positions, start, slop) for start in starts)
 
 
-def field_counts(segment: Segment, field_index: int, term_number: int) -> tuple[Integers, Integers]:
-    """The documents that hold the term in the text field of this number, and how often each does there."""
+def _fits(phrase: Sequence[str], positions: dict[str, list[int]], start: int, slop: int) -> bool:
+    """Whether each word i can stand at a place from start + i to start + i + slop; the first free one will do."""
+    taken: set[int] = set()
+    for i, term in enumerate(phrase):
+        place = next((at for at in positions[term] if at >= start + i and at not in taken), None)
+        if place is None or place > start + i + slop:
+            return False
+        taken.add(place)
+    return True
+
+
+# -- fields ------------------------------------------------------------------------------------------------------------
+
+
+def documents_with_terms_in_field(
+    segment: Segment, term_numbers: Sequence[int], field: str, texts: TextFields
+) -> Integers:
+    """The documents, ascending, that hold any of the terms in this field; deleted ones included."""
+    found = [field_counts(segment, number, field, texts)[0] for number in dict.fromkeys(term_numbers) if number >= 0]
+    return found[0] if len(found) == 1 else np.unique(np.concatenate([_NOTHING, *found]))
+
+
+def field_counts(segment: Segment, term_number: int, field: str, texts: TextFields) -> tuple[Integers, Integers]:
+    """The documents, ascending, that hold the term in this field, and how often they do."""
     docs = documents_with_all(segment, [term_number])
-    counts = _counts(segment, field_index, term_number, docs)
+    known, unknown = _known_and_unknown(segment, docs, texts)
+    counts = np.zeros(len(docs), np.int64)
+    if len(known):
+        from germane.index.sequence_kernels import count_in_field
+
+        own, place, terms = np.empty(len(known), np.int64), np.empty(1, np.int64), np.array([term_number])
+        count_in_field(*_arrays(segment, known), known, _field_number(field, texts), terms, place, own)
+        counts[np.searchsorted(docs, known)] = own
+    if len(unknown):
+        term, asked = segment.term(term_number), texts._replace(names=(field,))
+        held = [sum(values.count(term) for values in own) for _, own in _texts(segment, unknown, asked)]
+        counts[np.searchsorted(docs, unknown)] = held
     return docs[counts > 0], counts[counts > 0]
 
 
-def field_lengths(segment: Segment) -> Integers:
+def field_lengths(segment: Segment, texts: TextFields) -> Integers:
     """The tokens of each text field of each document (document × field)."""
-    if segment.keeps_order and np.array_equal(segment.sequence_len, segment.doc_len):
-        return segment.field_len.astype(np.int64)
-    n_fields = len(settings_of(segment.path, segment.container.meta)[1])
-    lengths = np.zeros((segment.n_docs, n_fields), np.int64)
-    for docs, rows, _, sequences in _in_order(segment, np.arange(segment.n_docs)):
-        lengths[docs] = sequences.field_len.reshape(-1, sequences.n_fields)[rows]
+    lengths = np.zeros((segment.n_docs, len(texts.names)), np.int64)
+    known, unknown = _known_and_unknown(segment, np.arange(segment.n_docs), texts)
+    if len(known):
+        lengths[known] = segment.field_len[known]
+    if len(unknown):
+        for i, name in enumerate(texts.names):
+            for doc, own in _texts(segment, unknown, texts._replace(names=(name,))):
+                lengths[doc, i] = sum(map(len, own))
     return lengths
 
 
+def _field_number(field: str, texts: TextFields) -> int:
+    if field not in texts.names:
+        raise ParameterError(f"'{field}' is not one of the text fields: {', '.join(texts.names)}")
+    return texts.names.index(field)
+
+
+# -- documents that hold words -----------------------------------------------------------------------------------------
+
+
 def documents_with_all(segment: Segment, term_numbers: Sequence[int]) -> Integers:
-    """The documents, ascending, that hold every one of the terms: those of the rarest, thinned by the others."""
-    if not term_numbers or min(term_numbers) < 0:
+    """The documents, ascending, that hold all of the terms: the rarest one's, then those of them that hold the next."""
+    if min(term_numbers, default=-1) < 0:
         return _NOTHING
-    terms = sorted(set(term_numbers), key=lambda term: (segment.df[term], term))
+    terms = sorted(set(term_numbers), key=lambda number: (int(segment.df[number]), number))
     segment.verify_lists(terms)
     n = int(segment.df[terms[0]])
     docs, room = np.empty(n + 1, np.int64), np.empty((2, BLOCK), np.uint32)
     docs[:n] = segment.postings(terms[0])[0]
     for term in terms[1:]:
+        from germane.index.sequence_kernels import keep_holding, keep_marked
+
         first, df = int(segment.first_block[term]), int(segment.df[term])
-        if df > MUCH_LONGER * n:
-            n = sequence_kernels.keep_holding(*segment.blocks, first, df, docs, n, *room)
+        if df > _MUCH_LONGER * n:
+            n = keep_holding(*segment.blocks, first, df, docs, n, *room)
         else:
-            marks = np.zeros((segment.n_docs >> 6) + 1, np.uint64)
-            n = sequence_kernels.keep_marked(*segment.blocks, first, df, docs, n, marks, *room)
+            n = keep_marked(*segment.blocks, first, df, docs, n, np.zeros((segment.n_docs >> 6) + 1, np.uint64), *room)
     return docs[:n]
 
 
-def _counts(segment: Segment, field: int, term: int, candidates: Integers) -> Integers:
-    """How often each of the documents, which hold the term, does so in the field."""
-    counts = np.zeros(segment.n_docs if len(candidates) else 0, np.int64)
-    for docs, rows, forward, sequences in _in_order(segment, candidates):
-        if not 0 <= field < sequences.n_fields:
-            raise ParameterError(f"there is no text field number {field}: {segment.path} has {sequences.n_fields}")
-        own, place = np.empty(len(docs), np.int64), np.empty(1, np.int64)
-        sequence_kernels.count_in_field(
-            tuple(forward),
-            forward.words.view(np.uint8),
-            tuple(sequences),
-            docs,
-            rows,
-            np.array([term]),
-            field,
-            place,
-            own,
-        )
-        counts[docs] = own
-    return counts[candidates]
+def documents_with_any(segment: Segment, term_numbers: Sequence[int]) -> Integers:
+    """The documents, ascending, that hold one of the terms at least."""
+    if len(term_numbers) == 1:
+        return segment.postings(term_numbers[0])[0].astype(np.int64)
+    held = np.zeros(segment.n_docs, np.bool_)
+    for number in term_numbers:
+        held[segment.postings(number)[0]] = True
+    return np.flatnonzero(held)
 
 
-_InOrder = tuple[Integers, Integers, ForwardArrays, SequenceArrays]
+# -- the order of words ------------------------------------------------------------------------------------------------
 
 
-def _in_order(segment: Segment, docs: Integers) -> Iterator[_InOrder]:
-    """The documents with their sequences: those that are kept at once, then the others, some at a time.
-
-    Each part is documents, the number of each one's sequence, the forward lists and the sequences.
-    """
-    unknown = docs
-    if segment.keeps_order:
-        known = segment.sequence_len[docs] == segment.doc_len[docs]
-        kept, unknown = (docs, _NOTHING) if known.all() else (docs[known], docs[~known])
-        yield kept, kept, segment.forward_arrays(kept), segment.sequence_arrays(kept)
-    for begin in range(0, len(unknown), READ_AGAIN):
-        some = unknown[begin : begin + READ_AGAIN]
-        yield some, np.arange(len(some)), segment.forward_arrays(some), _read_again(segment, some)
+def _known_and_unknown(segment: Segment, docs: Integers, texts: TextFields) -> tuple[Integers, Integers]:
+    """The documents whose order of words the segment keeps, and the others."""
+    if not segment.keeps_order:
+        return _NOTHING, docs
+    if segment.field_len.shape[1] != len(texts.names):
+        raise segment.container.damage("lengths of other fields than the index has")
+    known = segment.sequence_len[docs] == segment.doc_len[docs]
+    return (docs, _NOTHING) if known.all() else (docs[known], docs[~known])
 
 
-def _read_again(segment: Segment, docs: Integers) -> SequenceArrays:
-    """The sequences of these documents, from their stored text."""
-    analyzer, text_fields = settings_of(segment.path, segment.container.meta)
-    bulk = BulkAnalyzer(analyzer)
-    stored = (segment.stored.fields(doc) for doc in docs.tolist())
-    ids, text_ends = bulk.analyze([text_of(fields, (name,)) for fields in stored for name in text_fields])
-    field_len = np.diff(text_ends, prepend=0).reshape(len(docs), -1)
-    lengths = field_len.sum(axis=1)
-    starts, terms, _ = segment.forward_of(docs)
-    rows, n_unique = np.arange(len(docs)), np.diff(starts)
-    held = np.repeat(rows, n_unique) << 32 | terms
-    wanted = np.repeat(rows, lengths) << 32 | np.maximum(segment.find_terms(bulk.terms), 0)[ids]
-    at = np.searchsorted(held, wanted)
-    if not np.array_equal(lengths, segment.doc_len[docs]) or not np.array_equal(np.append(held, -1)[at], wanted):
-        raise IndexFormatError(
-            f"{segment.path} does not keep the order of words, and has no text to find it in: phrases and words in one "
-            "field cannot be looked for; index that collection again from its documents"
-        )
-    places, ends = (at - np.repeat(starts[:-1], lengths)).astype(np.uint32), np.cumsum(lengths)
-    sizes = (lengths * place_bits(n_unique) + 31) >> 5
-    words = np.zeros(int(sizes.sum()) + BLOCK, np.uint32)
-    sequence_kernels.pack_sequences(places, ends, n_unique, words)
-    words.flags.writeable = False  # as those of a file are: one type of array for the kernels
-    begins = np.concatenate([[0], np.cumsum(sizes)])
-    return SequenceArrays(
-        words, words.view(np.uint8), begins, field_len.astype(np.uint32).reshape(-1), len(text_fields)
-    )
+def _arrays(segment: Segment, docs: Integers) -> tuple[Any, Any, Any]:
+    """What the kernels read: the forward lists, also as bytes, and the sequences; those of `docs` are verified."""
+    forward = segment.forward_arrays(docs)
+    return tuple(forward), forward.words.view(np.uint8), tuple(segment.sequence_arrays(docs))
+
+
+def _verified(
+    segment: Segment, candidates: Integers, texts: TextFields, accepts: Callable[[list[str]], bool]
+) -> Integers:
+    """The candidates one of whose sequences of terms is accepted."""
+    found = [doc for doc, own in _texts(segment, candidates, texts) if any(map(accepts, own))]
+    return np.array(found, np.int64)
+
+
+def _texts(segment: Segment, docs: Integers, texts: TextFields) -> Iterator[tuple[int, list[list[str]]]]:
+    """The documents and their sequences of terms, from the stored text; an error where there is none."""
+    for doc, fields in _stored(segment, docs):
+        if not fields and segment.doc_len[doc]:
+            raise IndexFormatError(
+                f"{segment.path} keeps neither the order of words nor the text of its documents: phrases and words in "
+                "one field cannot be looked for; index that collection again from its documents"
+            )
+        yield doc, list(texts.sequences(fields))
+
+
+def _stored(segment: Segment, docs: Integers) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Document numbers and stored fields."""
+    if len(docs) * _MANY < segment.n_docs:
+        yield from ((doc, segment.stored.fields(doc)) for doc in docs.tolist())
+        return
+    wanted = set(docs.tolist())
+    yield from ((doc, fields) for doc, fields in enumerate(segment.stored.all_fields()) if doc in wanted)

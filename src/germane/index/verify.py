@@ -138,6 +138,12 @@ def _field_len(segment: "Segment") -> str | None:
     return None if good else "the lengths of fields do not add up to those of documents"
 
 
+def _several(segment: "Segment") -> str | None:
+    docs = segment.container.raw("seq_several").astype(np.int64)
+    good = not len(docs) or (docs[-1] < segment.n_docs and np.all(docs[1:] > docs[:-1]))
+    return None if good else "documents of several values do not ascend"
+
+
 def _sequence_words(segment: "Segment") -> str | None:
     good = segment.container.length("seq_words") == int(segment.sequence_at[-1]) + PADDING
     return None if good else "sequences of words do not follow one another"
@@ -175,6 +181,7 @@ RULES: dict[str, SegmentRule] = {
     "id_order": _below("id_order", lambda s: s.n_docs, "the order of ids is not a permutation"),
     "seq_words": _sequence_words,
     "field_len": _field_len,
+    "seq_several": _several,
     "stored_at": _stored_at,
     "stored_last": _stored_last,
 }

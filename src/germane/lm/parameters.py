@@ -14,8 +14,11 @@ from germane.errors import ParameterError
 
 Choice = TypeVar("Choice")
 
-SMALLEST, LARGEST = 1e-15, 1e15
+SMALLEST, LARGEST = 1e-30, 1e30
 """The range of a positive parameter. Beyond it numbers overflow, or are lost beside the counts."""
+
+EDGE = 1e-15
+"""What a share that must be neither 0 nor 1 keeps from both."""
 
 SUM_TOLERANCE = 1e-9
 """How far from 1 the sum of a probability distribution may be before it is refused."""

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm.model import LanguageModel, add_up
-from germane.lm.parameters import SMALLEST, fraction, positive, whole
+from germane.lm.parameters import EDGE, fraction, positive, whole
 
 
 class Size(StrEnum):
@@ -195,9 +195,9 @@ class Laplace:
 
 def _for_ranking(name: str, value: float) -> float:
     """`value` if 0 < value < 1, and not next to the ends."""
-    if not SMALLEST <= value <= 1.0 - SMALLEST:
+    if not EDGE <= value <= 1.0 - EDGE:
         raise ParameterError(
-            f"ranking needs 0 < {name} < 1, by {SMALLEST:g} at least, not {value}: at the ends the logarithm is of zero"
+            f"ranking needs 0 < {name} < 1, by {EDGE:g} at least, not {value}: at the ends the logarithm is of zero"
         )
     return value
 

@@ -31,6 +31,8 @@ ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
 ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
+LEAST_TOTAL = 1e-290
+"""A unit must not vanish."""
 PIECE = 4096
 """The threshold is looked at again after so many places of a chunk."""
 SPARSE = 16
@@ -110,7 +112,7 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
             t.rough = impact(t, m, np.float64(decoded.most[row]), 1.0) - t.value[t.top]
             t.value[t.top] += t.rough
         total += t.value[t.top]
-    m.unit = max(total, 5e-324) / ROOM_IN_UNITS
+    m.unit = max(total, LEAST_TOTAL) / ROOM_IN_UNITS
     rough = 0.0
     for i in range(m.n_terms):
         t = terms[i]

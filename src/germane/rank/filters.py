@@ -1,28 +1,30 @@
-"""Conditions on documents: plain values, evaluated over a whole segment at once by `mask_of`."""
+"""Filters: conditions on the values of fields that are not texts, and how they are written."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.errors import QueryError
-from germane.index.columns import KeywordColumn, NumericColumn
+from germane.index.columns import Column, NumericColumn, keyword_text
 from germane.index.segment import Segment
 
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?")
 _OPERATORS = (">=", "<=", ">", "<", "=")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(T\S*)?)?)?|(\d{4}) ([A-Za-z]{3})(?: (\d{1,2}))?")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldFilter:
-    """Documents with a value v of `field` such that low <= v <= high (or < where strict); `negated` turns it round.
+    """Documents with a value v of `field` such that low <= v <= high (or < where strict).
 
-    Values are compared as numbers where they and the bounds are numbers, as text otherwise; text bounds work for ISO
-    dates. A bound that is no number is an error for a field that holds nothing else. A document with several values
-    passes if one of them does. A document without the field never passes, but always passes the negated filter.
+    Values are compared as numbers where they and the bounds are numbers, as dates where they and the bounds are dates,
+    and as text otherwise; equal texts may differ in case. A bound that is a year or a month stands for all its days:
+    `2019..2020` holds the last day of 2020. A value that is neither number nor date never passes bounds that are
+    numbers. A document with several values passes if one of them does, a document without the field never.
     """
 
     field: str
@@ -30,90 +32,113 @@ class FieldFilter:
     high: str | None
     low_strict: bool = False
     high_strict: bool = False
-    negated: bool = False
+
+    @property
+    def is_value(self) -> bool:
+        """Whether one value is asked for, not a range."""
+        return self.low is not None and self.low == self.high and not (self.low_strict or self.high_strict)
 
     def passes(self, segment: Segment) -> npt.NDArray[np.bool_]:
-        """True for each document of the segment with such a value, whether negated or not."""
+        """True for each document of the segment with such a value."""
         column = segment.column(self.field)
-        if column is None:
-            return np.zeros(segment.n_docs, np.bool_)
-        return self._numbers(column) if isinstance(column, NumericColumn) else self._keywords(column)
+        if isinstance(column, NumericColumn) and self.wrong_number() is None:
+            return self._numbers(column.values)
+        return _with_value(segment, column, self._accepts)
 
-    def _numbers(self, column: NumericColumn) -> npt.NDArray[np.bool_]:
-        low, high = self._number(self.low), self._number(self.high)
-        passed = ~np.isnan(column.values)
-        if low is not None:
-            passed &= column.values > low if self.low_strict else column.values >= low
-        if high is not None:
-            passed &= column.values < high if self.high_strict else column.values <= high
-        return passed
+    def wrong_number(self) -> str | None:
+        """The bound that no field of numbers can be compared with, if there is one."""
+        return next((bound for bound in self._bounds if _number(bound) is None), None)
 
-    def _number(self, bound: str | None) -> float | None:
-        if bound is None:
-            return None
-        if bound in ("true", "false"):
-            return float(bound == "true")
-        try:
-            return float(bound)
-        except ValueError:
-            raise QueryError(f"the field holds numbers, '{bound}' is none", field=self.field) from None
+    @property
+    def _bounds(self) -> list[str]:
+        return [bound for bound in (self.low, self.high) if bound is not None]
 
-    def _keywords(self, column: KeywordColumn) -> npt.NDArray[np.bool_]:
-        good = np.array([self._accepts(value) for value in column.values], np.bool_)
-        docs = np.repeat(np.arange(len(column.starts) - 1), np.diff(column.starts))
-        passed = np.zeros(len(column.starts) - 1, np.bool_)
-        passed[docs[good[column.codes]]] = True
+    def _numbers(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        passed = ~np.isnan(values)
+        if self.low is not None and (low := _number(self.low)) is not None:
+            passed &= values > low if self.low_strict else values >= low
+        if self.high is not None and (high := _number(self.high)) is not None:
+            passed &= values < high if self.high_strict else values <= high
         return passed
 
     def _accepts(self, value: str) -> bool:
-        bounds = [bound for bound in (self.low, self.high) if bound is not None]
-        if all(_NUMBER.fullmatch(text) for text in (value, *bounds)):
-            number = np.array([float(value)])
-            return bool(self._numbers(NumericColumn(number))[0])
-        if self.low is not None and self.low == self.high:
-            return value.casefold() == self.low.casefold()
-        above = self.low is None or value > self.low or (value == self.low and not self.low_strict)
-        below = self.high is None or value < self.high or (value == self.high and not self.high_strict)
+        bounds = self._bounds
+        numbers = all(_NUMBER.fullmatch(bound) for bound in bounds)
+        if numbers and _NUMBER.fullmatch(value):
+            return bool(self._numbers(np.array([float(value)]))[0])
+        dates = [iso_date(bound) for bound in bounds]
+        day = iso_date(value)
+        if day is not None and None not in dates:
+            return self._between(lambda bound: day[: len(bound)], iso_date(self.low or ""), iso_date(self.high or ""))
+        if numbers:
+            return False
+        if self.is_value:
+            return value.casefold() == bounds[0].casefold()
+        return self._between(lambda bound: value, self.low, self.high)
+
+    def _between(self, at: Callable[[str], str], low: str | None, high: str | None) -> bool:
+        """Whether the value, as precise as each bound wants it (`at`), lies between the bounds."""
+        above = low is None or at(low) > low or (at(low) == low and not self.low_strict)
+        below = high is None or at(high) < high or (at(high) == high and not self.high_strict)
         return above and below
 
 
 @dataclass(frozen=True, slots=True)
-class HoldsTerm:
-    """Documents that hold an index term; `negated` turns it round."""
+class StartsWith:
+    """Documents with a value of `field` that begins with the prefix, whatever the case of its letters."""
 
-    term: str
-    negated: bool = False
+    field: str
+    prefix: str
 
     def passes(self, segment: Segment) -> npt.NDArray[np.bool_]:
-        """True for each document of the segment that holds the term, whether negated or not."""
-        passed = np.zeros(segment.n_docs, np.bool_)
-        number = int(segment.find_terms([self.term])[0])
-        if number >= 0:
-            docs, _ = segment.postings(number)
-            passed[docs] = True
+        """True for each document of the segment with such a value."""
+        prefix = self.prefix.casefold()
+        return _with_value(segment, segment.column(self.field), lambda value: value.casefold().startswith(prefix))
+
+
+def _with_value(segment: Segment, column: Column | None, accepts: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+    """True for each document that has a value which is accepted, as text; each distinct value is asked for once."""
+    passed = np.zeros(segment.n_docs, np.bool_)
+    if column is None:
         return passed
+    if isinstance(column, NumericColumn):
+        distinct, codes = np.unique(column.values, return_inverse=True)
+        good = np.array([value == value and accepts(keyword_text(value)) for value in distinct.tolist()], np.bool_)
+        return good[codes]
+    good = np.array([accepts(value) for value in column.values], np.bool_)
+    docs = np.repeat(np.arange(len(column.starts) - 1), np.diff(column.starts))
+    passed[docs[good[column.codes]]] = True
+    return passed
 
 
-Filter: TypeAlias = FieldFilter | HoldsTerm
+def iso_date(text: str) -> str | None:
+    """The date as YYYY, YYYY-MM or YYYY-MM-DD, a time behind it kept; None for what is none.
+
+    >>> iso_date("2020/3/1"), iso_date("2020 Mar"), iso_date("in press")
+    ('2020-03-01', '2020-03', None)
+    """
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, time, medline_year, name, medline_day = found.groups()
+    if medline_year is not None:
+        if name.lower() not in _MONTHS:
+            return None
+        year, month, day = medline_year, str(_MONTHS.index(name.lower()) + 1), medline_day
+    parts = [year, *(f"{int(part):02}" for part in (month, day) if part is not None)]
+    return "-".join(parts) + (time or "")
 
 
-def mask_of(condition: Filter, segment: Segment) -> npt.NDArray[np.bool_]:
-    """True for each document of the segment that satisfies the condition."""
-    passed = condition.passes(segment)
-    return ~passed if condition.negated else passed
+def _number(bound: str) -> float | None:
+    if bound in ("true", "false"):
+        return float(bound == "true")
+    try:
+        return float(bound)
+    except ValueError:
+        return None
 
 
-def filter_to_dict(condition: Filter) -> dict[str, Any]:
-    """As JSON has it: what `filter_from_dict` reads."""
-    return asdict(condition)
-
-
-def filter_from_dict(content: Mapping[str, Any]) -> Filter:
-    """What `filter_to_dict` gave."""
-    return HoldsTerm(**content) if "term" in content else FieldFilter(**content)
-
-
-def parse_filter(field: str, test: str, *, negated: bool = False) -> FieldFilter:
+def parse_filter(field: str, test: str) -> FieldFilter:
     """Read what stands behind `field:` - a value, `low..high`, or an operator and a value."""
     for operator in _OPERATORS:
         if test.startswith(operator):
@@ -121,13 +146,13 @@ def parse_filter(field: str, test: str, *, negated: bool = False) -> FieldFilter
             if not bound:
                 raise QueryError(f"'{field}:{test}' lacks a value", field=field)
             if operator == "=":
-                return FieldFilter(field, bound, bound, negated=negated)
+                return FieldFilter(field, bound, bound)
             if operator.startswith(">"):
-                return FieldFilter(field, bound, None, low_strict=operator == ">", negated=negated)
-            return FieldFilter(field, None, bound, high_strict=operator == "<", negated=negated)
+                return FieldFilter(field, bound, None, low_strict=operator == ">")
+            return FieldFilter(field, None, bound, high_strict=operator == "<")
     if ".." in test:
         low, _, high = test.partition("..")
         if not low and not high:
             raise QueryError(f"'{field}:{test}' needs at least one end of the range", field=field)
-        return FieldFilter(field, low or None, high or None, negated=negated)
-    return FieldFilter(field, test, test, negated=negated)
+        return FieldFilter(field, low or None, high or None)
+    return FieldFilter(field, test, test)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf, robertson_idf
-from germane.lm.parameters import SMALLEST, bounded, fraction, open_fraction, positive
+from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
 from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Collection, Plan, QueryTerm
@@ -202,7 +202,7 @@ class DCrossEntropy(RankingModel):
 
     def __post_init__(self) -> None:
         Dirichlet(self.mu)
-        bounded("lam", open_fraction("lam", self.lam), SMALLEST, 1.0 - SMALLEST)
+        bounded("lam", open_fraction("lam", self.lam), EDGE, 1.0 - EDGE)
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         if collection.entropy is None:

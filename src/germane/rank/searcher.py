@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.container import Identity
+from germane.index.sequences import TextFields, documents_with_any
 from germane.index.snapshot import Snapshot
 from germane.rank import document_kernels
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
-from germane.rank.filters import Filter, mask_of
+from germane.rank.conditions import Condition, mask_of
 from germane.rank.models import Documents, RankingModel, word_weights
 from germane.rank.plan import Collection, Plan, QueryTerm, checked
+from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, with_maxima
 from germane.rank.statistics import CollectionStatistics
 
@@ -26,6 +29,9 @@ class Hits(NamedTuple):
     scores: Floats
     segments: npt.NDArray[np.int64]
     docs: npt.NDArray[np.int64]
+
+
+NO_HITS = Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 class DocumentParts(NamedTuple):
@@ -66,8 +72,14 @@ class Searcher:
             (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
             for live in snapshot.segments
         ]
+        self._texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
         self._values: dict[RankingModel, list[DocumentValues]] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
+
+    @cached_property
+    def searchable(self) -> Searchable:
+        """What queries can name."""
+        return searchable_in(self.snapshot)
 
     def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
         """What `make` gives for every document of the snapshot, made once."""
@@ -114,11 +126,12 @@ class Searcher:
         model: RankingModel,
         k: int,
         *,
-        filters: Sequence[Filter] = (),
+        filters: Sequence[Condition] = (),
         priors: Sequence[Floats] | None = None,
         prune: bool = True,
         hint: Hits | None = None,
         statistics: CollectionStatistics | None = None,
+        wordless: bool = False,
     ) -> Hits:
         """The best k documents that hold at least one of the terms and pass all filters.
 
@@ -126,7 +139,15 @@ class Searcher:
         """
         plan = self.plan(weights, model, statistics)
         return self.search_plan(
-            plan, model, k, filters=filters, priors=priors, prune=prune, hint=hint, statistics=statistics
+            plan,
+            model,
+            k,
+            filters=filters,
+            priors=priors,
+            prune=prune,
+            hint=hint,
+            statistics=statistics,
+            wordless=wordless,
         )
 
     def search_plan(
@@ -135,24 +156,27 @@ class Searcher:
         model: RankingModel,
         k: int,
         *,
-        filters: Sequence[Filter] = (),
+        filters: Sequence[Condition] = (),
         priors: Sequence[Floats] | None = None,
         prune: bool = True,
         hint: Hits | None = None,
         statistics: CollectionStatistics | None = None,
+        wordless: bool = False,
     ) -> Hits:
         """The best k documents of a plan that `model` made; none for no plan.
 
         `priors`: log-priors, one array a segment. `prune=False` scores every matching document; the result is the same.
         `hint`: documents that pass all filters and are likely to be among the best, such as those of the query before
         feedback: k of them, scored first, tell what a result must reach, so that more can be skipped. The result is the
-        same. `statistics`: those the plan was made with, if not the index's own.
+        same. `statistics`: those the plan was made with, if not the index's own. `wordless`: documents that pass all
+        filters are found even if they hold none of the terms. Their score is then what the formula gives without
+        impacts and, without a plan, their prior alone.
         """
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
         k = min(k, max(self.snapshot.n_docs, 1))  # a kernel makes room for all k
         if plan is None:
-            return Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
+            return self._unranked(k, filters, priors) if wordless else NO_HITS
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
         terms, values = self._term_arrays(plan), self._document_values(model, priors, statistics)
         threshold = -np.inf
@@ -161,14 +185,49 @@ class Searcher:
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         for i, live in enumerate(self.snapshot.segments):
-            if len(terms[i].numbers):
-                mask = self._mask(i, filters)
-                results.append(top_k(live.segment, terms[i], values[i], mask, k, threshold, prune=prune))
-            else:
-                results.append((NOTHING, np.empty(0, np.int64)))
+            own, found = terms[i].numbers, (NOTHING, np.empty(0, np.int64))
+            mask = self.mask(i, filters) if len(own) or wordless else NO_MASK
+            if len(own):
+                found = top_k(live.segment, terms[i], values[i], mask, k, threshold, prune=prune)
+            if wordless:
+                others = self._passing_docs(i, mask)
+                others = others[~np.isin(others, documents_with_any(live.segment, own.tolist()))]
+                scores = np.concatenate([found[0], _without_impacts(plan, values[i], others)])
+                found = self._best(i, scores, np.concatenate([found[1], others]), k)
+            results.append(found)
             if i + 1 < len(self.snapshot.segments):
                 threshold = max(threshold, _kth_best(results, k))
         return self._in_total_order(results, k)
+
+    def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
+        """The first k documents that pass all filters, by their priors, then by id."""
+        results = []
+        for i in range(len(self.snapshot.segments)):
+            docs = self._passing_docs(i, self.mask(i, filters))
+            results.append(self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k))
+        return self._in_total_order(results, k)
+
+    def _passing_docs(self, i: int, mask: Mask) -> Integers:
+        return np.flatnonzero(mask) if len(mask) else np.arange(self.snapshot.segments[i].segment.n_docs)
+
+    def _best(self, i: int, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
+        """The best k of a segment's documents in the total order."""
+        order = np.lexsort((self.snapshot.segments[i].segment.id_rank[docs], -scores))[:k]
+        return scores[order], docs[order]
+
+    def scores_without_words(
+        self, hits: Hits, plan: Plan | None, model: RankingModel, priors: Sequence[Floats] | None
+    ) -> Floats:
+        """What given documents would score if they held none of the words."""
+        scores = np.zeros(len(hits.docs))
+        values = self._document_values(model, priors, None)
+        for i in _distinct(hits.segments):
+            chosen = hits.segments == i
+            if plan is not None:
+                scores[chosen] = _without_impacts(plan, values[i], hits.docs[chosen])
+            elif priors is not None:
+                scores[chosen] = priors[i][hits.docs[chosen]]
+        return scores
 
     def scores_of(
         self,
@@ -214,11 +273,12 @@ class Searcher:
             _remember(self._values, model, found, REMEMBERED_MODELS)
         return found
 
-    def _mask(self, i: int, filters: Sequence[Filter]) -> Mask:
+    def mask(self, i: int, filters: Sequence[Condition]) -> Mask:
+        """1 for each live document of segment i that passes all filters; empty: all documents do."""
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
         for condition in filters:
-            allowed = mask_of(condition, segment).astype(np.uint8)
+            allowed = mask_of(condition, segment, self._texts).astype(np.uint8)
             mask = allowed & mask if len(mask) else allowed
         return mask
 
@@ -293,6 +353,16 @@ class Searcher:
             ):
                 ids[position] = doc_id
         return ids
+
+
+def _without_impacts(plan: Plan, values: DocumentValues, docs: Integers) -> Floats:
+    """constant + mass · background_D + prior_D, added in the order of the kernels."""
+    scores = np.full(len(docs), plan.constant)
+    if len(values.background.values):
+        scores += plan.mass * values.background.values[docs]
+    if len(values.prior.values):
+        scores += values.prior.values[docs]
+    return scores
 
 
 def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from germane.rank.filters import Filter, filter_from_dict, filter_to_dict
+from germane.rank.conditions import Condition, condition_from_dict, condition_to_dict
 from germane.rank.models import RankingModel
 from germane.rank.plan import Plan
 from germane.rank.registry import description_of, model_named
@@ -27,14 +27,15 @@ class ShardRequest:
     """The best k documents of a plan, among those that pass all filters.
 
     `plan` is None where no shard holds a word of the query. `statistics` are there for a model that needs those of the
-    whole vocabulary.
+    whole vocabulary. `wordless`: see `Searcher.search_plan`.
     """
 
     plan: Plan | None
     model: RankingModel
     k: int
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[Condition, ...] = ()
     statistics: CollectionStatistics | None = None
+    wordless: bool = False
 
     @classmethod
     def of(
@@ -43,11 +44,12 @@ class ShardRequest:
         model: RankingModel,
         k: int,
         statistics: CollectionStatistics,
-        filters: Sequence[Filter] = (),
+        filters: Sequence[Condition] = (),
+        wordless: bool = False,
     ) -> "ShardRequest":
         """Plan a query with the statistics of all shards."""
         needed = statistics if model.word_sums() is not None else None
-        return cls(statistics.plan(weights, model), model, k, tuple(filters), needed)
+        return cls(statistics.plan(weights, model), model, k, tuple(filters), needed, wordless)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -56,8 +58,9 @@ class ShardRequest:
             "plan": None if self.plan is None else self.plan.to_dict(),
             "model": {"name": name, "parameters": parameters},
             "k": self.k,
-            "filters": [filter_to_dict(condition) for condition in self.filters],
+            "filters": [condition_to_dict(condition) for condition in self.filters],
             "statistics": None if self.statistics is None else self.statistics.to_dict(),
+            "wordless": self.wordless,
         }
 
     @classmethod
@@ -68,8 +71,9 @@ class ShardRequest:
             None if plan is None else Plan.from_dict(plan),
             model_named(content["model"]["name"], **content["model"]["parameters"]),
             content["k"],
-            tuple(map(filter_from_dict, content["filters"])),
+            tuple(map(condition_from_dict, content["filters"])),
             None if statistics is None else CollectionStatistics.from_dict(statistics),
+            content["wordless"],
         )
 
 
@@ -93,7 +97,12 @@ class ShardAnswer:
 def score_shard(searcher: Searcher, request: ShardRequest) -> ShardAnswer:
     """The shard's best documents, scored as in the whole collection."""
     hits = searcher.search_plan(
-        request.plan, request.model, request.k, filters=request.filters, statistics=request.statistics
+        request.plan,
+        request.model,
+        request.k,
+        filters=request.filters,
+        statistics=request.statistics,
+        wordless=request.wordless,
     )
     return ShardAnswer(tuple(searcher.ids(hits)), tuple(hits.scores.tolist()))
 

@@ -7,7 +7,7 @@ from germane.cli.opening import open_engine
 
 def add(
     folder: options.Folder,
-    source: options.Src,
+    sources: options.Sources,
     format: options.Format = None,
     mapping: options.Map = None,
     encoding: options.Encoding = "utf-8",
@@ -24,14 +24,16 @@ def add(
     Scores afterwards are those of an index built anew from all documents.
 
     Example: germane add my-index more.jsonl --on-duplicate replace
+
+    Example: germane add my-index new.ris new.nbib --on-duplicate skip
     """
     from germane.data import SkipReport
 
-    collection = Source(source, format, mapping or (), encoding, on_error.value, id_from_number)
+    read = [Source(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
     skipped = SkipReport()
     with open_engine(folder) as engine:
         report = engine.add(
-            documents(collection, skipped, engine.text_fields, all_fields=False, progress=progress),
+            documents(read, skipped, engine.text_fields, all_fields=False, progress=progress),
             on_duplicate=on_duplicate.value,
             threads=threads,
             memory_mb=memory,

@@ -1,5 +1,6 @@
 """germane export: the documents, or the index, for other programs."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,14 @@ def export(
         Path | None,
         typer.Option("--to", metavar="FILE", help="Where the documents go; stdout otherwise.", show_default=False),
     ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="jsonl, csv, tsv, ris, medline or bibtex.",
+            show_default="that of FILE's ending; jsonl on stdout",
+        ),
+    ] = None,
     ciff: Annotated[
         Path | None,
         typer.Option(
@@ -29,32 +38,38 @@ def export(
     ] = None,
     progress: options.Progress = False,
 ) -> None:
-    """Write the documents as JSON Lines, or the index in CIFF.
+    """Write the documents in the format of the file's ending, or the index in CIFF.
+
+    Records of RIS, NBIB and BibTeX are written whole, with every tag that was read; in another format than their own,
+    what has no tag there becomes a note.
 
     Example: germane export my-index --to docs.jsonl
 
+    Example: germane export my-index --to kept.ris
+
     Example: germane export my-index --ciff my-index.ciff
     """
-    if to is not None and ciff is not None:
-        raise ParameterError("choose one of --to and --ciff")
-    engine = open_engine(folder)
+    if ciff is not None and (to is not None or format is not None):
+        raise ParameterError(f"choose one of {'--to' if to is not None else '--format'} and --ciff")
     if ciff is not None:
         from germane.index.ciff import export_ciff
 
+        engine = open_engine(folder)
         export_ciff(folder, ciff)
         tell(f"the index of {len(engine):,} documents is in {ciff}")
         return
-    import orjson
+    from germane.data.writing import format_for, write_documents
 
-    from germane.data.atomic import open_for_writing
-
+    chosen = format_for(to, format)
+    engine = open_engine(folder)
     documents = watched(engine.documents(), "exporting", total=len(engine), always=progress)
-    lines = (orjson.dumps({"id": document.id, **document.fields}) for document in documents)
-    if to is None:
-        for line in lines:
-            put_json_line(line)
-        return
-    with open_for_writing(to) as file:
-        for line in lines:
-            file.write(f"{line.decode()}\n")
-    tell(f"{len(engine):,} documents are in {to}")
+    if to is not None:
+        count = write_documents(to, documents, chosen)
+        tell(f"{count:,} documents are in {to} ({chosen})")
+    elif chosen == "jsonl":
+        import orjson
+
+        for document in documents:
+            put_json_line(orjson.dumps({"id": document.id, **document.fields}))
+    else:
+        write_documents(sys.stdout, documents, chosen)

@@ -15,13 +15,13 @@ CIFF_ENDINGS = (".ciff", ".ciff.gz")
 
 
 def index(
-    source: options.Src,
+    sources: options.Sources,
     into: options.Into,
     fields: Annotated[
         str | None,
         typer.Option(
             help="The fields to search as text, with commas between them; all others can be filtered on. "
-            f"Otherwise {','.join(DEFAULT_FIELDS)}.",
+            f"Otherwise {','.join(DEFAULT_FIELDS)}, and of references (RIS, NBIB, PubMed XML, BibTeX) keywords too.",
             show_default=False,
         ),
     ] = None,
@@ -44,24 +44,31 @@ def index(
     progress: options.Progress = False,
     json: options.Json = False,
 ) -> None:
-    """Make an index from a collection of documents.
+    """Make an index from a collection of documents: one file or folder, or several.
 
     All or nothing: if it fails, the folder is as it was before.
 
     Example: germane index docs.jsonl --into my-index
 
+    Example: germane index pubmed.nbib embase.ris more/ --into review --on-duplicate skip
+
     Example: germane index papers.csv --into papers --map id=doi --map text=abstract --on-error skip
     """
-    if source.endswith(CIFF_ENDINGS):
-        raise InputError(f"a CIFF file is an index already: germane import-ciff {source} --into {into}")
+    for source in sources:
+        if source.endswith(CIFF_ENDINGS):
+            raise InputError(f"a CIFF file is an index already: germane import-ciff {source} --into {into}")
     from germane.data import SkipReport
+    from germane.data.documents import text_fields_of
 
-    names = _field_names(fields or ",".join(DEFAULT_FIELDS))
-    collection = Source(source, format, mapping or (), encoding, on_error.value, id_from_number)
+    if fields is not None:
+        names = _field_names(fields)
+    else:
+        names = list(dict.fromkeys(name for source in sources for name in text_fields_of(source, format, encoding)))
+    read = [Source(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
     skipped = SkipReport()
     with new_engine(into, analyzer_named(stemmer, stopwords), names, positions=positions) as engine:
         report = engine.add(
-            documents(collection, skipped, names, all_fields=fields is not None, progress=progress),
+            documents(read, skipped, names, all_fields=fields is not None, progress=progress),
             on_duplicate=on_duplicate.value,
             threads=threads,
             memory_mb=memory,

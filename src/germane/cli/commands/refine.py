@@ -1,5 +1,6 @@
 """germane refine: a few marks re-rank a whole list of results."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ def refine(
         str,
         typer.Argument(
             metavar="RESULTS",
-            help="The list, best first: JSON Lines, CSV, TSV, RIS, NBIB, BibTeX, or what germane search --json "
+            help="The list: JSON Lines, CSV, TSV, RIS, NBIB, BibTeX, or what germane search --json "
             "printed; - reads that from stdin.",
             show_default=False,
         ),
@@ -50,11 +51,20 @@ def refine(
             rich_help_panel=_REFINING,
         ),
     ] = None,
+    ranked: Annotated[
+        bool,
+        typer.Option(
+            "--ranked",
+            help="The list is a ranking, best first, also if it is a file without ranks and scores: who marks a result "
+            "has seen those above it.",
+            rich_help_panel=_REFINING,
+        ),
+    ] = False,
     no_implicit: Annotated[
         bool,
         typer.Option(
             "--no-implicit",
-            help="Do not take unmarked results above the last relevant one for not relevant.",
+            help="Do not take unmarked results of a ranking above the last relevant one for not relevant.",
             rich_help_panel=_REFINING,
         ),
     ] = False,
@@ -119,6 +129,10 @@ def refine(
 ) -> None:
     """Re-rank a list of results by a few marks.
 
+    In a ranking, unmarked results above the last relevant one count as not relevant. What germane search --json printed
+    is a ranking, and so is a file whose records have a rank or a score; an export in some other order is none, unless
+    --ranked says so.
+
     Marks are ids; a number that is nobody's id is a place in the list, from 1. Which method ran, and why, is said on
     stderr. Without a relevant mark the order is kept, and what is like the rejected ones sinks.
 
@@ -126,11 +140,13 @@ def refine(
 
     Example: germane search my-index "heart attack" -k 200 --json | germane refine - --relevant 4 --explain
 
-    Example: germane refine export.ris --relevant 2 --method mmem-aib --synonyms mesh.tsv --changes
+    Example: germane refine export.ris --relevant 2 --not 5 --method mmem-aib --synonyms mesh.tsv --changes
     """
     wanted = options.one_of(json=json, tsv=tsv)
     if tsv and (explain or changes):
         raise ParameterError("--explain and --changes go with the table or with --json, not with --tsv")
+    if ranked and no_implicit:
+        raise ParameterError("choose one of --ranked and --no-implicit")
     if lemmas and stemmer not in (None, "lemma"):
         raise ParameterError(f"choose one of --lemmas and --stemmer {stemmer}")
     chosen = "lemma" if lemmas else stemmer or "english"
@@ -138,17 +154,24 @@ def refine(
     from germane.refine.responses import RefinementResponse
     from germane.types import Marks
 
-    refiner = Refiner(
+    make = partial(
+        Refiner,
         method,
         analyzer=analyzer_named(chosen, stopwords, synonyms),
-        implicit_negatives=not no_implicit,
         threshold=threshold_of(threshold),
         random_state=seed,
     )
+    make()  # complains before a long list is read
     listed = ResultSource(results, text or (), format, encoding, on_error.value).read()
+    ranking = ranked or listed.ranking
+    refiner = make(implicit_negatives=ranking and not no_implicit)
     marks = Marks(marked("--relevant", relevant or (), listed.ids), marked("--not", not_relevant or (), listed.ids))
     found = refiner.fit(zip(listed.ids, listed.texts, strict=True), marks).rank()
     titles = dict(zip(listed.ids, listed.titles, strict=True))
+    if relevant and not ranking and not no_implicit:
+        tell(
+            "the list is no ranking (no rank, no score): results above a mark are not taken for seen; --ranked if it is"
+        )
     tell(f"{found.method}: {found.reason}")
     shown = k or (len(found) if wanted else refinement_tables.SHOWN)
     answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes)

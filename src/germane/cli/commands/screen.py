@@ -1,6 +1,7 @@
 """germane screen: read a long list of references in a good order, and know when to stop."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,15 @@ _SIMULATING = "Simulation"
 _STOPPING = "Stopping"
 WORDS = 12
 """Words shown for and against with --explain."""
+
+
+class Records(StrEnum):
+    """Which records are exported."""
+
+    INCLUDED = "included"
+    EXCLUDED = "excluded"
+    DECIDED = "decided"
+    UNREAD = "unread"
 
 
 def screen(
@@ -65,11 +75,20 @@ def screen(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write all decisions there too (.csv, .tsv, .jsonl, .ris).",
+            help="Write the included records there, whole (.ris, .nbib, .bib, .csv, .tsv, .jsonl).",
             show_default=False,
             rich_help_panel=_DECIDING,
         ),
     ] = None,
+    which: Annotated[
+        Records,
+        typer.Option(
+            "--which",
+            help="Which records --export writes: included, excluded, decided (both) or unread.",
+            rich_help_panel=_DECIDING,
+            case_sensitive=False,
+        ),
+    ] = Records.INCLUDED,
     next: Annotated[int, typer.Option("--next", metavar="N", help="How many to propose for reading.", min=0)] = 10,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Only how many relevant ones remain, and whether to stop.")
@@ -132,12 +151,16 @@ def screen(
 
     Example: germane screen references.ris --decisions decisions.csv --include 12345 --exclude 678,91011
 
+    Example: germane screen references.ris --decisions decisions.csv --export included.ris
+
     Example: germane screen review.jsonl --label included --simulate --seeds 10 --plot recall.png
     """
     wanted = options.one_of(json=json, tsv=tsv)
     marking = bool(include or exclude or undecide)
     if simulate and (label is None or decisions or marking or export or estimate or explain is not None):
         raise ParameterError("--simulate needs --label and goes with no option about decisions")
+    if which is not Records.INCLUDED and export is None:
+        raise ParameterError("--which says what --export FILE writes: add it")
     if plot is not None and not simulate:
         raise ParameterError("--plot draws a simulation: add --simulate")
     if label is not None and not simulate and decisions is not None:
@@ -163,8 +186,8 @@ def screen(
         raise InputError(error.message, source=error.source or data) from None
     _decide(screening, include, exclude, undecide)
     if export is not None:
-        screening.export_decisions(export)
-        tell(f"written: {export}")
+        count = screening.export_records(export, which.value)
+        tell(f"{counted(count, f'{which.value} record')} written to {export}")
     if explain is not None:
         _put_explanation(screening, explain, wanted)
     else:

@@ -36,6 +36,12 @@ def search(
     guard: options.Guard = False,
     rerank: options.Rerank = None,
     depth: options.Depth = None,
+    offset: options.Offset = 0,
+    sort: options.Sort = None,
+    group: options.Group = None,
+    min_score: options.MinScore = None,
+    facet: options.FacetOption = None,
+    snippets: options.Snippets = False,
     explain: options.ExplainFeedback = False,
     plot: options.PlotFeedback = None,
     plain: options.Plain = False,
@@ -47,12 +53,17 @@ def search(
     """Search an index.
 
     Query language: heart^2 weighs a word; +heart must, -surgery must not occur;
-    year:2015, year:2010..2015, year:>=2010 and author:"Smith J" filter.
+    AND, OR, NOT and parentheses; "heart attack" is a phrase, "heart attack"~3 allows
+    3 moves; cardio* is a prefix, surgary~1 allows an edit; title:cancer looks in a field;
+    year:2015, year:2010..2015, year:(2019 OR 2020) and author:"Smith J" filter;
+    [tiab], [au], [dp], [mh] are PubMed's tags. docs/queries.md has it all.
     Exit code 1 means that nothing was found.
 
     Example: germane search my-index "heart attack year:2010.." -k 5
 
     Example: germane search my-index "heart attack" --model bm25 --json
+
+    Example: germane search my-index "heart attack" --offset 10 --sort -year --facet journal
 
     Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
     """
@@ -69,7 +80,23 @@ def search(
         ids = ids_typed("--relevant", relevant, engine), ids_typed("--not", not_relevant, engine)
         learning = dataclasses.replace(learning, relevant=ids[0], not_relevant=ids[1])
     with as_typed():
-        found = engine.answer(SearchRequest(query, k, ranking, learning, rerank, depth, not plain, explain))
+        request = SearchRequest(
+            query,
+            k,
+            ranking,
+            learning,
+            rerank,
+            depth,
+            syntax=not plain,
+            explain=explain,
+            offset=offset,
+            sort=sort,
+            group=group,
+            min_score=min_score,
+            facets=tuple(facet or ()),
+            snippets=snippets,
+        )
+        found = engine.answer(request)
     tell_learnt(found.learnt)
     if plot is not None and found.result is not None and found.result.feedback is not None:
         feedback_tables.draw(found.result.feedback, plot)
@@ -83,6 +110,9 @@ def search(
         hits.show(terminal(), engine, found)
         if found.feedback is not None:
             feedback_tables.show(terminal(), engine, found.feedback)
+        hits.show_page(terminal(), found)
+    for note in found.notes or ():
+        tell(note)
     if found.reason is not None:
         tell(found.reason)
     if found.suggestion is not None:

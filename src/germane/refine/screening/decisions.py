@@ -96,6 +96,16 @@ def write_decisions(
                 file.write("\n".join(["TY  - GEN", *lines, note, "ER  - \n\n"]))
 
 
+def with_decision(document: Document, included: bool, format: str) -> Document:
+    """The whole record with its decision, as `read_decisions` reads it: a note in RIS, else the field `included`."""
+    if format != "ris":
+        return Document(document.id, {**document.fields, COLUMN: int(included)})
+    note = f"{RIS_NOTE}{'included' if included else 'excluded'}"
+    name = "n1" if document.fields.get("record_format") == "ris" else "note"
+    notes = document.fields.get(name) or []
+    return Document(document.id, {**document.fields, name: [*(notes if isinstance(notes, list) else [notes]), note]})
+
+
 def _no_formula(doc_id: str) -> str:
     """The id as a cell that no spreadsheet computes: one that begins as a formula does gets an apostrophe before it."""
     return f"'{doc_id}" if _FORMULA.match(doc_id) else doc_id
@@ -118,12 +128,12 @@ def _value(document: Document, source: str) -> object:
 
 
 def _ris_decision(document: Document) -> tuple[str, object]:
-    """The id as we wrote it (`ID`), else the one the reader gives; and the decision in the notes, if there is one."""
+    """The id, and the decision in the notes, if there is one."""
     notes = document.fields.get("n1")
     for note in notes if isinstance(notes, list) else [notes]:
         text = str(note or "").strip()
         if text.startswith(RIS_NOTE):
-            return str(document.fields.get("key") or document.id), text.removeprefix(RIS_NOTE)
+            return document.id, text.removeprefix(RIS_NOTE)
     return document.id, None
 
 

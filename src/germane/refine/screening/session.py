@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal, get_args
 
 import numpy as np
 
 from germane.arrays import Floats, Labels, Mask
+from germane.data.writing import format_for, write_documents
 from germane.errors import InputError, ParameterError, UnknownDocumentError
-from germane.refine.screening.decisions import read_decisions, write_decisions
+from germane.refine.screening.decisions import read_decisions, with_decision, write_decisions
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import Fit, Ranker
 from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
@@ -20,6 +22,9 @@ from germane.refine.screening.weighting import weigh_documents
 from germane.text import Analyzer
 from germane.types import Document, Mark
 
+Which = Literal["included", "excluded", "decided", "unread"]
+WHICH: tuple[str, ...] = get_args(Which)
+"""Of which records a file may be written."""
 WORDS = 5
 """Words given as the reason for a suggestion."""
 
@@ -133,6 +138,26 @@ class Screening:
     def export_decisions(self, path: str | Path) -> None:
         """Write all decisions, whole or not at all; the ending (.csv, .tsv, .jsonl, .ris) is the format."""
         write_decisions(path, self._decisions, self.documents)
+
+    def export_records(self, path: str | Path, which: Which = "included", *, format: str | None = None) -> int:
+        """Write whole records, every field and tag that was read, in the order of reading; returns how many.
+
+        The ending (.ris, .nbib, .bib, .csv, .tsv, .jsonl) is the format, unless one is named. `which`: the included
+        ones, the excluded ones, the decided ones (both) or the unread ones (in the order of the list). Each decided one
+        has its decision with it, as `import_decisions` reads it from .ris, .csv, .tsv and .jsonl.
+        """
+        if which not in WHICH:
+            raise ParameterError(f"which records is one of {', '.join(WHICH)}, not '{which}'")
+        chosen = format_for(path, format)
+        if which == "unread":
+            records = [document for document in self.documents.values() if document.id not in self._decisions]
+        else:
+            records = [
+                with_decision(self.documents[doc_id], included, chosen)
+                for doc_id, included in self._decisions.items()
+                if which == "decided" or included == (which == "included")
+            ]
+        return write_documents(path, records, chosen)
 
     def _take_over(self, decisions: Mapping[str, bool]) -> None:
         wanted = {self.check(doc_id): self._checked(doc_id, relevant) for doc_id, relevant in decisions.items()}

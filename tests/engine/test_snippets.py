@@ -1,6 +1,6 @@
 """The piece of text shown with a result."""
 
-from germane.cli.snippet import LONGEST, snippet
+from germane.engine.snippets import LONGEST, snippet
 from germane.text import Analyzer
 
 

@@ -1,0 +1,221 @@
+"""Documents as files: JSON Lines, CSV, TSV, RIS, MEDLINE (NBIB) and BibTeX, one record at a time.
+
+A record that is written in the format it was read from is the same record: every tag with every value, in its order
+(`data/bibliographic.py`). In another format each field goes under the tag that means the same; what no tag means
+becomes a note, `name: value`. An id that the record does not give by itself is a note too, and read back as the id.
+
+In CSV and TSV a list is one cell with semicolons between its items; TSV has no tabs and line breaks within a cell, and
+spaces stand for them.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+
+from germane.data.atomic import open_for_writing
+from germane.data.bibliographic import FORMAT_FIELD, ID_NOTE, TAGS_FIELD, RecordFormat, clean_doi, listed, own_id
+from germane.data.bibtex import BIBTEX, ID_FIELD, PEOPLE, VERBATIM
+from germane.data.latex import text_to_latex
+from germane.data.medline import MEDLINE
+from germane.data.medline import NOTE as MEDLINE_NOTE
+from germane.data.ris import NOTE as RIS_NOTE
+from germane.data.ris import RIS
+from germane.data.tagged import in_order, on_one_line
+from germane.errors import ParameterError
+from germane.types import Document, FieldValue
+
+ENDINGS = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ris": "ris",
+    ".nbib": "medline", ".medline": "medline", ".bib": "bibtex", ".bibtex": "bibtex",
+}  # fmt: skip
+WRITABLE = tuple(dict.fromkeys(ENDINGS.values()))
+
+MEANINGS: dict[str, dict[str, str]] = {
+    "ris": {
+        "vl": "volume", "is": "issue", "sn": "issn", "pb": "publisher", "cy": "address", "et": "edition",
+        "la": "language", "sp": "pages", "ep": "last_page", "j2": "short_journal", "a2": "editor", "c2": "pmcid",
+        "n1": "note",
+    },
+    "medline": {
+        "vi": "volume", "ip": "issue", "is": "issn", "pg": "pages", "pl": "address", "ta": "short_journal",
+        "gn": "note", "isbn": "isbn", "pb": "publisher", "en": "edition",
+    },
+    "bibtex": {"number": "issue", "shortjournal": "short_journal", "annote": "note"},
+}  # fmt: skip
+"""What each format's own fields mean, by the name that documents of no format have for it."""
+
+_TYPES = {
+    "JOUR": "article", "CONF": "inproceedings", "CPAPER": "inproceedings", "BOOK": "book", "CHAP": "incollection",
+    "THES": "phdthesis", "RPRT": "techreport", "UNPB": "unpublished", "GEN": "misc",
+}  # fmt: skip
+_RIS_TAG = re.compile(r"[A-Z][A-Z0-9]")
+_MEDLINE_TAG = re.compile(r"[A-Z][A-Z0-9]{1,3}")
+_BIBTEX_NAME = re.compile(r"[^\s={},\"#%()]+")
+_PAGES = re.compile(r"\s*([^\s\-–]+)\s*(?:-+|–)\s*([^\s\-–]+)\s*")
+_AND = re.compile(r"(?:^|\s)and(?:\s|$)", re.IGNORECASE)
+_AFTER_BACKSLASH = re.compile(r"(?<=\\)([_%&#~$])")
+
+
+def format_for(path: str | Path | None, format: str | None = None) -> str:
+    """The format to write: the one named, else that of the file's ending; JSON Lines where there is no file.
+
+    >>> format_for("kept.nbib"), format_for("kept.txt", "ris")
+    ('medline', 'ris')
+    """
+    if format is not None:
+        if format not in WRITABLE:
+            raise ParameterError(f"documents cannot be written as '{format}'; the formats are {', '.join(WRITABLE)}")
+        return format
+    if path is None:
+        return "jsonl"
+    found = ENDINGS.get(Path(path).suffix.lower())
+    if found is None:
+        raise ParameterError(
+            f"the ending of '{path}' does not say in which format to write: name the file {', '.join(ENDINGS)}, or "
+            f"name the format: {', '.join(WRITABLE)}"
+        )
+    return found
+
+
+def write_documents(target: str | Path | TextIO, documents: Iterable[Document], format: str | None = None) -> int:
+    """Write the documents, whole or not at all, in the format (`format_for`); returns how many there are."""
+    chosen = format_for(target if isinstance(target, str | Path) else None, format)
+    with open_for_writing(target) as file:
+        if chosen in ("csv", "tsv"):
+            return _write_table(file, documents, tabs=chosen == "tsv")
+        count = 0
+        for document in documents:
+            file.write(_RECORDS[chosen](document))
+            count += 1
+        return count
+
+
+def _jsonl(document: Document) -> str:
+    return orjson.dumps({"id": document.id, **document.fields}).decode() + "\n"
+
+
+def _ris(document: Document) -> str:
+    """From TY to ER, an empty line behind it."""
+    lines = _tagged(document, RIS, _RIS_TAG, RIS_NOTE)
+    kind = next((value for tag, value in lines if tag == "TY"), "")
+    rest = [f"{tag}  - {value}" for tag, value in lines if tag != "TY"]
+    return "\n".join([f"TY  - {kind}", *rest, "ER  - ", "", ""])
+
+
+def _medline(document: Document) -> str:
+    """Its lines, which are not wrapped, and an empty one behind them."""
+    return "\n".join([*(f"{tag:<4}- {value}" for tag, value in _tagged(document, MEDLINE, _MEDLINE_TAG, MEDLINE_NOTE)),
+                      "", ""])  # fmt: skip
+
+
+def _bibtex(document: Document) -> str:
+    fields = _translated(document.fields, BIBTEX)
+    key = str(fields.get("key") or "")
+    if not key and fields.get(FORMAT_FIELD) != BIBTEX.name:
+        key = re.sub(r"[\s,={}()\"#%\\~]+", "_", document.id)
+    values, names = BIBTEX.values_of(fields)
+    notes = [f"{name}: {'; '.join(values.pop(name))}" for name in [*values] if not _BIBTEX_NAME.fullmatch(name)]
+    if notes:
+        values["annote"] = [*values.get("annote", ()), *notes]
+    if _read_back(fields | {"key": key}, BIBTEX) != document.id:
+        values[ID_FIELD] = [document.id]
+    people = {name: [" and ".join(map(_person, values.pop(name)))] for name in PEOPLE if values.get(name)}
+    lines = []
+    for name, value in in_order(people | values, names):
+        written = value if name in PEOPLE else _verbatim(value) if name in VERBATIM else text_to_latex(value)
+        lines.append(f"  {name} = {{{written}}}")
+    content = ",\n".join([key, *lines])
+    return f"@{fields.get('type') or 'misc'}{{{content}\n}}\n\n"
+
+
+_RECORDS: dict[str, Callable[[Document], str]] = {
+    "jsonl": _jsonl, "ris": _ris, "medline": _medline, "bibtex": _bibtex,
+}  # fmt: skip
+
+
+def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], note: str) -> list[tuple[str, str]]:
+    """The lines of a record: tags with their values, notes for what has no tag."""
+    fields = _translated(document.fields, format)
+    values, tags = format.values_of(fields)
+    written: dict[str, list[str]] = {}
+    notes: list[str] = []
+    own = fields.get(FORMAT_FIELD) == format.name
+    for name, found in values.items():
+        tag = name.upper() if own else name
+        if tag_of.fullmatch(tag):
+            written[tag] = [*map(on_one_line, found)]
+        else:
+            notes.append(f"{name}: {'; '.join(map(on_one_line, found))}")
+    if _read_back(fields, format) != document.id:
+        notes.append(f"{ID_NOTE}{on_one_line(document.id)}")
+    written.setdefault(note, []).extend(notes)
+    return [(tag, value) for tag, value in in_order(written, tags) if value]
+
+
+def _read_back(fields: Mapping[str, FieldValue], format: RecordFormat) -> str:
+    """The id that a reader of the record finds in it."""
+    known = {name: value for name, value in fields.items() if format is BIBTEX or name in format.names}
+    return own_id(known | {"doi": clean_doi(str(known.get("doi") or ""))})
+
+
+def _translated(fields: Mapping[str, FieldValue], format: RecordFormat) -> dict[str, FieldValue]:
+    """The fields under the names that `format` has for them; as they are where the record is of that format."""
+    source = str(fields.get(FORMAT_FIELD, ""))
+    if source == format.name:
+        return dict(fields)
+    meanings = MEANINGS.get(source, {})
+    meant = {
+        meanings.get(name, name): value for name, value in fields.items() if name not in (FORMAT_FIELD, TAGS_FIELD)
+    }
+    if "pages" in meant and "last_page" in meant:
+        meant["pages"] = f"{meant['pages']}-{meant.pop('last_page')}"
+    if "text" not in meant and "abstract" in meant:
+        meant["text"] = meant.pop("abstract")
+    if format is RIS:
+        meant["type"] = _ris_type(str(meant.get("type") or ("article" if source == "medline" else "")))
+        pages = _PAGES.fullmatch(str(meant.get("pages", "")))
+        if pages:
+            meant |= {"pages": pages[1], "last_page": pages[2]}
+    elif format is BIBTEX:
+        meant["type"] = _bibtex_type(str(meant.get("type") or ""), source)
+    theirs = {meaning: name if format is BIBTEX else name.upper() for name, meaning in MEANINGS[format.name].items()}
+    return {theirs.get(name, name): value for name, value in meant.items()}
+
+
+def _ris_type(kind: str) -> str:
+    known = {theirs: ours for ours, theirs in reversed(_TYPES.items())}
+    return known.get(kind.lower(), kind.upper() if kind.upper() in _TYPES else "GEN")
+
+
+def _bibtex_type(kind: str, source: str) -> str:
+    return _TYPES.get(kind.upper()) or ("article" if source == "medline" else "misc")
+
+
+def _person(name: str) -> str:
+    written = text_to_latex(name)
+    return f"{{{written}}}" if _AND.search(written) else written
+
+
+def _verbatim(value: str) -> str:
+    return _AFTER_BACKSLASH.sub(r"\\\1", re.sub(r"[{}\s]+", " ", value).strip())
+
+
+def _write_table(file: TextIO, documents: Iterable[Document], *, tabs: bool) -> int:
+    """A header of all fields that occur, and a row for each document."""
+    rows = [(document.id, document.fields) for document in documents]
+    names = list(dict.fromkeys(name for _, fields in rows for name in fields if name != "id"))
+    settings: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
+    writer = csv.writer(file, lineterminator="\n", **settings)
+    for cells in _rows(rows, names):
+        writer.writerow([" ".join(re.split(r"[\t\r\n]+", cell)) if tabs else cell for cell in cells])
+    return len(rows)
+
+
+def _rows(rows: list[tuple[str, Mapping[str, FieldValue]]], names: list[str]) -> Iterator[list[str]]:
+    yield ["id", *names]
+    for doc_id, fields in rows:
+        yield [doc_id, *("; ".join(listed(fields.get(name))) for name in names)]

@@ -1,0 +1,76 @@
+"""The terms of a collection that a prefix or a misspelt word stands for."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.index.segment import Segment
+from germane.index.snapshot import Snapshot
+from germane.index.strings import string_at
+from germane.rank import suggest_kernels
+
+Numbers = npt.NDArray[np.int64]
+
+
+class Terms(NamedTuple):
+    """The terms that most live documents hold, those first; `total`: how many there are in all."""
+
+    terms: tuple[str, ...]
+    total: int
+
+
+class Vocabulary:
+    """The terms of a snapshot. What it answers does not depend on how the documents lie in segments."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Terms:
+        """The terms that begin with the prefix, and those of `also` that the collection holds."""
+        begin = prefix.encode()
+        return self._chosen(lambda segment: _beginning(segment, begin), most, also)
+
+    def within(self, term: str, edits: int, most: int) -> Terms:
+        """The terms at most so many edits away: bytes changed, left out or put in, or neighbours exchanged."""
+        typed = np.frombuffer(term.encode(), np.uint8)
+        return self._chosen(lambda segment: _near(segment, typed, edits), most)
+
+    def _chosen(self, find: Callable[[Segment], Numbers], most: int, also: Iterable[str] = ()) -> Terms:
+        df = {term: stats for term in also if (stats := self._snapshot.term_stats([term])[0].df)}
+        own = frozenset(df)
+        for live in self._snapshot.segments:
+            numbers = find(live.segment)
+            held = live.frequencies_of(numbers)[0]
+            for term, count in zip(live.segment.terms(numbers[held > 0]), held[held > 0].tolist(), strict=True):
+                if term not in own:
+                    df[term] = df.get(term, 0) + count
+        ordered = sorted(df, key=lambda term: (-df[term], term))
+        return Terms(tuple(ordered[:most]), len(ordered))
+
+
+def _beginning(segment: Segment, prefix: bytes) -> Numbers:
+    """Numbers of the terms with this prefix: the dictionary is sorted."""
+
+    def first(beyond: Callable[[bytes], bool]) -> int:
+        low, high = 0, segment.n_terms
+        packed = segment.packed("term")
+        while low < high:
+            middle = (low + high) // 2
+            if beyond(string_at(*packed, middle)[: len(prefix)]):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    return np.arange(first(lambda term: term >= prefix), first(lambda term: term > prefix))
+
+
+def _near(segment: Segment, typed: npt.NDArray[np.uint8], edits: int) -> Numbers:
+    data, offsets = segment.packed("term")
+    none = np.zeros(len(offsets), offsets.dtype)  # no written forms: the terms themselves are compared
+    none.flags.writeable = False
+    distance = np.empty(segment.n_terms, np.uint8)
+    suggest_kernels.edit_distances(data, offsets, data[:0], none, typed, edits, distance)
+    return np.flatnonzero(distance <= edits)
