@@ -25,6 +25,7 @@ from germane.index.ciff import export_ciff
 from germane.index.container import _TRAILER, PIECE
 from germane.index.manifest import NAME
 from germane.index.repair import repair_index
+from germane.index.sequences import TextFields, documents_with_phrase, documents_with_terms_in_field
 from germane.rank import decoded
 from germane.rank.registry import model_named
 from germane.types import Document
@@ -65,6 +66,12 @@ def answers(engine: Engine, *, long: bool) -> list[Any]:
     for query, model in [("w1 w2", "bm25"), (LONG, "bm25")] if long else zip(QUERIES, MODELS, strict=True):
         result = engine.search(query, 10, model=model)
         found.append((result.ids, result.scores.tolist(), [dict(hit.fields) for hit in result][:3]))
+    texts = TextFields(engine.analyzer, engine.text_fields)
+    for live in engine._searcher.snapshot.segments:
+        terms = live.segment.find_terms(["w1", "w2"]).tolist()
+        for slop in (0, 4):
+            found.append(documents_with_phrase(live.segment, terms, slop, texts).tolist())
+        found.append(documents_with_terms_in_field(live.segment, terms, "text", texts).tolist())
     ids = found[0][0]
     if ids:
         found.append(repr(engine.explain("w1 w2", ids[0])))

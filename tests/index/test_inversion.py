@@ -49,7 +49,8 @@ def test_sort_lists(n_terms: int) -> None:
     expected = [(rank[own][order := rank[own].argsort()], order) for own in lists]
     expected_counts = [part[order] for part, (_, order) in zip(np.split(counts, ends[:-1]), expected, strict=True)]
 
-    keys, spare = np.empty((2, held), np.uint64)
-    sort_lists(terms, counts, ends, rank, n_terms, keys, spare, np.empty(256, np.int64))
+    (keys, spare), moved = np.empty((2, held), np.uint64), np.empty(len(terms), np.uint32)
+    sort_lists(terms, counts, ends, moved, rank, n_terms, keys, spare, np.empty(256, np.int64))
     assert np.array_equal(terms, np.concatenate([own for own, _ in expected]))
     assert np.array_equal(counts, np.concatenate(expected_counts))
+    assert np.array_equal(moved, np.concatenate([order.argsort() for _, order in expected]))

@@ -184,9 +184,12 @@ def test_count_terms_equals_counters() -> None:
     terms, counts = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32)
     for _ in range(2):  # the table is used again for the next documents
         own_ends = np.empty(len(ends), np.int64)
-        n = kernels.count_terms(ids, ends, before, places, terms, counts, own_ends)
+        order = np.empty(len(ids), np.uint32)
+        n = kernels.count_terms(ids, ends, before, places, terms, counts, own_ends, order)
         assert n == own_ends[-1]
         before += n
         for d, (begin, end) in enumerate(zip([0, *own_ends], own_ends, strict=False)):
             held = Counter(ids[ends[d] - lengths[d] : ends[d]].tolist())
             assert list(zip(terms[begin:end].tolist(), counts[begin:end].tolist(), strict=True)) == list(held.items())
+            text = slice(ends[d] - lengths[d], ends[d])
+            assert np.array_equal(terms[begin:end][order[text]], ids[text])

@@ -25,12 +25,14 @@ def must_be_index(folder: Path) -> None:
 
 
 @contextmanager
-def new_engine(folder: Path, analyzer: "Analyzer", fields: Sequence[str]) -> Iterator["Engine"]:
+def new_engine(
+    folder: Path, analyzer: "Analyzer", fields: Sequence[str], *, positions: bool = True
+) -> Iterator["Engine"]:
     """A new index to fill, all or nothing."""
     from germane.engine import Engine
     from germane.engine.compiling import announce_compiling
     from germane.index.writer import new_index
 
     announce_compiling()
-    with new_index(folder, analyzer, fields) as writer:
+    with new_index(folder, analyzer, fields, positions=positions) as writer:
         yield Engine(folder, writer.snapshot, writer)

@@ -74,7 +74,7 @@ def _work(folder: Path) -> None:
                 engine.search(many, model=model)
                 engine.search(many, model=model, priors=[LengthPrior(0.1)])
                 engine.explain("aba abe", found.ids[0], model=model)
-            engine.search('+aba -abe kind:odd (ab* OR abx~1 OR "aba abe")')
+            engine.search('+aba -abe kind:odd (ab* OR abx~1 OR "aba abe" OR text:abe)')
             for method in FEEDBACK_NAMES:
                 list(engine.search("aba abe", feedback=method))
                 engine.search("aba abe", marks={found.ids[0]: True, found.ids[1]: False}, feedback=method)

@@ -82,9 +82,17 @@ class Engine:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], *, analyzer: Analyzer | None = None, fields: Sequence[str] = DEFAULT_FIELDS
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        analyzer: Analyzer | None = None,
+        fields: Sequence[str] = DEFAULT_FIELDS,
+        positions: bool = True,
     ) -> "Engine":
         """Make an empty index. `fields` are searched as text; all others are stored and can be filtered on.
+
+        `positions`: keep the order of words and the lengths of fields, for phrases and for words in one field. Without
+        it the index is smaller, and such queries read the stored text of every document that holds the words.
 
         The path ":memory:" makes one that is not kept: it lies in a folder of the system's for temporary files, and is
         removed when the engine is closed or forgotten, or Python ends.
@@ -93,17 +101,17 @@ class Engine:
             folder = Path(tempfile.mkdtemp(prefix="germane-"))
             vanish = partial(shutil.rmtree, folder, ignore_errors=True)
             try:
-                engine = cls._created(folder, analyzer, fields)
+                engine = cls._created(folder, analyzer, fields, positions)
             except BaseException:
                 vanish()
                 raise
             engine._vanishing = weakref.finalize(engine, vanish)
             return engine
-        return cls._created(Path(path), analyzer, fields)
+        return cls._created(Path(path), analyzer, fields, positions)
 
     @classmethod
-    def _created(cls, folder: Path, analyzer: Analyzer | None, fields: Sequence[str]) -> "Engine":
-        writer = IndexWriter.create(folder, analyzer or Analyzer(), fields)
+    def _created(cls, folder: Path, analyzer: Analyzer | None, fields: Sequence[str], positions: bool) -> "Engine":
+        writer = IndexWriter.create(folder, analyzer or Analyzer(), fields, positions=positions)
         return cls(folder, writer.snapshot, writer)
 
     @classmethod
@@ -136,7 +144,10 @@ class Engine:
 
     @classmethod
     def upgrade(cls, old: str | os.PathLike[str], new: str | os.PathLike[str]) -> "Engine":
-        """Make a new index of the documents of one that an older version of Germane made, which stays as it is."""
+        """Make a new index of the documents of one that an older version of Germane made, which stays as it is.
+
+        So is one of this version that does not keep the order of words: the new one does.
+        """
         from germane.index.upgrade import old_documents, old_manifest
 
         manifest = old_manifest(Path(old))

@@ -1,7 +1,8 @@
 """From documents to one segment, within a memory budget.
 
 Documents are analysed in batches; each document's terms with their counts are kept as numbers (8 bytes a posting) and
-inverted by a counting sort when the segment is written. Python sees a batch at a time wherever it can.
+inverted by a counting sort when the segment is written. The order of its words is kept in a few bits a token, which say
+the token's term among the document's own. Python sees a batch at a time wherever it can.
 """
 
 import math
@@ -21,6 +22,7 @@ from germane.index.columns import ColumnsWriter
 from germane.index.inversion_kernels import invert, sort_lists
 from germane.index.lists import pieces_of
 from germane.index.segment_writer import SegmentWriter
+from germane.index.sequence_kernels import pack_sequences, renumber_sequences
 from germane.index.stored_fields import MAX_DOCUMENT, StoredWriter
 from germane.index.string_kernels import drop_equal
 from germane.index.strings import Packed, choose_packed, join_packed, pack_strings, sort_packed
@@ -79,20 +81,34 @@ class _Batch(NamedTuple):
 class SegmentBuilder:
     """Collects documents; `write` makes the segment file.
 
-    `bulk` may have served earlier builders: then words they met are known already.
+    `bulk` may have served earlier builders: then words they met are known already. `positions`: whether the order of
+    words is kept.
     """
 
-    def __init__(self, analyzer: Analyzer, text_fields: Sequence[str], bulk: BulkAnalyzer | None = None) -> None:
-        self._text_fields = frozenset(text_fields)
+    def __init__(
+        self,
+        analyzer: Analyzer,
+        text_fields: Sequence[str],
+        bulk: BulkAnalyzer | None = None,
+        *,
+        positions: bool = True,
+    ) -> None:
+        self._text_fields = tuple(text_fields)
+        self._positions = positions
         self._bulk = bulk if bulk is not None else BulkAnalyzer(analyzer)
         self._stored = StoredWriter()
-        self._columns = ColumnsWriter(self._text_fields)
+        self._columns = ColumnsWriter(frozenset(text_fields))
         self._ids: list[Packed] = []
         self._sequence: list[Integers] = []
         self._texts: list[str] = []
         self._characters = 0
         self._batches: list[_Batch] = []
+        self._sequences: list[Words] = []
+        """With positions, each batch's order of words, packed (`index.sequence_kernels`)."""
+        self._several: list[int] = []
+        """The documents that have a text field of several values."""
         self._lengths: list[Integers] = []
+        """Each batch's tokens by document and field."""
         self._n_docs = 0
         self._held = 0
         self._places = np.empty(0, np.int64)
@@ -146,28 +162,36 @@ class SegmentBuilder:
         return pack_strings([doc_id.encode() for doc_id in ids])
 
     def _texts_of(self, fields: Sequence[Mapping[str, FieldValue]]) -> list[str]:
-        """Each document's text, its fields in the document's order."""
-        text_fields, texts = self._text_fields, []
-        for named in fields:
-            values = [value for name, value in named.items() if name in text_fields]
-            if len(values) == 1 and type(values[0]) is str:
-                texts.append(values[0])
-            else:
-                texts.append(text_of(named, [name for name in named if name in text_fields]))
+        """The texts of each document, one for each text field; notes the documents of several values."""
+        names, texts = self._text_fields, []
+        for doc, named in enumerate(fields, self._n_docs):
+            for name in names:
+                value = named.get(name, "")
+                if type(value) is str:
+                    texts.append(value)
+                    continue
+                texts.append(text_of(named, (name,)))
+                if isinstance(value, list) and len(value) > 1 and self._several[-1:] != [doc]:
+                    self._several.append(doc)
         return texts
 
     def _analyze(self) -> None:
         if not self._texts:
             return
-        ids, ends = self._bulk.analyze(self._texts)
+        ids, text_ends = self._bulk.analyze(self._texts)
+        n_fields = len(self._text_fields)
+        ends = text_ends[n_fields - 1 :: n_fields]
         if len(self._places) < self._bulk.n_terms:
             more = np.full(self._bulk.n_terms, -1, np.int64)
             self._places = np.concatenate([self._places, more])
-        terms, counts, own_ends = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32), np.empty_like(ends)
-        n = count_terms(ids, ends, self._held, self._places, terms, counts, own_ends)
+        (terms, counts, order), own_ends = np.empty((3, len(ids)), np.uint32), np.empty(len(ends), np.int64)
+        n = count_terms(ids, ends, self._held, self._places, terms, counts, own_ends, order)
         self._batches.append(_Batch(terms[:n].copy(), counts[:n].copy(), own_ends))
+        if self._positions:
+            size = pack_sequences(order, ends, np.diff(own_ends, prepend=0), terms)  # a place takes a word at most
+            self._sequences.append(terms[: size + 1].copy())  # and one more, which is looked at
         self._held += n
-        self._lengths.append(np.diff(ends, prepend=0))
+        self._lengths.append(np.diff(text_ends, prepend=0).reshape(-1, n_fields))
         self._texts.clear()
         self._characters = 0
 
@@ -181,15 +205,19 @@ class SegmentBuilder:
             + self._places.nbytes
             + self._n_docs * BYTES_PER_DOCUMENT
             + self._stored.memory
+            + sum(words.nbytes for words in self._sequences)
         )
 
     def write(self, path: Path, origin: Mapping[str, Any]) -> None:
         """Invert, encode and write the segment, with `origin` in its meta data; the builder is empty afterwards."""
         self._analyze()
-        lengths = np.concatenate([np.empty(0, np.int64), *self._lengths])
-        with SegmentWriter(path, lengths.astype(np.uint32)) as segment:
+        field_len = np.concatenate([np.empty((0, len(self._text_fields)), np.int64), *self._lengths])
+        with SegmentWriter(path, field_len.sum(axis=1).astype(np.uint32)) as segment:
             self._write_lists(segment)
             segment.documents(join_packed(self._ids))
+            if self._positions:
+                several = np.array(self._several, np.int64)
+                segment.sequences((words[:-1] for words in self._sequences), field_len, several)
             segment.fields(self._stored, self._columns)
             segment.finish(origin)
 
@@ -218,14 +246,17 @@ class SegmentBuilder:
             segment.forward(np.concatenate([[0], batch.ends]), batch.terms, batch.counts)
 
     def _renumber(self, order: Integers) -> None:
-        """Number the terms by their place in `order`, and sort each document's."""
+        """Number the terms by their place in `order`, and sort each document's; its sequence follows."""
         rank = np.empty(self._bulk.n_terms, np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
         longest = max((int(np.diff(batch.ends, prepend=0).max()) for batch in self._batches), default=0)
         keys, spare = np.empty((2, longest), np.uint64)
         places = np.empty(256, np.int64)
-        for batch in self._batches:
-            sort_lists(*batch, rank, len(order), keys, spare, places)
+        for i, batch in enumerate(self._batches):
+            moved = np.empty(len(batch.terms), np.uint32)
+            sort_lists(*batch, moved, rank, len(order), keys, spare, places)
+            if self._positions:
+                renumber_sequences(self._sequences[i], self._lengths[i].sum(axis=1), batch.ends, moved)
 
     def _inverted(self, starts: Integers) -> npt.NDArray[np.uint64]:
         """The posting lists that begin at `starts`, `document << 32 | count` each."""

@@ -67,13 +67,14 @@ def build_segment(
     text_fields: tuple[str, ...],
     paths: NewPaths,
     *,
+    positions: bool,
     threads: int | None = None,
     memory: int = DEFAULT_MEMORY,
     origin: Mapping[str, Any],
 ) -> NewSegment | None:
     """Build one segment from documents, by way of several where memory or threads ask for it; None of no documents.
 
-    `origin` is its meta data (`index.manifest.recovery_meta`).
+    `positions`: whether the order of words is kept. `origin` is its meta data (`index.manifest.recovery_meta`).
     """
     if memory < MIN_MEMORY:
         raise ParameterError(f"memory must be at least {MIN_MEMORY >> 20} MiB")
@@ -86,11 +87,11 @@ def build_segment(
         return None
     everything = chain((first,), batches)
     if n == 1 or len(first[1]) < BATCH:
-        built = _Worker(analyzer, text_fields, paths, memory, origin).run(everything, alone=True)
+        built = _Worker(analyzer, text_fields, positions, paths, memory, origin).run(everything, alone=True)
         if len(built) == 1:
             return built[0]
     else:
-        workers = [_Worker(analyzer, text_fields, paths, memory // n, origin) for _ in range(n)]
+        workers = [_Worker(analyzer, text_fields, positions, paths, memory // n, origin) for _ in range(n)]
         built = _run_threads(everything, workers)
     return _merge_new(built, analyzer, text_fields, paths)
 
@@ -116,11 +117,13 @@ class _Worker:
         self,
         analyzer: Analyzer,
         text_fields: tuple[str, ...],
+        positions: bool,
         paths: NewPaths,
         memory: int,
         origin: Mapping[str, Any],
     ) -> None:
         self._settings = analyzer, text_fields
+        self._positions = positions
         self._paths = paths
         self._memory = memory
         self._origin = origin
@@ -129,14 +132,14 @@ class _Worker:
         """Build parts from all batches; where there is one and no other worker, it is the segment."""
         built: list[NewSegment] = []
         bulk = BulkAnalyzer(self._settings[0])
-        builder = SegmentBuilder(*self._settings, bulk)
+        builder = SegmentBuilder(*self._settings, bulk, positions=self._positions)
         for at, batch in batches:
             builder.add(batch, at)
             if builder.memory > self._memory:
                 built.append(self._write(builder, self._paths.part()))
                 if bulk.memory > self._memory // 2:  # the words alone would fill the next one
                     bulk = BulkAnalyzer(self._settings[0])
-                builder = SegmentBuilder(*self._settings, bulk)
+                builder = SegmentBuilder(*self._settings, bulk, positions=self._positions)
         if len(builder):
             path = self._paths.segment() if alone and not built else self._paths.part()
             built.append(self._write(builder, path))

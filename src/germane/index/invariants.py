@@ -18,7 +18,8 @@ from germane.index.blocks import BLOCK, NO_LENGTH, TF_CAP
 from germane.index.columns import KeywordColumn
 from germane.index.lists import PIECE, block_sizes, pieces_of
 from germane.index.sections import SECTIONS
-from germane.index.segment import Segment
+from germane.index.segment import Segment, place_bits
+from germane.index.sequence_kernels import first_bad_sequence
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -43,6 +44,8 @@ def contradictions(segment: Segment) -> Iterator[str]:
         yield "numbers of distinct terms differ from the posting lists"
     if segment.n_tokens != int(by_term.tokens.sum()) or segment.n_postings != by_term.postings:
         yield "the totals of tokens and postings are wrong"
+    if segment.keeps_order:
+        yield from _sequence_problems(segment)
     yield from _stored_problems(segment)
     yield from _column_problems(segment)
 
@@ -51,6 +54,8 @@ def _wrong_shapes(segment: Segment) -> Iterator[str]:
     """Lengths, widths and offsets: after this, every list can be decoded without leaving its array."""
     found: dict[str, None] = {}
     for section in SECTIONS:
+        if section.part == "order" and section.name not in segment.container and not segment.keeps_order:
+            continue
         try:
             segment.container[section.name]
         except DamagedIndexError as error:
@@ -182,6 +187,19 @@ def _forward_problems(segment: Segment, collected: _Collected) -> Iterator[str]:
             yield error.what
             return
         collected.add(terms, np.repeat(np.arange(first, last), np.diff(own)), counts)
+
+
+def _sequence_problems(segment: Segment) -> Iterator[str]:
+    starts = np.zeros(segment.n_docs + 1, np.int64)
+    np.cumsum(segment.n_unique, dtype=np.int64, out=starts[1:])
+    bits, left = place_bits(segment.n_unique), np.empty(int(segment.n_unique.max(initial=0)), np.uint32)
+    for first, last in pieces_of(starts, PIECE):
+        own, _, counts = segment.forward_of(slice(first, last))
+        words, at = segment.sequence_words(slice(first, last)), segment.sequence_at[first:last]
+        lengths = segment.sequence_len[first:last]
+        if first_bad_sequence(words, at, bits[first:last], lengths, own, counts, left) >= 0:
+            yield "a sequence of words is not made of its document's terms"
+            return
 
 
 def _stored_problems(segment: Segment) -> Iterator[str]:

@@ -10,17 +10,18 @@ AHEAD = 24
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def sort_lists(terms, counts, ends, rank, n_terms, keys, spare, places):
+def sort_lists(terms, counts, ends, moved, rank, n_terms, keys, spare, places):
     """Renumber the terms of each document by `rank` (below `n_terms`) and sort them, their counts with them.
 
-    In NumPy, for each list: `order = rank[terms].argsort()`, then `rank[terms][order]`, `counts[order]`. A radix sort
-    by bytes; `keys` and `spare` have room for the longest list, `places` for 256 numbers.
+    In NumPy, for each list: `order = rank[terms].argsort()`, then `rank[terms][order]`, `counts[order]`;
+    `moved[order] = arange`, the place that each term came to. A radix sort by bytes; `keys` and `spare` have room for
+    the longest list, `places` for 256 numbers.
     """
     begin = 0
     for d in range(ends.size):
         n = ends[d] - begin
         for i in range(n):
-            keys[i] = uint64(rank[terms[begin + i]]) << uint64(32) | uint64(counts[begin + i])
+            keys[i] = uint64(rank[terms[begin + i]]) << uint64(32) | uint64(i)
         shift = 32
         while n_terms > 1 << (shift - 32):
             places[:] = 0
@@ -36,8 +37,12 @@ def sort_lists(terms, counts, ends, rank, n_terms, keys, spare, places):
             keys, spare = spare, keys
             shift += 8
         for i in range(n):
+            spare[i] = counts[begin + i]
+        for i in range(n):
+            before = keys[i] & uint64(0xFFFFFFFF)
             terms[begin + i] = keys[i] >> uint64(32)
-            counts[begin + i] = keys[i] & uint64(0xFFFFFFFF)
+            counts[begin + i] = spare[before]
+            moved[uint64(begin) + before] = i
         begin = ends[d]
 
 

@@ -48,6 +48,8 @@ class Manifest:
     segments: tuple[SegmentEntry, ...] = field(default_factory=tuple)
     next_file: int = 1
     """The number of the next new file: no number is given twice, so no name ever means another file."""
+    positions: bool = True
+    """Whether new segments keep the order of words; those of earlier programs do not."""
 
     def next(self, segments: tuple[SegmentEntry, ...], next_file: int) -> "Manifest":
         """The state after a commit that leaves these segments."""
@@ -70,6 +72,7 @@ class Manifest:
                 "analyzer": self.analyzer.to_dict(),
                 "fingerprint": self.analyzer.fingerprint,
                 "text_fields": list(self.text_fields),
+                "positions": self.positions,
                 "segments": [
                     {"name": entry.name, "size": entry.size, "deletions": entry.deletions} for entry in self.segments
                 ],
@@ -196,7 +199,11 @@ def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
     if not isinstance(text_fields, list) or not text_fields or not all(isinstance(name, str) for name in text_fields):
         raise ValueError("text_fields is not a list of names")
     next_file = whole_number(parsed.get("next_file", 1), "next_file")
-    return Manifest(analyzer, tuple(text_fields), whole_number(parsed["generation"], "generation"), entries, next_file)
+    positions = parsed.get("positions", False)
+    if not isinstance(positions, bool):
+        raise ValueError("positions is neither true nor false")
+    generation = whole_number(parsed["generation"], "generation")
+    return Manifest(analyzer, tuple(text_fields), generation, entries, next_file, positions)
 
 
 def _entry(parsed: dict[str, Any]) -> SegmentEntry:

@@ -31,6 +31,8 @@ FANOUT = 8
 MOSTLY_DELETED = 0.5
 MOST_TERMS = 1 << 16
 """Terms merged at a time."""
+STEP = 1 << 13
+"""Documents whose own lists are merged at a time."""
 
 
 def choose_merge(sizes: Sequence[tuple[int, int]]) -> list[int]:
@@ -82,6 +84,10 @@ def merge_segments(
         _merge_forward(merged, segments, remap, term_maps)
         ids = join_packed([live.segment.packed("id") for live in segments])
         merged.documents(choose_packed(ids, np.flatnonzero(np.concatenate(remap) >= 0)))
+        if len(doc_len) and any(live.segment.keeps_order for live in segments):
+            several = [m[live.segment.several_values] for live, m in _in_order(segments, remap)]
+            field_len = _join_fields(segments, remap, len(text_fields))
+            merged.sequences(_live_sequences(segments, remap), field_len, _live(several))
         _merge_fields(merged, segments, remap, text_fields)
         youngest = max((generation_of(live.segment) for live in segments), default=0)
         merged.finish(
@@ -224,10 +230,9 @@ def join_lists(
 def _merge_forward(
     merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], term_maps: list[Words]
 ) -> None:
-    step = 1 << 13
     for live, m, term_map in zip(segments, remap, term_maps, strict=True):
-        for begin in range(0, live.segment.n_docs, step):
-            end = min(begin + step, live.segment.n_docs)
+        for begin in range(0, live.segment.n_docs, STEP):
+            end = min(begin + STEP, live.segment.n_docs)
             starts, terms, counts = live.segment.forward_of(slice(begin, end))
             kept = m[begin:end] >= 0
             sizes = np.diff(starts)
@@ -238,6 +243,42 @@ def _merge_forward(
             boundaries = np.zeros(len(sizes) + 1, np.int64)
             np.cumsum(sizes, out=boundaries[1:])
             merged.forward(boundaries, term_map[terms], counts)
+        live.segment.container.release()
+
+
+def _in_order(segments: list[LiveSegment], remap: list[Integers]) -> list[tuple[LiveSegment, Integers]]:
+    """The segments that keep the order of words."""
+    return [(live, m) for live, m in zip(segments, remap, strict=True) if live.segment.keeps_order]
+
+
+def _live(docs: list[Integers]) -> Integers:
+    """The new numbers of documents, without the deleted ones."""
+    joined = np.concatenate(docs)
+    return joined[joined >= 0]
+
+
+def _join_fields(segments: list[LiveSegment], remap: list[Integers], n_fields: int) -> Integers:
+    """The tokens of each field of the live documents; none where the order of words is not known."""
+    lengths = []
+    for live, m in zip(segments, remap, strict=True):
+        if not live.segment.keeps_order:
+            lengths.append(np.zeros((int((m >= 0).sum()), n_fields), np.int64))
+        elif live.segment.field_len.shape[1] == n_fields:
+            lengths.append(live.segment.field_len[m >= 0].astype(np.int64))
+        else:
+            raise live.segment.container.damage("lengths of other fields than the index has")
+    return np.concatenate(lengths)
+
+
+def _live_sequences(segments: list[LiveSegment], remap: list[Integers]) -> Iterator[Words]:
+    """The sequences of the live documents as they are: a document's terms keep their order, so each its place."""
+    for live, m in _in_order(segments, remap):
+        at = live.segment.sequence_at
+        for begin in range(0, live.segment.n_docs, STEP):
+            end = min(begin + STEP, live.segment.n_docs)
+            words = live.segment.sequence_words(slice(begin, end))[at[begin] : at[end]]
+            kept = m[begin:end] >= 0
+            yield words if kept.all() else words[np.repeat(kept, np.diff(at[begin : end + 1]))]
         live.segment.container.release()
 
 

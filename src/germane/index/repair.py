@@ -141,7 +141,8 @@ class _Repair:
             SegmentEntry(segment.name, segment.container.size, deletions.get(segment.name, (0, None))[1])
             for segment in segments
         ]
-        return Manifest(analyzer, text_fields, newest + 1), entries
+        positions = any(segment.keeps_order for segment in segments)
+        return Manifest(analyzer, text_fields, newest + 1, positions=positions), entries
 
     def _segments_without_manifest(self) -> list[Segment]:
         segments = []
@@ -285,6 +286,7 @@ class _Repair:
                 manifest.analyzer,
                 manifest.text_fields,
                 NewPaths(lambda: self.names.new("segment"), self.names.part),
+                positions=manifest.positions,
                 origin=recovery_meta(manifest.analyzer, manifest.text_fields, part.generation),
             )
             if built is not None:

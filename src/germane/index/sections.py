@@ -8,13 +8,15 @@ The container's meta data are `n_docs`, `n_terms`, `n_tokens`, `n_postings`; `co
 what is needed to rebuild a lost manifest (`index.manifest.recovery_meta`); and of a merged segment `merged_at`, the
 generation whose deletions it knows of, and `replaces`, the names of its sources.
 
-A reader asks for sections by name and ignores those that it does not know: a later format may add to them.
+A reader asks for sections by name and ignores those that it does not know: a later format may add to them. The part
+`order` is in segments whose index keeps positions: without it a segment says the same of everything but the order of
+words. A document whose order is not known (it came from elsewhere by a merge) has fields without tokens there.
 """
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-Part = Literal["postings", "dictionary", "surfaces", "forward", "documents", "stored"]
+Part = Literal["postings", "dictionary", "surfaces", "forward", "documents", "order", "stored"]
 Per = Literal["term", "doc", "block"]
 
 
@@ -57,6 +59,11 @@ SECTIONS = (
     Section("id_bytes", "documents", ("|u1",), None, "the ids in UTF-8, by document number"),
     Section("id_offsets", "documents", _OFFSETS, None, "where each id begins, and the last one's end"),
     Section("id_order", "documents", ("<u4",), "doc", "the document numbers in order of their ids"),
+    Section(
+        "seq_words", "order", ("<u4",), None, "each document's tokens in order, as places in its own list of terms"
+    ),
+    Section("field_len", "order", ("|u1", "<u2", "<u4"), None, "tokens of each text field, document by document"),
+    Section("seq_several", "order", ("<u4",), None, "the documents that have a text field of several values"),
     Section("stored", "stored", ("|u1",), None, "the fields as they came: JSON lines in Zstandard blocks"),
     Section("stored_at", "stored", ("<i8",), None, "where each block begins, and the last one's end"),
     Section("stored_last", "stored", ("<i8",), None, "documents up to the end of each block"),
@@ -72,10 +79,14 @@ def names_of(part: Part) -> tuple[str, ...]:
 
 
 def check_layout(written: Mapping[str, str]) -> None:
-    """Fail unless these sections, with the types of their numbers, are those of a segment in their order."""
+    """Fail unless these sections, with the types of their numbers, are those of a segment in their order.
+
+    The part `order` may be absent.
+    """
     fixed = {name: dtype for name, dtype in written.items() if not name.startswith(COLUMN)}
-    if list(fixed) != [section.name for section in SECTIONS] or list(written)[: len(fixed)] != list(fixed):
+    expected = [section for section in SECTIONS if section.part != "order" or section.name in fixed]
+    if list(fixed) != [section.name for section in expected] or list(written)[: len(fixed)] != list(fixed):
         raise AssertionError(f"not the sections of a segment in their order: {', '.join(written)}")
-    wrong = [section.name for section in SECTIONS if fixed[section.name] not in section.types]
+    wrong = [section.name for section in expected if fixed[section.name] not in section.types]
     if wrong:
         raise AssertionError(f"sections of the wrong type: {', '.join(wrong)}")

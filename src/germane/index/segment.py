@@ -7,6 +7,7 @@
 | which terms does this document hold? | `forward` |
 | what is this document called, what did it say? | `doc_id`, `stored` |
 | where is the document with this id? | `find_ids` |
+| in which order do its words stand? | `sequence_arrays`, where the index keeps it |
 | what value has it in this field? | `column` |
 """
 
@@ -41,6 +42,11 @@ DICTIONARY_SECTIONS = names_of("dictionary")
 POSTINGS_SECTIONS = names_of("postings")
 
 
+def place_bits(n_unique: npt.NDArray[np.integer]) -> Integers:
+    """Bits of a place among so many distinct terms: `int(n - 1).bit_length()`, 0 of none."""
+    return np.frexp(np.maximum(n_unique.astype(np.float64) - 1, 0))[1].astype(np.int64)
+
+
 class ForwardArrays(NamedTuple):
     """Packed forward lists, where each begins, their widths and lengths (see `index.kernels.encode_forward`)."""
 
@@ -49,6 +55,17 @@ class ForwardArrays(NamedTuple):
     term_bits: npt.NDArray[np.uint8]
     tf_bits: npt.NDArray[np.uint8]
     n_unique: npt.NDArray[np.uint32]
+
+
+class SequenceArrays(NamedTuple):
+    """The order of words: packed sequences as words and as bytes, where each begins, and the tokens of each of
+    `n_fields` fields, document by document (see `index.sequence_kernels`)."""
+
+    words: npt.NDArray[np.uint32]
+    bytes: npt.NDArray[np.uint8]
+    at: Integers
+    field_len: npt.NDArray[np.uint32]
+    n_fields: int
 
 
 class Segment:
@@ -317,6 +334,48 @@ class Segment:
         if not sound:
             raise self.container.damage("forward lists name terms that are not there")
         return starts, terms, counts
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the order of words is known, of some documents at least."""
+        return "seq_words" in self.container
+
+    @cached_property
+    def field_len(self) -> npt.NDArray[np.uint32]:
+        """Tokens of each text field (document × field); all 0 of a document whose order of words is not known."""
+        return self.container["field_len"].astype(np.uint32).reshape(self.n_docs, -1)
+
+    @property
+    def several_values(self) -> npt.NDArray[np.uint32]:
+        """The documents, ascending, that have a text field of several values."""
+        return self.container["seq_several"]
+
+    @cached_property
+    def sequence_len(self) -> Integers:
+        """Tokens of each document whose order is known: all of them, or none."""
+        lengths: Integers = self.field_len.sum(axis=1, dtype=np.int64)
+        return lengths
+
+    @cached_property
+    def sequence_at(self) -> Integers:
+        """Where each document's sequence begins, and the last one's end."""
+        at = np.zeros(self.n_docs + 1, np.int64)
+        np.cumsum((self.sequence_len * place_bits(self.n_unique) + 31) >> 5, out=at[1:])
+        return at
+
+    def sequence_words(self, docs: Integers | slice) -> npt.NDArray[np.uint32]:
+        """The packed sequences, those of these documents verified."""
+        words, at = self.container.lazily("seq_words"), self.sequence_at
+        self.container.verify("seq_words", at[:-1][docs], at[1:][docs])
+        return words
+
+    def sequence_arrays(self, docs: Integers) -> SequenceArrays:
+        """The order of words as a kernel reads it, the sequences of these documents verified.
+
+        Places in them are bounded by nothing: a kernel compares them, and does not index with them.
+        """
+        words, field_len = self.sequence_words(docs), self.field_len
+        return SequenceArrays(words, words.view(np.uint8), self.sequence_at, field_len.reshape(-1), field_len.shape[1])
 
     def doc_id(self, doc: int) -> str:
         """The id under which document `doc` was added."""

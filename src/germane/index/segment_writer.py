@@ -7,6 +7,7 @@ The parts come in the order in which they lie in the file (`index.sections`):
         segment.dictionary(terms, surfaces, surface_counts)
         segment.forward(starts, terms, counts)        # as many pieces as there are
         segment.documents(ids)
+        segment.sequences(pieces, field_len, several) # where the order of words is known
         segment.fields(stored, columns)
         segment.finish(recovery_meta(...))
 
@@ -14,7 +15,7 @@ Strings come packed (`index.strings`). Lists in pieces need not fit in memory. N
 before `finish`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
+from germane.index.blocks import PADDING
 from germane.index.columns import ColumnsWriter
 from germane.index.container import ContainerWriter
 from germane.index.lists import ForwardWriter, PostingsWriter
@@ -72,6 +74,16 @@ class SegmentWriter:
         self._strings("id", ids)
         order = sort_packed(ids, np.arange(len(ids[1]) - 1))
         self._container.section("id_order", order.astype(np.uint32))
+
+    def sequences(self, pieces: Iterable[Words], field_len: Integers, several: Integers) -> None:
+        """The order of words: packed sequences (`index.sequence_kernels`), the tokens of each field by document, and
+        the documents that have a field of several values."""
+        for piece in pieces:
+            self._container.append("seq_words", piece)
+        self._container.append("seq_words", np.zeros(PADDING, np.uint32))
+        narrowest = np.min_scalar_type(field_len.max(initial=0))
+        self._container.section("field_len", field_len.astype(narrowest).reshape(-1))
+        self._container.section("seq_several", several.astype(np.uint32))
 
     def open_stored(self) -> StoredWriter:
         """Takes stored fields straight to the file, after `documents`; to be closed by `fields`."""

@@ -1,27 +1,39 @@
 """Which documents hold words in a certain order, or in a certain field.
 
-Candidates hold all the words; their stored text is analysed again, field by field, and searched. A phrase lies within
-one value of one field, and stop words do not count: the words are those that the analyser keeps.
+Candidates hold all the words; the order of words that the segment keeps (`index.sequence_kernels`) decides which of
+them hold the phrase. A phrase lies within one value of one field, and stop words do not count: the words are those that
+the analyser keeps.
 
 The words q_1 ... q_n are at the positions p_1 ... p_n with `slop` moves if max(p_i - i) - min(p_i - i) <= slop, no
 position serving twice: 0 asks for the words side by side in this order, 1 allows a word between two of them, 2 lets
 two neighbours change places. This is Lucene's measure of a sloppy phrase.
+
+The stored text is analysed again where the order is not kept (`--no-positions`, indexes of earlier versions), and where
+a phrase was found in a document that has a field of several values, which follow one another in the sequence. Where
+there is no text either, as after an import from CIFF, the question is refused. Terms are numbers of the segment, -1 one
+that it does not hold; deleted documents are found too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.arrays import Integers, Mask
+from germane.errors import IndexFormatError, ParameterError
+from germane.index.blocks import BLOCK
 from germane.index.segment import Segment
 from germane.text import Analyzer
 from germane.types import text_of
 
-DocumentNumbers = npt.NDArray[np.int64]
+MAX_TERMS = 255
+"""Terms of a phrase."""
 _MANY = 16
 """Stored documents are read one by one where fewer than one of so many is wanted."""
+_MUCH_LONGER = 32
+"""A list so much longer than that of the candidates is looked at where these may be; another one as a whole."""
+_ANY_FIELD = -1
+_NOTHING = np.empty(0, np.int64)
 
 
 class TextFields(NamedTuple):
@@ -39,58 +51,61 @@ class TextFields(NamedTuple):
                     yield self.analyzer.terms(text_of({name: item}, (name,)))
 
 
-def documents_with_phrase(
-    segment: Segment, term_numbers: Sequence[int], slop: int, texts: TextFields
-) -> DocumentNumbers:
+# -- phrases -----------------------------------------------------------------------------------------------------------
+
+
+def documents_with_phrase(segment: Segment, term_numbers: Sequence[int], slop: int, texts: TextFields) -> Integers:
     """The documents, ascending, that hold the terms as a phrase with so many moves; deleted ones included."""
-    if min(term_numbers, default=-1) < 0:
-        return np.empty(0, np.int64)
-    terms = segment.terms(np.array(term_numbers, np.int64))
-    return _verified(
-        segment, texts, documents_with_all(segment, term_numbers), lambda held: holds_phrase(held, terms, slop)
-    )
-
-
-def documents_with_terms_in_field(
-    segment: Segment, term_numbers: Sequence[int], field: str, texts: TextFields
-) -> DocumentNumbers:
-    """The documents, ascending, that hold any of the terms in this field; deleted ones included."""
-    known = [number for number in term_numbers if number >= 0]
-    terms = frozenset(segment.terms(np.array(known, np.int64)))
-    candidates = documents_with_any(segment, known)
-    return _verified(segment, texts._replace(names=(field,)), candidates, lambda held: not terms.isdisjoint(held))
+    return _with_phrase(segment, term_numbers, slop, _ANY_FIELD, texts, texts)
 
 
 def documents_with_phrase_in_field(
     segment: Segment, term_numbers: Sequence[int], slop: int, field: str, texts: TextFields
-) -> DocumentNumbers:
+) -> Integers:
     """The documents, ascending, that hold the terms as a phrase in this field; deleted ones included."""
-    return documents_with_phrase(segment, term_numbers, slop, texts._replace(names=(field,)))
+    return _with_phrase(segment, term_numbers, slop, _field_number(field, texts), texts, texts._replace(names=(field,)))
 
 
-def documents_with_all(segment: Segment, term_numbers: Sequence[int]) -> DocumentNumbers:
-    """The documents, ascending, that hold all of the terms: the rarest one's, then those of them that hold the next."""
-    by_df = sorted(set(term_numbers), key=lambda number: int(segment.df[number]))
-    lists = (segment.postings(number)[0] for number in by_df)
-    return reduce(lambda held, docs: held[_among(held, docs)], lists).astype(np.int64)
+def _with_phrase(
+    segment: Segment, term_numbers: Sequence[int], slop: int, field: int, texts: TextFields, asked: TextFields
+) -> Integers:
+    if len(term_numbers) > MAX_TERMS:
+        raise ParameterError(f"a phrase has at most {MAX_TERMS} words, not {len(term_numbers)}")
+    candidates = documents_with_all(segment, term_numbers)
+    if len(term_numbers) == 1 and field == _ANY_FIELD:
+        return candidates
+    known, doubtful = _known_and_unknown(segment, candidates, texts)
+    if len(known):
+        known = known[_hold_phrase(segment, known, term_numbers, slop, field)]
+        if len(segment.several_values) and len(term_numbers) > 1:
+            several = np.isin(known, segment.several_values)
+            known, doubtful = known[~several], np.sort(np.concatenate([known[several], doubtful]))
+    if not len(doubtful):
+        return known
+    phrase = segment.terms(np.array(term_numbers, np.int64))
+    right = _verified(segment, doubtful, asked, lambda held: holds_phrase(held, phrase, slop))
+    return np.sort(np.concatenate([known, right]))
 
 
-def documents_with_any(segment: Segment, term_numbers: Sequence[int]) -> DocumentNumbers:
-    """The documents, ascending, that hold one of the terms at least."""
-    if len(term_numbers) == 1:
-        return segment.postings(term_numbers[0])[0].astype(np.int64)
-    held = np.zeros(segment.n_docs, np.bool_)
-    for number in term_numbers:
-        held[segment.postings(number)[0]] = True
-    return np.flatnonzero(held)
+def _hold_phrase(segment: Segment, docs: Integers, term_numbers: Sequence[int], slop: int, field: int) -> Mask:
+    """Whether each document holds the phrase, the values of a field taken as one; the order of words is known."""
+    from germane.index.sequence_kernels import find_phrase
 
-
-def _among(few: npt.NDArray[np.uint32], many: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Which of the sorted `few` are among the sorted `many`."""
-    places = np.searchsorted(many, few)
-    places[places == len(many)] = 0
-    found: npt.NDArray[np.bool_] = many[places] == few
-    return found
+    distinct = sorted(set(term_numbers))
+    terms, which = np.array(distinct), np.array([distinct.index(term) for term in term_numbers])
+    holds, spots = np.empty(len(docs), np.bool_), np.empty(int(segment.doc_len[docs].max()), np.uint32)
+    find_phrase(
+        *_arrays(segment, docs),
+        docs,
+        field,
+        terms,
+        which,
+        min(slop, 1 << 33),
+        spots,
+        np.empty((3, len(terms)), np.int64),
+        holds,
+    )
+    return holds
 
 
 def holds_phrase(held: Sequence[str], phrase: Sequence[str], slop: int) -> bool:
@@ -116,17 +131,126 @@ def _fits(phrase: Sequence[str], positions: dict[str, list[int]], start: int, sl
     return True
 
 
+# -- fields ------------------------------------------------------------------------------------------------------------
+
+
+def documents_with_terms_in_field(
+    segment: Segment, term_numbers: Sequence[int], field: str, texts: TextFields
+) -> Integers:
+    """The documents, ascending, that hold any of the terms in this field; deleted ones included."""
+    found = [field_counts(segment, number, field, texts)[0] for number in dict.fromkeys(term_numbers) if number >= 0]
+    return found[0] if len(found) == 1 else np.unique(np.concatenate([_NOTHING, *found]))
+
+
+def field_counts(segment: Segment, term_number: int, field: str, texts: TextFields) -> tuple[Integers, Integers]:
+    """The documents, ascending, that hold the term in this field, and how often they do."""
+    docs = documents_with_all(segment, [term_number])
+    known, unknown = _known_and_unknown(segment, docs, texts)
+    counts = np.zeros(len(docs), np.int64)
+    if len(known):
+        from germane.index.sequence_kernels import count_in_field
+
+        own, place, terms = np.empty(len(known), np.int64), np.empty(1, np.int64), np.array([term_number])
+        count_in_field(*_arrays(segment, known), known, _field_number(field, texts), terms, place, own)
+        counts[np.searchsorted(docs, known)] = own
+    if len(unknown):
+        term, asked = segment.term(term_number), texts._replace(names=(field,))
+        held = [sum(values.count(term) for values in own) for _, own in _texts(segment, unknown, asked)]
+        counts[np.searchsorted(docs, unknown)] = held
+    return docs[counts > 0], counts[counts > 0]
+
+
+def field_lengths(segment: Segment, texts: TextFields) -> Integers:
+    """The tokens of each text field of each document (document × field)."""
+    lengths = np.zeros((segment.n_docs, len(texts.names)), np.int64)
+    known, unknown = _known_and_unknown(segment, np.arange(segment.n_docs), texts)
+    if len(known):
+        lengths[known] = segment.field_len[known]
+    if len(unknown):
+        for i, name in enumerate(texts.names):
+            for doc, own in _texts(segment, unknown, texts._replace(names=(name,))):
+                lengths[doc, i] = sum(map(len, own))
+    return lengths
+
+
+def _field_number(field: str, texts: TextFields) -> int:
+    if field not in texts.names:
+        raise ParameterError(f"'{field}' is not one of the text fields: {', '.join(texts.names)}")
+    return texts.names.index(field)
+
+
+# -- documents that hold words -----------------------------------------------------------------------------------------
+
+
+def documents_with_all(segment: Segment, term_numbers: Sequence[int]) -> Integers:
+    """The documents, ascending, that hold all of the terms: the rarest one's, then those of them that hold the next."""
+    if min(term_numbers, default=-1) < 0:
+        return _NOTHING
+    terms = sorted(set(term_numbers), key=lambda number: (int(segment.df[number]), number))
+    segment.verify_lists(terms)
+    n = int(segment.df[terms[0]])
+    docs, room = np.empty(n + 1, np.int64), np.empty((2, BLOCK), np.uint32)
+    docs[:n] = segment.postings(terms[0])[0]
+    for term in terms[1:]:
+        from germane.index.sequence_kernels import keep_holding, keep_marked
+
+        first, df = int(segment.first_block[term]), int(segment.df[term])
+        if df > _MUCH_LONGER * n:
+            n = keep_holding(*segment.blocks, first, df, docs, n, *room)
+        else:
+            n = keep_marked(*segment.blocks, first, df, docs, n, np.zeros((segment.n_docs >> 6) + 1, np.uint64), *room)
+    return docs[:n]
+
+
+def documents_with_any(segment: Segment, term_numbers: Sequence[int]) -> Integers:
+    """The documents, ascending, that hold one of the terms at least."""
+    if len(term_numbers) == 1:
+        return segment.postings(term_numbers[0])[0].astype(np.int64)
+    held = np.zeros(segment.n_docs, np.bool_)
+    for number in term_numbers:
+        held[segment.postings(number)[0]] = True
+    return np.flatnonzero(held)
+
+
+# -- the order of words ------------------------------------------------------------------------------------------------
+
+
+def _known_and_unknown(segment: Segment, docs: Integers, texts: TextFields) -> tuple[Integers, Integers]:
+    """The documents whose order of words the segment keeps, and the others."""
+    if not segment.keeps_order:
+        return _NOTHING, docs
+    if segment.field_len.shape[1] != len(texts.names):
+        raise segment.container.damage("lengths of other fields than the index has")
+    known = segment.sequence_len[docs] == segment.doc_len[docs]
+    return (docs, _NOTHING) if known.all() else (docs[known], docs[~known])
+
+
+def _arrays(segment: Segment, docs: Integers) -> tuple[Any, Any, Any]:
+    """What the kernels read: the forward lists, also as bytes, and the sequences; those of `docs` are verified."""
+    forward = segment.forward_arrays(docs)
+    return tuple(forward), forward.words.view(np.uint8), tuple(segment.sequence_arrays(docs))
+
+
 def _verified(
-    segment: Segment, texts: TextFields, candidates: DocumentNumbers, accepts: Callable[[list[str]], bool]
-) -> DocumentNumbers:
+    segment: Segment, candidates: Integers, texts: TextFields, accepts: Callable[[list[str]], bool]
+) -> Integers:
     """The candidates one of whose sequences of terms is accepted."""
-    good = [
-        doc for doc, fields in _stored(segment, candidates) if any(accepts(held) for held in texts.sequences(fields))
-    ]
-    return np.array(good, np.int64)
+    found = [doc for doc, own in _texts(segment, candidates, texts) if any(map(accepts, own))]
+    return np.array(found, np.int64)
 
 
-def _stored(segment: Segment, docs: DocumentNumbers) -> Iterator[tuple[int, dict[str, Any]]]:
+def _texts(segment: Segment, docs: Integers, texts: TextFields) -> Iterator[tuple[int, list[list[str]]]]:
+    """The documents and their sequences of terms, from the stored text; an error where there is none."""
+    for doc, fields in _stored(segment, docs):
+        if not fields and segment.doc_len[doc]:
+            raise IndexFormatError(
+                f"{segment.path} keeps neither the order of words nor the text of its documents: phrases and words in "
+                "one field cannot be looked for; index that collection again from its documents"
+            )
+        yield doc, list(texts.sequences(fields))
+
+
+def _stored(segment: Segment, docs: Integers) -> Iterator[tuple[int, dict[str, Any]]]:
     """Document numbers and stored fields."""
     if len(docs) * _MANY < segment.n_docs:
         yield from ((doc, segment.stored.fields(doc)) for doc in docs.tolist())

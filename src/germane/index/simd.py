@@ -1,8 +1,8 @@
-"""Vector instructions that Numba does not find by itself: unpacking of vertically packed blocks.
+"""Instructions that Numba does not find by itself: unpacking of vertically packed blocks, and prefetching.
 
 A full block holds 128 values of `bits` bits in 32 rows of 4 lanes (see `index.block_kernels`). One loop serves all
 widths: it shifts and masks two rows, eight values, at a time. (A loop unrolled for each width is faster and
-takes many times as long to compile, once for every kernel that unpacks.) Both functions are checked against the plain
+takes many times as long to compile, once for every kernel that unpacks.) Both are checked against the plain
 loop `unpack_short` and NumPy in the tests.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 _I32 = ir.IntType(32)
@@ -122,3 +122,20 @@ unpack_documents = intrinsic(_make(delta=True))
 
 unpack_values = intrinsic(_make(delta=False))
 """unpack_values(words, at, bits, out, base, 0): values in out[base:base+128] (uint32)."""
+
+
+@intrinsic
+def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of array[index], which may lie outside the array."""
+    signature = types.void(array, types.int64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        data = context.make_array(sig.args[0])(context, builder, value=args[0]).data
+        bytes_pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [bytes_pointer, _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = builder.bitcast(builder.gep(data, [args[1]]), bytes_pointer)
+        builder.call(function, [place, ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)])
+        return context.get_dummy_value()
+
+    return signature, codegen

@@ -1,4 +1,7 @@
-"""The documents of an index that an older version made, to be indexed anew: ids and stored fields never changed."""
+"""The documents of an index that an older version made, to be indexed anew: ids and stored fields never changed.
+
+An index of this version that does not keep the order of words is taken for one: it was made before that was kept.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +11,22 @@ import numpy as np
 from germane.errors import IndexFormatError
 from germane.index.container import Container
 from germane.index.deletions import read_bitmap
-from germane.index.manifest import UPGRADED, Manifest, read_manifest
+from germane.index.manifest import FORMAT, UPGRADED, Manifest, read_manifest
 from germane.index.segment import Segment
 from germane.types import Document, text_of
 
 
 def old_manifest(folder: Path) -> Manifest:
-    """The manifest of an index of the format before this."""
-    return read_manifest(folder, UPGRADED[-1])
+    """The manifest of an index of the format before this, or of this one without the order of words."""
+    try:
+        manifest = read_manifest(folder)
+    except IndexFormatError:
+        return read_manifest(folder, UPGRADED[-1])
+    if manifest.positions:
+        raise IndexFormatError(
+            f"{folder} has format {FORMAT} and keeps the order of words: there is nothing to upgrade"
+        )
+    return manifest
 
 
 def old_documents(folder: Path, manifest: Manifest) -> Iterator[Document]:

@@ -129,6 +129,26 @@ def _doc_len(segment: "Segment") -> str | None:
     return None if total == segment.n_tokens else "document lengths do not add up to the number of tokens"
 
 
+def _field_len(segment: "Segment") -> str | None:
+    values, n = segment.container.raw("field_len"), segment.n_docs
+    if n == 0 or len(values) < n or len(values) % n:
+        return "section of the wrong size: field_len"
+    total = values.reshape(n, -1).sum(axis=1, dtype=np.int64)
+    good = np.all((total == 0) | (total == segment.doc_len))
+    return None if good else "the lengths of fields do not add up to those of documents"
+
+
+def _several(segment: "Segment") -> str | None:
+    docs = segment.container.raw("seq_several").astype(np.int64)
+    good = not len(docs) or (docs[-1] < segment.n_docs and np.all(docs[1:] > docs[:-1]))
+    return None if good else "documents of several values do not ascend"
+
+
+def _sequence_words(segment: "Segment") -> str | None:
+    good = segment.container.length("seq_words") == int(segment.sequence_at[-1]) + PADDING
+    return None if good else "sequences of words do not follow one another"
+
+
 def _stored_at(segment: "Segment") -> str | None:
     c = segment.container
     good = good_offsets(c.raw("stored_at"), c.length("stored_last"), c.length("stored"))
@@ -159,6 +179,9 @@ RULES: dict[str, SegmentRule] = {
     "doc_len": _doc_len,
     "id_offsets": _strings("id"),
     "id_order": _below("id_order", lambda s: s.n_docs, "the order of ids is not a permutation"),
+    "seq_words": _sequence_words,
+    "field_len": _field_len,
+    "seq_several": _several,
     "stored_at": _stored_at,
     "stored_last": _stored_last,
 }

@@ -89,15 +89,20 @@ class IndexWriter:
         self._remove_strays()
 
     @classmethod
-    def create(cls, folder: Path, analyzer: Analyzer, text_fields: Sequence[str]) -> "IndexWriter":
-        """Make an empty index in `folder`, which must not hold one. Every index begins here."""
+    def create(
+        cls, folder: Path, analyzer: Analyzer, text_fields: Sequence[str], *, positions: bool = True
+    ) -> "IndexWriter":
+        """Make an empty index in `folder`, which must not hold one. Every index begins here.
+
+        `positions`: whether it keeps the order of words.
+        """
         check_new(folder, text_fields)
         with storage_errors(folder):
             make_folder(folder)
         lock = WriterLock(folder)
         try:
             check_new(folder, text_fields)  # again: another process may have been faster
-            Manifest(analyzer, tuple(text_fields)).write(folder)
+            Manifest(analyzer, tuple(text_fields), positions=positions).write(folder)
             return cls(folder, lock)
         except BaseException:
             if not (folder / NAME).exists():
@@ -137,6 +142,7 @@ class IndexWriter:
                 manifest.analyzer,
                 manifest.text_fields,
                 paths,
+                positions=manifest.positions,
                 threads=threads,
                 memory=memory,
                 origin=origin,
@@ -443,11 +449,13 @@ def check_new(folder: Path, text_fields: Sequence[str]) -> None:
 
 
 @contextlib.contextmanager
-def new_index(folder: Path, analyzer: Analyzer, text_fields: Sequence[str]) -> Iterator[IndexWriter]:
+def new_index(
+    folder: Path, analyzer: Analyzer, text_fields: Sequence[str], *, positions: bool = True
+) -> Iterator[IndexWriter]:
     """A new index to fill, all or nothing: if that fails, the files and folders made here are removed again."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        with IndexWriter.create(folder, analyzer, text_fields) as writer:
+        with IndexWriter.create(folder, analyzer, text_fields, positions=positions) as writer:
             try:
                 yield writer
             except BaseException:

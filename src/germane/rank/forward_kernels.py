@@ -4,10 +4,10 @@ import numpy as np
 
 from germane.index.block_kernels import words_needed
 from germane.index.segment import ForwardArrays
+from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact, score_of
 from germane.rank.records import Asked, Documents, Lists
-from germane.rank.simd import prefetch
 
 AHEAD = 4
 """Documents between asking for a forward list and reading it."""

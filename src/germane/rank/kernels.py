@@ -19,11 +19,12 @@ import numpy as np
 
 from germane.index.block_kernels import decode_block
 from germane.index.blocks import BLOCK
+from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import block_size, decoded_impact, score_of
 from germane.rank.kinds import SATURATION
 from germane.rank.records import HISTOGRAM, Documents, Query, Work
-from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, prefetch, reach_mask
+from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, reach_mask
 
 ASKING = 40
 """Looking a document up in a list costs as much as adding so many postings."""

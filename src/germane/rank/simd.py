@@ -3,7 +3,7 @@
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 LANES = 64
@@ -104,23 +104,6 @@ def add_table(typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin
         pointers = element(0, builder.neg(base_v)), element(2, begin_v), element(3, begin_v)
         table_v = element(6, ir.Constant(_I64, 0))
         builder.call(_add_table_function(builder.module), [*pointers, count, table_v])
-        return context.get_dummy_value()
-
-    return signature, codegen
-
-
-@intrinsic
-def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of array[index], which may lie outside the array."""
-    signature = types.void(array, types.int64)
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
-        data = context.make_array(sig.args[0])(context, builder, value=args[0]).data
-        bytes_pointer = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [bytes_pointer, _I32, _I32, _I32])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        place = builder.bitcast(builder.gep(data, [args[1]]), bytes_pointer)
-        builder.call(function, [place, ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)])
         return context.get_dummy_value()
 
     return signature, codegen

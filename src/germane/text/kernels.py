@@ -151,11 +151,12 @@ def commonest(term_of, counts, best):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def count_terms(ids, ends, before, places, terms, counts, doc_ends):
+def count_terms(ids, ends, before, places, terms, counts, doc_ends, order):
     """Each document's distinct terms in order of appearance, and how often each came. Returns how many in all.
 
-    In Python: `Counter(ids[ends[d - 1]:ends[d]])` for each document. `places[t]` is where term t was last written,
-    counted over all calls: `before` is what earlier ones returned in all.
+    In Python: `Counter(ids[ends[d - 1]:ends[d]])` for each document. `order[i]` says which of its document's terms
+    token i is. `places[t]` is where term t was last written, counted over all calls: `before` is what earlier ones
+    returned in all.
     """
     read, written = np.int64(0), np.int64(0)
     for doc in range(ends.size):
@@ -166,10 +167,12 @@ def count_terms(ids, ends, before, places, terms, counts, doc_ends):
             if place >= begin:
                 counts[uint64(place)] += uint32(1)
             else:
+                place = written
                 places[term] = before + written
                 terms[uint64(written)] = uint32(term)
                 counts[uint64(written)] = uint32(1)
                 written += 1
+            order[uint64(read)] = uint32(place - begin)
             read += 1
         doc_ends[doc] = written
     return written

@@ -27,6 +27,12 @@ def index(
     ] = None,
     stemmer: options.Stemmer = "english",
     stopwords: options.Stopwords = "english",
+    positions: Annotated[
+        bool,
+        typer.Option(
+            "--positions/--no-positions", help="Keep the order of words, for phrases and for words in one field."
+        ),
+    ] = True,
     format: options.Format = None,
     mapping: options.Map = None,
     encoding: options.Encoding = "utf-8",
@@ -60,7 +66,7 @@ def index(
         names = list(dict.fromkeys(name for source in sources for name in text_fields_of(source, format, encoding)))
     read = [Source(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
     skipped = SkipReport()
-    with new_engine(into, analyzer_named(stemmer, stopwords), names) as engine:
+    with new_engine(into, analyzer_named(stemmer, stopwords), names, positions=positions) as engine:
         report = engine.add(
             documents(read, skipped, names, all_fields=fields is not None, progress=progress),
             on_duplicate=on_duplicate.value,

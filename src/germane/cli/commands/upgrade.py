@@ -15,7 +15,8 @@ def upgrade(
 ) -> None:
     """Make a new index of the documents of one that an older version made.
 
-    They are indexed anew from their stored fields; the old index stays as it is.
+    They are indexed anew from their stored fields; the old index stays as it is. An index made without positions
+    is made anew with them.
 
     Example: germane upgrade my-index --into my-new-index
     """
