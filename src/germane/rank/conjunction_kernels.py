@@ -7,10 +7,10 @@ import numpy as np
 
 from germane.index.block_kernels import decode_block
 from germane.index.blocks import BLOCK
+from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact, score_of
 from germane.rank.records import Asked, Documents, Lists
-from germane.rank.simd import prefetch
 
 LONG = 16
 """A list this many times as long as the documents found so far is searched, not read."""
