@@ -49,7 +49,7 @@ def expected(result):
 @pytest.mark.parametrize("name", FEEDBACK_NAMES)
 def test_every_method(answer, engine, name):
     given = answer("--feedback", name)
-    assert list(given) == ["query", "model", "k", "hits", "suggestion"]
+    assert list(given) == [*["query", "model", "k", "hits", "suggestion", "offset", "total", "total_is_exact"]]
     assert found(given) == expected(engine.search(QUERY, feedback=name))
 
 
