@@ -22,7 +22,6 @@ from germane.index.columns import ColumnsWriter
 from germane.index.inversion_kernels import invert, sort_lists
 from germane.index.lists import pieces_of
 from germane.index.segment_writer import SegmentWriter
-from germane.index.sequence_kernels import pack_sequences, renumber_sequences
 from germane.index.stored_fields import MAX_DOCUMENT, StoredWriter
 from germane.index.string_kernels import drop_equal
 from germane.index.strings import Packed, choose_packed, join_packed, pack_strings, sort_packed
@@ -188,6 +187,8 @@ class SegmentBuilder:
         n = count_terms(ids, ends, self._held, self._places, terms, counts, own_ends, order)
         self._batches.append(_Batch(terms[:n].copy(), counts[:n].copy(), own_ends))
         if self._positions:
+            from germane.index.sequence_kernels import pack_sequences  # a search does without it
+
             size = pack_sequences(order, ends, np.diff(own_ends, prepend=0), terms)  # a place takes a word at most
             self._sequences.append(terms[: size + 1].copy())  # and one more, which is looked at
         self._held += n
@@ -256,6 +257,8 @@ class SegmentBuilder:
             moved = np.empty(len(batch.terms), np.uint32)
             sort_lists(*batch, moved, rank, len(order), keys, spare, places)
             if self._positions:
+                from germane.index.sequence_kernels import renumber_sequences
+
                 renumber_sequences(self._sequences[i], self._lengths[i].sum(axis=1), batch.ends, moved)
 
     def _inverted(self, starts: Integers) -> npt.NDArray[np.uint64]:

@@ -19,7 +19,6 @@ from germane.index.columns import KeywordColumn
 from germane.index.lists import PIECE, block_sizes, pieces_of
 from germane.index.sections import SECTIONS
 from germane.index.segment import Segment, place_bits
-from germane.index.sequence_kernels import first_bad_sequence
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -190,6 +189,8 @@ def _forward_problems(segment: Segment, collected: _Collected) -> Iterator[str]:
 
 
 def _sequence_problems(segment: Segment) -> Iterator[str]:
+    from germane.index.sequence_kernels import first_bad_sequence
+
     starts = np.zeros(segment.n_docs + 1, np.int64)
     np.cumsum(segment.n_unique, dtype=np.int64, out=starts[1:])
     bits, left = place_bits(segment.n_unique), np.empty(int(segment.n_unique.max(initial=0)), np.uint32)
