@@ -335,3 +335,19 @@ def test_a_query_of_very_many_conditions(item: str) -> None:
     assert read(item * MAX_CONDITIONS)
     with pytest.raises(QueryError, match=r"10,001 conditions .* where 10,000 can be asked"):
         read(item * (MAX_CONDITIONS + 1))
+
+
+WORDS = "heart the Running x_y café 東京 3 and".split()
+WEIGHTS = ["", "^2", "^0.5", "^1e-3", "^1e9", "^0", "^12.25"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WEIGHTS)), min_size=1, max_size=6))
+def test_words_with_weights_are_read_the_same_without_a_tree(items: list[tuple[str, str]]) -> None:
+    text = " ".join(word + weight for word, weight in items)
+    try:
+        expected = query_module._Reader(text, Analyzer(), query_module.NOTHING_NAMED).read()
+    except QueryError:
+        with pytest.raises(QueryError):
+            parse(text, Analyzer())
+    else:
+        assert parse(text, Analyzer()) == expected

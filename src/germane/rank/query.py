@@ -53,6 +53,8 @@ _SPECIAL = re.compile(r"""["“()*~^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?
 """Without any of these a query is a list of words."""
 _CONJUNCTION = re.compile(r"(?!AND |OR |NOT )\w+(?: AND (?!(?:AND|OR|NOT)(?: |$))\w+)+")
 """Plain words with AND between them."""
+_WEIGHTED = re.compile(r"(?:(?!(?:AND|OR|NOT)(?: |$))\w+(?:\^\d+(?:\.\d+)?(?:e-?\d+)?)?(?: |$))+")
+"""Words, each with a weight or none: what a program writes."""
 _STAR = re.compile(r"[^\W\d_]\*|\*[^\W\d_]")
 _PREFIX = re.compile(r"([\w'’-]*\w)\*[.,;:!?]*")
 _FUZZY = re.compile(r"([^\W\d_][\w'’-]*)~(\d?)[.,;:!?]*")
@@ -136,6 +138,10 @@ def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED)
         return ParsedQuery(weights, words=tuple(words))
     if _CONJUNCTION.fullmatch(text) is not None:
         return _conjunction(text.split(" AND "), _remembering(analyzer))
+    if _WEIGHTED.fullmatch(text) is not None:
+        found = _weighted(text.split(), _remembering(analyzer))
+        if found is not None:
+            return found
     return _Reader(text, analyzer, searchable).read()
 
 
@@ -147,6 +153,21 @@ def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> Pars
             weights[term] = weights.get(term, 0.0) + 1.0
     condition = both(HoldsAny((term,)) for term in weights) if len(weights) > 1 else None
     return ParsedQuery(weights, condition, words=tuple(words))
+
+
+def _weighted(items: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:
+    """What `_Reader` makes of words with weights, without a tree; None for a weight that it has something to say of."""
+    weights: dict[str, float] = {}
+    words = []
+    for item in items:
+        word, _, factor = item.partition("^")
+        weight = float(factor) if factor else 1.0
+        if not 0.0 < weight <= MAX_WEIGHT:
+            return None
+        words.append(word)
+        for term in terms_of(word):
+            weights[term] = weights.get(term, 0.0) + weight
+    return ParsedQuery(weights, words=tuple(words))
 
 
 @lru_cache(maxsize=8)
