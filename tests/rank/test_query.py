@@ -337,7 +337,7 @@ def test_a_query_of_very_many_conditions(item: str) -> None:
         read(item * (MAX_CONDITIONS + 1))
 
 
-WORDS = "heart the Running x_y café 東京 3 and".split()
+WORDS = ["heart", "the", "Running", "x_y", "café", "東京", "3", "and"]
 WEIGHTS = ["", "^2", "^0.5", "^1e-3", "^1e9", "^0", "^12.25"]
 
 
