@@ -14,7 +14,6 @@ from germane.index.sequences import (
     documents_with_all,
     documents_with_any,
     documents_with_phrase,
-    documents_with_phrase_in_field,
     documents_with_terms_in_field,
 )
 from germane.rank.filters import FieldFilter, StartsWith
@@ -120,10 +119,7 @@ def _holding_any(segment: Segment, terms: tuple[str, ...], field: str | None, te
 def _holding_phrase(
     segment: Segment, terms: tuple[str, ...], slop: int, field: str | None, texts: TextFields
 ) -> Integers:
-    numbers = segment.find_terms(terms).tolist()
-    if field is None:
-        return documents_with_phrase(segment, numbers, slop, texts)
-    return documents_with_phrase_in_field(segment, numbers, slop, field, texts)
+    return documents_with_phrase(segment, segment.find_terms(terms).tolist(), slop, texts, field)
 
 
 def _all_of(parts: Sequence[Condition], segment: Segment, texts: TextFields) -> BoolArray:

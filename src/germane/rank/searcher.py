@@ -11,11 +11,11 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.container import Identity
-from germane.index.sequences import TextFields, documents_with_any
+from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
 from germane.rank import document_kernels
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
-from germane.rank.conditions import Condition, is_word, mask_of
+from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.models import Documents, RankingModel, word_weights
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
@@ -54,6 +54,8 @@ PartsMemory = dict[tuple[Identity, RankingModel, str], DocumentParts]
 REMEMBERED = 256
 REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
+FIRST_LOOK, FURTHER_LOOK = 64, 8
+"""How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
 HINT_MARGIN = 1e-12
 """Sums in another order may differ by so much of their value."""
 
@@ -184,11 +186,12 @@ class Searcher:
             scores = self._scores_of(hint, terms, values)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
-        required = [part.terms[0] for part in filters if is_word(part)] if prune else []
-        rest = [part for part in filters if not is_word(part)] if required else filters
+        required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
         for i in range(len(self.snapshot.segments)):
             if required:
-                found = self._best_with_all(i, required, rest, terms[i], values[i], k, wordless=wordless)
+                found = self._best_with_all(
+                    i, required, phrases, rest, terms[i], values[i], k, wordless=wordless
+                )
             else:
                 found = self._best_with_any(i, rest, terms[i], values[i], k, threshold, prune=prune, wordless=wordless)
             results.append(found)
@@ -227,6 +230,7 @@ class Searcher:
         self,
         i: int,
         required: Sequence[str],
+        phrases: Sequence[Phrase],
         filters: Sequence[Condition],
         terms: TermArrays,
         values: DocumentValues,
@@ -234,12 +238,27 @@ class Searcher:
         *,
         wordless: bool,
     ) -> tuple[Floats, Integers]:
-        """The best k documents of a segment that hold all the required terms."""
+        """The best k documents of a segment that hold all the required terms, and the phrases.
+
+        Of the best that hold the terms those with the phrases are chosen; ever more are looked at, until k are found.
+        """
         segment = self.snapshot.segments[i].segment
         numbers = segment.find_terms(required)
         if numbers.min() < 0:
             return NOTHING, np.empty(0, np.int64)
-        return top_k_with_all(segment, terms, values, self.mask(i, filters), k, numbers, wordless=wordless)
+        mask, n = self.mask(i, filters), FIRST_LOOK + FURTHER_LOOK * k if phrases else k
+        while True:
+            scores, docs = top_k_with_all(segment, terms, values, mask, n, numbers, wordless=wordless)
+            if not phrases:
+                return scores, docs
+            found = np.sort(docs)
+            for phrase in phrases:
+                own = segment.find_terms(phrase.terms).tolist()
+                found = phrase_among(segment, found, own, phrase.slop, self._texts, phrase.field)
+            if len(found) >= k or len(docs) < n:
+                held = np.isin(docs, found)
+                return scores[held][:k], docs[held][:k]
+            n *= FURTHER_LOOK
 
     def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
         """The first k documents that pass all filters, by their priors, then by id."""
@@ -412,6 +431,16 @@ def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
     if len(memory) >= most:
         memory.clear()
     memory[key] = made
+
+
+def _words_and_phrases(
+    filters: Sequence[Condition],
+) -> tuple[Sequence[str], Sequence[Phrase], Sequence[Condition]]:
+    """The terms that a document must hold, the phrases that it must hold, and the other conditions."""
+    phrases = [part for part in filters if isinstance(part, Phrase)]
+    words = [part.terms[0] for part in filters if is_word(part)]
+    required = dict.fromkeys([*words, *(term for phrase in phrases for term in phrase.terms)])
+    return list(required), phrases, [part for part in filters if not is_word(part) and not isinstance(part, Phrase)]
 
 
 def _distinct(segments: Integers) -> list[int]:
