@@ -1,4 +1,4 @@
-"""The collections: each becomes docs.jsonl, queries_short.tsv, queries_long.tsv and queries_phrases.tsv in a folder under work/.
+"""The collections: each becomes docs.jsonl and queries_{short,long,phrases}.tsv in a folder under work/.
 
 Real text is cut into lower-case [a-z0-9]+ runs here, once, so that every engine indexes the same tokens.
 """

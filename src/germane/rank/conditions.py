@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -63,6 +64,7 @@ Condition: TypeAlias = FieldFilter | StartsWith | HoldsAny | Phrase | And | Or |
 _KINDS = {kind.__name__: kind for kind in (FieldFilter, StartsWith, HoldsAny, Phrase, And, Or, Not)}
 
 
+@lru_cache(maxsize=1 << 14)
 def holds(term: str) -> HoldsAny:
     """Documents that hold this term."""
     return HoldsAny((term,))

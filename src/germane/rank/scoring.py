@@ -16,7 +16,7 @@ from germane.index.segment import Segment
 from germane.rank import (
     bound_kernels,
     conjunction_kernels,
-    decoded_conjunctions,
+    decoded_conjunction_kernels,
     decoded_kernels,
     document_kernels,
     forward_kernels,
@@ -268,7 +268,7 @@ def _top_k_decoded(
     )
     if required:
         others = [place for place in range(len(terms.numbers)) if place not in required]
-        n = decoded_conjunctions.top_k_with_all(*given, np.array([*required, *others]), len(required))
+        n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
     else:
         n = decoded_kernels.top_k(*given)
     return None if n < 0 else (sums.best["score"][:n].copy(), sums.best["doc"][:n].copy())
@@ -295,7 +295,7 @@ def top_k_with_all(
     values: DocumentValues,
     mask: Mask,
     k: int,
-    required: Integers,
+    required: Sequence[int],
     *,
     wordless: bool = False,
 ) -> tuple[Floats, Integers]:
@@ -303,22 +303,22 @@ def top_k_with_all(
 
     `wordless`: those that hold none of the weighted terms too. Only documents that hold all are scored, and those all.
     """
-    segment.verify_lists(required.tolist())
-    rarest_first = required[np.argsort(segment.df[required], kind="stable")]
+    segment.verify_lists(required)
+    rarest_first = sorted(required, key=lambda number: (int(segment.df[number]), number))
     place_of = {number: place for place, number in enumerate(terms.numbers.tolist())}
-    places = [place_of.get(number, -1) for number in rarest_first.tolist()]
+    places = [place_of.get(number, -1) for number in rarest_first]
     if not wordless and -1 not in places:
         decoded = decoded_lists(segment, terms.plan, terms.numbers)
         if decoded is not None:
             mass, values = _with_positive_mass(segment, terms.plan, values)
-            best = _top_k_decoded(
-                segment, terms, values, mask, min(k, segment.n_docs), -np.inf, mass, decoded, places
-            )
+            best = _top_k_decoded(segment, terms, values, mask, min(k, segment.n_docs), -np.inf, mass, decoded, places)
             if best is not None:
                 return best
     (words, table), lists, marks = segment.blocks, tuple(_lists(segment)), _memory.zeros(segment.n_docs)
     room, docs, counts = np.empty(int(segment.df[rarest_first[0]]), np.int64), *np.empty((2, BLOCK), np.uint32)
-    n = conjunction_kernels.documents_with_all(words, table, lists, rarest_first, mask, docs, counts, marks, room)
+    n = conjunction_kernels.documents_with_all(
+        words, table, lists, np.array(rarest_first), mask, docs, counts, marks, room
+    )
     found, scores = room[:n], np.empty(n)
     query, _ = _memory.reserve(len(terms.numbers), 0, 0, 0)
     asked = tuple(_asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0))

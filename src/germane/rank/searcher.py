@@ -189,9 +189,7 @@ class Searcher:
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
         for i in range(len(self.snapshot.segments)):
             if required:
-                found = self._best_with_all(
-                    i, required, phrases, rest, terms[i], values[i], k, wordless=wordless
-                )
+                found = self._best_with_all(i, required, phrases, rest, terms[i], values[i], k, wordless=wordless)
             else:
                 found = self._best_with_any(i, rest, terms[i], values[i], k, threshold, prune=prune, wordless=wordless)
             results.append(found)
@@ -243,8 +241,8 @@ class Searcher:
         Of the best that hold the terms those with the phrases are chosen; ever more are looked at, until k are found.
         """
         segment = self.snapshot.segments[i].segment
-        numbers = segment.find_terms(required)
-        if numbers.min() < 0:
+        numbers = [own[i] for _, _, own in self.snapshot.term_stats(required)]
+        if -1 in numbers:
             return NOTHING, np.empty(0, np.int64)
         mask, n = self.mask(i, filters), FIRST_LOOK + FURTHER_LOOK * k if phrases else k
         while True:
@@ -256,7 +254,7 @@ class Searcher:
                 own = segment.find_terms(phrase.terms).tolist()
                 found = phrase_among(segment, found, own, phrase.slop, self._texts, phrase.field)
             if len(found) >= k or len(docs) < n:
-                held = np.isin(docs, found)
+                held = _are_among(docs, found)
                 return scores[held][:k], docs[held][:k]
             n *= FURTHER_LOOK
 
@@ -315,9 +313,11 @@ class Searcher:
 
     def _term_arrays(self, plan: Plan) -> list[TermArrays]:
         """For each segment the plan's terms that it holds."""
-        stats = self.snapshot.term_stats([term for term, _, _, _ in plan.terms])
-        numbers = zip(*(numbers for _, _, numbers in stats), strict=True)
-        return [terms_in(live.segment, plan, own) for live, own in zip(self.snapshot.segments, numbers, strict=True)]
+        places = [numbers for _, _, numbers in self.snapshot.term_stats([term for term, _, _, _ in plan.terms])]
+        return [
+            terms_in(live.segment, plan, [numbers[i] for numbers in places])
+            for i, live in enumerate(self.snapshot.segments)
+        ]
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
@@ -380,10 +380,12 @@ class Searcher:
 
     def _in_total_order(self, results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> Hits:
         """Join the segments' results: score descending, then id ascending."""
+        if len(results) == 1:
+            return Hits(results[0][0], np.zeros(len(results[0][1]), np.int64), results[0][1])
         filled = [i for i, (scores, _) in enumerate(results) if len(scores)]
         if len(filled) == 1:
             scores, docs = results[filled[0]]
-            return Hits(scores, np.array(filled).repeat(len(docs)), docs)
+            return Hits(scores, np.full(len(docs), filled[0]), docs)
         rows = [
             (-score, doc_id, i, doc)
             for i in filled
@@ -437,10 +439,26 @@ def _words_and_phrases(
     filters: Sequence[Condition],
 ) -> tuple[Sequence[str], Sequence[Phrase], Sequence[Condition]]:
     """The terms that a document must hold, the phrases that it must hold, and the other conditions."""
-    phrases = [part for part in filters if isinstance(part, Phrase)]
-    words = [part.terms[0] for part in filters if is_word(part)]
-    required = dict.fromkeys([*words, *(term for phrase in phrases for term in phrase.terms)])
-    return list(required), phrases, [part for part in filters if not is_word(part) and not isinstance(part, Phrase)]
+    required: dict[str, None] = {}
+    phrases, rest = [], []
+    for part in filters:
+        if is_word(part):
+            required[part.terms[0]] = None
+        elif isinstance(part, Phrase):
+            required.update(dict.fromkeys(part.terms))
+            phrases.append(part)
+        else:
+            rest.append(part)
+    return list(required), phrases, rest
+
+
+def _are_among(docs: Integers, sorted_docs: Integers) -> npt.NDArray[np.bool_]:
+    """Whether each document is one of those; what `np.isin` says, in a tenth of its time."""
+    if not len(sorted_docs):
+        return np.zeros(len(docs), np.bool_)
+    nearest = np.minimum(np.searchsorted(sorted_docs, docs), len(sorted_docs) - 1)
+    among: npt.NDArray[np.bool_] = sorted_docs[nearest] == docs
+    return among
 
 
 def _distinct(segments: Integers) -> list[int]:
