@@ -1,0 +1,76 @@
+"""Marks on the results of a search or the records of a collection: what a person said, and what they took back."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, select
+
+from germane.errors import ParameterError
+from germane.types import Mark, Marks
+from germane.workspace.database import Database, refusing
+from germane.workspace.history import last_standing, standing
+from germane.workspace.tables import marks
+from germane.workspace.values import Collection, MarkEntry, Search
+
+
+class MarkHistory:
+    """The marks of a workspace. Nothing is deleted: taking back is an entry too."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def mark(self, on: Search | Collection, document: str, mark: Mark, *, by: str = "") -> MarkEntry:
+        """Mark a document. It is on disk when this returns."""
+        if not isinstance(mark, Mark):
+            raise ParameterError(f"a mark is Mark.RELEVANT, Mark.NOT_RELEVANT or Mark.UNMARKED, not {mark!r}")
+        return self._add(on, document, mark, by, None)
+
+    def undo(self, on: Search | Collection, *, by: str = "") -> MarkEntry | None:
+        """Take the latest mark back, and return it; None where no mark is left. Called again, the one before it."""
+        while True:
+            with self._database.read() as connection:
+                last = last_standing(connection, marks, _list(on))
+            if last is None:
+                return None
+            try:
+                self._add(on, last.document, Mark.UNMARKED, by, last.id)
+            except ParameterError:  # another process took the same one back first
+                continue
+            return _entry(last)
+
+    def current(self, on: Search | Collection) -> Marks:
+        """What holds now."""
+        query = select(marks.c.id, marks.c.document, marks.c.mark, marks.c.undoes).where(_list(on)).order_by(marks.c.id)
+        with self._database.read() as connection:
+            found = standing(
+                (row.id, row.document, None if row.mark == Mark.UNMARKED else row.mark == Mark.RELEVANT, row.undoes)
+                for row in connection.execute(query)
+            )
+        return Marks.of(found)
+
+    def history(self, on: Search | Collection) -> list[MarkEntry]:
+        """Every mark ever made, in its order."""
+        with self._database.read() as connection:
+            return [_entry(row) for row in connection.execute(select(marks).where(_list(on)).order_by(marks.c.id))]
+
+    def _add(self, on: Search | Collection, document: str, mark: Mark, by: str, undoes: int | None) -> MarkEntry:
+        at = self._database.clock()
+        lists = {"search_id": None, "collection_id": None} | {_column(on): on.id}
+        row = {"document": document, "mark": int(mark), "by": by, "at": at, "undoes": undoes}
+        with refusing("there is no such list to mark"), self._database.write() as connection:
+            number = self._database.add(connection, marks, **lists, **row)
+        return MarkEntry(number, document, mark, by, at, undoes)
+
+
+def _column(on: Search | Collection) -> str:
+    if not isinstance(on, Search | Collection):
+        raise ParameterError(f"marks are on a search or a collection, not on {on!r}")
+    return "search_id" if isinstance(on, Search) else "collection_id"
+
+
+def _list(on: Search | Collection) -> ColumnElement[bool]:
+    column: ColumnElement[int] = marks.c[_column(on)]
+    return column == on.id
+
+
+def _entry(row: Any) -> MarkEntry:
+    return MarkEntry(row.id, row.document, Mark(row.mark), row.by, row.at, row.undoes)

