@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from germane.classify.responses import PredictionResponse, TrainingResponse
+from germane.data.conversion import ConversionResponse
 from germane.engine.responses import (
     AddResponse,
     DedupeResponse,
@@ -29,6 +30,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "index": (AddResponse,),
     "add": (AddResponse,),
     "dedupe": (DedupeResponse,),
+    "convert": (ConversionResponse,),
     "search": (SearchResponse,),
     "explain": (ExplainResponse,),
     "show": (DocumentResponse,),

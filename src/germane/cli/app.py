@@ -14,6 +14,7 @@ from germane.cli.commands.batch import batch
 from germane.cli.commands.check import check
 from germane.cli.commands.classify import classify
 from germane.cli.commands.compare import compare
+from germane.cli.commands.convert import convert
 from germane.cli.commands.data import data
 from germane.cli.commands.dedupe import dedupe
 from germane.cli.commands.delete import delete
@@ -49,6 +50,7 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("delete", delete, FILL),
     ("import-ciff", import_ciff, FILL),
     ("dedupe", dedupe, FILL),
+    ("convert", convert, FILL),
     ("search", search, SEARCH),
     ("explain", explain, SEARCH),
     ("batch", batch, SEARCH),

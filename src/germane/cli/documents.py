@@ -32,7 +32,7 @@ class Source:
         return read_documents(
             self.name,
             format=self.format,
-            mapping=_mapping(self.mapping),
+            mapping=mapping_of(self.mapping),
             on_error=self.on_error,
             report=report,
             encoding=self.encoding,
@@ -106,7 +106,7 @@ def put_added(report: "AddReport", skipped: "SkipReport", total: int, *, json: b
     tell(f"{', '.join(parts)}; the index holds {total:,}")
 
 
-def _mapping(pairs: Sequence[str]) -> dict[str, str]:
+def mapping_of(pairs: Sequence[str]) -> dict[str, str]:
     """`our=their` pairs as a dictionary."""
     mapping: dict[str, str] = {}
     for pair in pairs:

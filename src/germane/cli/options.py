@@ -43,8 +43,8 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SRC...",
-        help="Files (JSON Lines, CSV, TSV, TREC, MEDLINE, PubMed XML, RIS, BibTeX; .gz, .bz2, .xz, .zst), folders of "
-        "such files and of texts, the name of a data set, or irds:NAME.",
+        help="Files (JSON Lines, CSV, TSV, TREC, MEDLINE, PubMed XML, RIS, BibTeX, EndNote XML; .gz, .bz2, .xz, .zst), "
+        "folders of such files and of texts, the name of a data set, or irds:NAME.",
         show_default=False,
     ),
 ]
@@ -55,7 +55,7 @@ Query = Annotated[str, typer.Argument(metavar="WORDS", help="The query; - reads 
 Format = Annotated[
     str | None,
     typer.Option(
-        help="jsonl, csv, tsv, folder, trec, medline, pubmed, ris or bibtex; else the file tells.",
+        help="jsonl, csv, tsv, folder, trec, medline, pubmed, ris, bibtex or endnote-xml; else the file tells.",
         show_default=False,
         rich_help_panel=_READING,
     ),

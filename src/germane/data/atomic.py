@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from germane.errors import StorageError
+from germane.errors import ParameterError, StorageError
 
 
 @contextmanager
-def open_for_writing(target: str | Path | TextIO) -> Iterator[TextIO]:
+def open_for_writing(target: str | Path | TextIO, *, encoding: str = "utf-8") -> Iterator[TextIO]:
     """The open text file itself, or a new one that takes the path's place once everything is on disk.
 
     A link is followed, the permissions of a file that is replaced are kept, and what is no file (a pipe, a terminal) is
@@ -20,8 +20,12 @@ def open_for_writing(target: str | Path | TextIO) -> Iterator[TextIO]:
     if not isinstance(target, str | Path):
         yield target
         return
-    with _replacing(target, "", encoding="utf-8", newline="\n") as file:
-        yield file
+    try:
+        with _replacing(target, "", encoding=encoding, newline="\n") as file:
+            yield file
+    except UnicodeEncodeError as error:
+        sign = error.object[error.start]
+        raise ParameterError(f"{target}: {encoding} has no '{sign}' (U+{ord(sign):04X}); write UTF-8 instead") from None
 
 
 def write_bytes(target: str | Path, content: bytes) -> None:

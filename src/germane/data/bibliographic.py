@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from germane.data.fields import year_of
+from germane.data.sources import SOURCE_FIELD
 from germane.types import FieldValue, JSONScalar
 
 Values: TypeAlias = dict[str, list[str]]
 """The values of each tag of a record, in their order."""
 
 FORMAT_FIELD, TAGS_FIELD = "record_format", "record_tags"
+_OURS = (FORMAT_FIELD, TAGS_FIELD, SOURCE_FIELD)
 ID_NOTE = "germane id: "
 """What a note begins with that gives the id, where the record itself does not."""
 RAW = "tag_"
@@ -59,7 +61,7 @@ class RecordFormat:
     def field_of(self, tag: str) -> str:
         """The name of the field with a tag's own values."""
         name = tag.lower()
-        taken = name in self.names or name in ("id", FORMAT_FIELD, TAGS_FIELD) or name.startswith(RAW)
+        taken = name in self.names or name in ("id", *_OURS) or name.startswith(RAW)
         return RAW + name if taken else name
 
     def values_of(self, fields: Mapping[str, FieldValue]) -> tuple[Values, list[str]]:
@@ -71,7 +73,7 @@ class RecordFormat:
         values = {tag: found for tag, found in self.invert(fields, tags).items() if found}
         cased = {tag.lower(): tag for tag in tags}
         for name, value in fields.items():
-            if name not in self.names and name not in (FORMAT_FIELD, TAGS_FIELD):
+            if name not in self.names and name not in _OURS:
                 tag = name.removeprefix(RAW) if tags else name
                 values[cased.get(tag, tag)] = listed(value)
         return values, tags

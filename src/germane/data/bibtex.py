@@ -20,7 +20,8 @@ from germane.data.bibliographic import (
 )
 from germane.data.fields import squeeze
 from germane.data.latex import latex_to_text
-from germane.data.lines import Block, read_lines
+from germane.data.lines import Block
+from germane.data.sources import Lines, SourceLines, TextLines, with_sources
 from germane.errors import InputError
 from germane.types import Document, FieldValue
 
@@ -56,16 +57,30 @@ _Parts: TypeAlias = list[tuple[str, list[str]]]
 """The fields of an entry in their order, each with the parts that are joined by #."""
 
 
-def read_bibtex(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
+def read_bibtex(
+    path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop, keep_source: bool = False
+) -> Iterator[Document]:
     """Documents of a BibTeX file: the common fields, and all others under their own names (`data/bibliographic.py`).
 
     LaTeX becomes plain text (`data/latex.py`), and abbreviations what they stand for.
     The id is the PMID, else the DOI, else the citation key; `type` is the entry's type and `key` its key.
     """
-    macros = dict(MONTHS)
+    lines = SourceLines(path, encoding, keep=keep_source)
+    records = _records(lines, path, dict(MONTHS), on_bad)
+    return with_sources(records, lines) if keep_source else (document for _, document in records)
+
+
+def bibtex_records(text: str, macros: dict[str, str] | None = None) -> list[Document]:
+    """The documents of a text; an entry that cannot be used is an error. `macros` gets the abbreviations in it."""
+    known = dict(MONTHS) if macros is None else macros
+    return [document for _, document in _records(TextLines(text), "", known, stop)]
+
+
+def _records(lines: Lines, path: str | Path, macros: dict[str, str], on_bad: OnBad) -> Iterator[tuple[int, Document]]:
+    """The documents, each with the place of the line where its entry begins."""
     budget = _Budget(str(path))
     number = 0
-    for block in _blocks(path, encoding, on_bad):
+    for block in _blocks(lines, str(path), on_bad):
         try:
             kind, key, values = _parse(block, macros)
         except InputError as error:
@@ -78,7 +93,7 @@ def read_bibtex(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
         elif kind not in ("comment", "preamble"):
             number += 1
             identifier, fields = _fields(kind, key, values)
-            yield Document(identifier or reference_id(fields, path, number), fields)
+            yield block.at, Document(identifier or reference_id(fields, path, number), fields)
 
 
 class _Budget:
@@ -101,13 +116,12 @@ class _Budget:
         self._left = min(self._left, FREE_EXPANSION)
 
 
-def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
+def _blocks(lines: Lines, source: str, on_bad: OnBad) -> Iterator[Block]:
     """Each entry from its @ to the brace that closes it. What stands between entries is comment."""
-    source = str(path)
     block: Block | None = None
     opener, depth, quoted = b"{", 0, False
     held = b""
-    for number, line in read_lines(path, encoding):
+    for number, line in lines:
         if block is not None and _LINE_START.match(line):
             on_bad(_unclosed(source, block.line))
             block = None
@@ -120,7 +134,7 @@ def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
                     alone = _ENTRY_ALONE.search(line, position)
                     held = alone[0] if alone and len(alone[0]) < 1000 else b""
                     break
-                block = Block(source, number - entry[0].count(b"\n"))
+                block = Block(source, number - entry[0].count(b"\n"), lines.at)
                 opener, depth, quoted = entry[2], 0, False
                 block.add(entry[0])
                 position = entry.end()

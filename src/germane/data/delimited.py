@@ -135,13 +135,14 @@ def _rows(lines: _Lines, separator: str, quoted: bool) -> "Iterator[list[str]]":
 
 
 def _separator(header: str) -> str:
-    """The separator that cuts the header into most columns."""
+    """The separator that cuts the header into most columns; rather one that does not cut within quotation marks."""
 
-    def columns(separator: str) -> int:
+    def columns(separator: str) -> tuple[bool, int]:
         try:
-            return len(next(csv.reader([header], delimiter=separator)))
+            cells = next(csv.reader([header], delimiter=separator))
         except csv.Error:
-            return 0
+            return False, 0
+        return not any('"' in cell for cell in cells), len(cells)
 
     return max(SEPARATORS, key=columns)
 

@@ -26,6 +26,7 @@ def read_documents(
     report: SkipReport | None = None,
     encoding: str = "utf-8",
     number: bool = False,
+    keep_source: bool = False,
 ) -> Iterator[Document]:
     """Documents of a file, a folder, a data set by name, or `irds:NAME`, one at a time.
 
@@ -37,6 +38,7 @@ def read_documents(
       files of a folder are texts, and the label is the name of the file's own folder.
     - With `on_error="skip"` bad records are passed over and noted in `report`. A file that cannot be read still stops.
     - With `number`, records of JSON Lines, CSV and TSV that have no id are numbered; other formats always do so.
+    - With `keep_source`, records of RIS, MEDLINE and BibTeX have their own text with them (`data/sources.py`).
 
     Ids are not checked for being unique; the index does that.
     """
@@ -46,7 +48,9 @@ def read_documents(
     if isinstance(source, str) and source.startswith(irds.PREFIX):
         return _mapped(irds.read_irds(source, on_bad=on_bad), mapping, source, on_bad)
     path, whole = _located(source, format)
-    read = partial(_read_file, mapping=mapping, number=number, encoding=encoding, on_bad=on_bad)
+    read = partial(
+        _read_file, mapping=mapping, number=number, encoding=encoding, on_bad=on_bad, keep_source=keep_source
+    )
     if not path.is_dir():
         if format == "folder":
             raise InputError("a file, where the format 'folder' needs a folder", source=str(path))
@@ -110,11 +114,20 @@ def _read_mixed(
 
 
 def _read_file(
-    path: Path, format: str | None, *, mapping: Mapping[str, str] | None, number: bool, encoding: str, on_bad: OnBad
+    path: Path,
+    format: str | None,
+    *,
+    mapping: Mapping[str, str] | None,
+    number: bool,
+    encoding: str,
+    on_bad: OnBad,
+    keep_source: bool,
 ) -> Iterator[Document]:
     if format is None:
         return iter(())
     read = partial(load(FORMATS[format].reader), path, encoding=encoding, on_bad=on_bad)
+    if FORMATS[format].sources and keep_source:
+        read = partial(read, keep_source=True)
     if FORMATS[format].records:
         return cast(Iterator[Document], read(mapping=mapping, number=number))
     return _mapped(read(), mapping, str(path), on_bad)

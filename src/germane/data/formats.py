@@ -16,7 +16,7 @@ class Format(NamedTuple):
     A reader takes a path, `encoding` and `on_bad`, and gives documents; with `records` also the `mapping` of fields and
     `number`, which else are seen to for it. A format without endings and beginning has to be named. `unmistakable` is a
     beginning that no plain text has: files of a folder that hold such a thing are no texts, whatever they are called.
-    `text_fields` are searched where nobody says otherwise.
+    `text_fields` are searched where nobody says otherwise. `sources`: the reader takes `keep_source`.
     """
 
     reader: str
@@ -25,9 +25,11 @@ class Format(NamedTuple):
     records: bool = False
     unmistakable: bytes | None = None
     text_fields: tuple[str, ...] = DEFAULT_FIELDS
+    sources: bool = False
 
 
 _PUBMED = rb"<\?xml|<!DOCTYPE\s+(?:Pubmed|Medline)|<(?:Pubmed|Medline)"
+_ENDNOTE = rb"(?is:(?:<\?xml.{,1000}?\?>\s*)?<xml>\s*<records)"
 
 FORMATS: dict[str, Format] = {
     "jsonl": Format("germane.data.jsonl.read_jsonl", (".jsonl", ".ndjson"), rb"\{", records=True),
@@ -46,6 +48,13 @@ FORMATS: dict[str, Format] = {
         rb"PMID ?-",
         unmistakable=rb"PMID ?- ?\d",
         text_fields=RECORD_FIELDS,
+        sources=True,
+    ),
+    "endnote-xml": Format(
+        "germane.data.endnote.read_endnote",
+        beginning=_ENDNOTE,
+        unmistakable=_ENDNOTE,
+        text_fields=RECORD_FIELDS,
     ),
     "pubmed": Format(
         "germane.data.pubmed.read_pubmed",
@@ -59,12 +68,14 @@ FORMATS: dict[str, Format] = {
         rb"(?:\d+\.?\s+)?TY {1,2}-",
         unmistakable=rb"(?:\d+\.?\s+)?TY {1,2}- ?[A-Z]+\s",
         text_fields=RECORD_FIELDS,
+        sources=True,
     ),
     "bibtex": Format(
         "germane.data.bibtex.read_bibtex",
         (".bib", ".bibtex"),
         rb"(?:%[^\n]*\n\s*)*@\s*[A-Za-z]+\s*[{(]",
         text_fields=RECORD_FIELDS,
+        sources=True,
     ),
 }
 """The formats of documents. A new one is an entry here; see docs/extending.md."""
@@ -92,6 +103,12 @@ def detect_format(path: Path, encoding: str = "utf-8") -> str | None:
             if len(cells) > 1 and any(name in cells for name in ID_NAMES):
                 return name
     raise InputError(f"the format is not recognised; name it: {', '.join(FORMATS)}", source=str(path))
+
+
+def format_of(source: str | Path, encoding: str = "utf-8") -> str | None:
+    """The format of a file; None for a folder, a data set, or what is no file."""
+    path = Path(source)
+    return detect_format(path, encoding) if path.is_file() else None
 
 
 def format_in_folder(path: Path, encoding: str = "utf-8") -> str | None:

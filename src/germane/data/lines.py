@@ -42,6 +42,14 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
             raise InputError(error.message, source=error.source, line=number + 1) from error.__cause__
 
 
+def begins_with_mark(path: str | Path) -> bool:
+    """Whether a file begins with the byte order mark of UTF-8."""
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(BOM)) == BOM
+
+
 def too_long(source: str, line: int) -> InputError:
     """The error for a line or record beyond `MAX_RECORD_BYTES`."""
     return InputError(
@@ -69,11 +77,13 @@ def decode(data: bytes, source: str, line: int) -> str:
 class Block:
     """The lines of one record while they are being gathered."""
 
-    __slots__ = ("_parts", "line", "size", "source")
+    __slots__ = ("_parts", "at", "line", "size", "source")
 
-    def __init__(self, source: str, line: int) -> None:
+    def __init__(self, source: str, line: int, at: int = 0) -> None:
         self.source = source
         self.line = line
+        self.at = at
+        """How many bytes of the file come before its first line."""
         self._parts: list[bytes] = []
         self.size = 0
 

@@ -18,8 +18,9 @@ from germane.data.bibliographic import (
     unique,
     year_field,
 )
-from germane.data.lines import Block, read_lines
-from germane.data.tagged import tagged_documents
+from germane.data.lines import Block
+from germane.data.sources import Lines, SourceLines, TextLines, with_sources
+from germane.data.tagged import tagged_documents, tagged_records
 from germane.errors import InputError
 from germane.types import Document, FieldValue
 
@@ -32,17 +33,25 @@ _TAG_LINE = re.compile(r"([A-Z][A-Z0-9]{1,3}) {0,2}- ?(.*)")
 _TAG_BYTES = re.compile(rb"([A-Z][A-Z0-9]{1,3}) {0,2}-(?: |\r?\n|$)")
 
 
-def read_medline(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
+def read_medline(
+    path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop, keep_source: bool = False
+) -> Iterator[Document]:
     """Documents of a MEDLINE file: the common fields, and all else that its tags say (`data/bibliographic.py`)."""
-    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, MEDLINE, NOTE, path, on_bad)
+    lines = SourceLines(path, encoding, keep=keep_source)
+    records = tagged_records(_blocks(lines, str(path), on_bad), _TAG_LINE, MEDLINE, NOTE, path, on_bad)
+    return with_sources(records, lines) if keep_source else (document for _, document in records)
 
 
-def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
+def medline_records(text: str) -> list[Document]:
+    """The documents of a text; a record that cannot be used is an error."""
+    return [*tagged_documents(_blocks(TextLines(text), "", stop), _TAG_LINE, MEDLINE, NOTE, "", stop)]
+
+
+def _blocks(lines: Lines, source: str, on_bad: OnBad) -> Iterator[Block]:
     """Cut at blank lines and before each PMID."""
-    source = str(path)
     block: Block | None = None
     seen = stray = False
-    for number, line in read_lines(path, encoding):
+    for number, line in lines:
         if line.isspace():
             if block is not None:
                 yield block
@@ -52,7 +61,7 @@ def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
         if tag and (block is None or tag[1] == b"PMID"):
             if block is not None:
                 yield block
-            block, seen, stray = Block(source, number), True, False
+            block, seen, stray = Block(source, number, lines.at), True, False
         if block is not None:
             block.add(line)
         elif not stray:

@@ -37,7 +37,7 @@ def read_pubmed(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
     a structured abstract follow one another in `text`, each on its own line after its label.
     """
     source = str(path)
-    for line, record in _records(path, encoding):
+    for line, record in xml_records(path, encoding):
         citation = record if record.tag == "MedlineCitation" else record.find("MedlineCitation")
         if citation is None:
             citation = record.find("BookDocument")
@@ -48,8 +48,12 @@ def read_pubmed(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
         yield Document(pmid, _fields(pmid, citation, record))
 
 
-class _Articles:
+class Articles:
     """Receives the parser's events and keeps the finished records."""
+
+    format = "PubMed XML"
+    roots: tuple[str, ...] = ROOTS
+    records: tuple[str, ...] = RECORDS
 
     def __init__(self, source: str, encoding: str | None) -> None:
         self.parser = parser = expat.ParserCreate(encoding)
@@ -71,13 +75,13 @@ class _Articles:
         """Outside a record; inside one, the builder's own methods receive what begins and what is written."""
         if not self._in_root:
             self._in_root = True
-            if tag not in ROOTS + RECORDS:
+            if tag not in self.roots + self.records:
                 raise InputError(
-                    f"not PubMed XML: the root element is <{tag}>, not <{ROOTS[0]}>",
+                    f"not {self.format}: the root element is <{tag}>, not <{self.roots[0]}>",
                     source=self._source,
                     line=self.parser.CurrentLineNumber,
                 )
-        if tag in RECORDS:
+        if tag in self.records:
             self._builder, self._record = TreeBuilder(), tag
             self._line, self._byte = self.parser.CurrentLineNumber, self.parser.CurrentByteIndex
             self._builder.start(tag, attributes)
@@ -106,15 +110,16 @@ class _Articles:
 
     def refuse_entity(self, *_: object) -> NoReturn:
         raise InputError(
-            "declares or uses an XML entity of its own, which is refused for safety; PubMed's files have none",
+            "declares or uses an XML entity of its own, which is refused for safety; files of this kind have none",
             source=self._source,
             line=self.parser.CurrentLineNumber,
         )
 
 
-def _records(path: str | Path, encoding: str) -> Iterator[tuple[int, Element]]:
+def xml_records(path: str | Path, encoding: str, kind: type[Articles] = Articles) -> Iterator[tuple[int, Element]]:
+    """The elements that are records, each with its line."""
     source = str(path)
-    articles = _Articles(source, None if encoding.lower() in ("utf-8", "utf8") else "utf-8")
+    articles = kind(source, None if encoding.lower() in ("utf-8", "utf8") else "utf-8")
     parser = articles.parser
     fed, blank = 0, True
     with open_binary(path, encoding) as stream:

@@ -18,8 +18,9 @@ from germane.data.bibliographic import (
     unique,
     year_field,
 )
-from germane.data.lines import Block, read_lines
-from germane.data.tagged import tagged_documents
+from germane.data.lines import Block
+from germane.data.sources import Lines, SourceLines, TextLines, with_sources
+from germane.data.tagged import tagged_documents, tagged_records
 from germane.errors import InputError
 from germane.types import Document, FieldValue
 
@@ -35,25 +36,33 @@ _TAG_LINE = re.compile(r"([A-Z][A-Z0-9]) {1,2}- ?(.*)")
 _TAG_BYTES = re.compile(rb"([A-Z][A-Z0-9]) {1,2}-")
 
 
-def read_ris(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
+def read_ris(
+    path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop, keep_source: bool = False
+) -> Iterator[Document]:
     """Documents of an RIS file: the common fields, and all else that its tags say (`data/bibliographic.py`).
 
     The id is the PMID, else the DOI, the reference id (`ID`), the accession number (`AN`), or `file name:N`.
     """
-    return tagged_documents(_blocks(path, encoding, on_bad), _TAG_LINE, RIS, NOTE, path, on_bad)
+    lines = SourceLines(path, encoding, keep=keep_source)
+    records = tagged_records(_blocks(lines, str(path), on_bad), _TAG_LINE, RIS, NOTE, path, on_bad)
+    return with_sources(records, lines) if keep_source else (document for _, document in records)
 
 
-def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
+def ris_records(text: str) -> list[Document]:
+    """The documents of a text; a record that cannot be used is an error."""
+    return [*tagged_documents(_blocks(TextLines(text), "", stop), _TAG_LINE, RIS, NOTE, "", stop)]
+
+
+def _blocks(lines: Lines, source: str, on_bad: OnBad) -> Iterator[Block]:
     """From TY to ER. A record that the next TY cuts short still counts; one that the end of the file cuts does not."""
-    source = str(path)
     block: Block | None = None
     seen = stray = False
-    for number, line in read_lines(path, encoding):
+    for number, line in lines:
         tag = _TAG_BYTES.match(line)
         if tag and tag[1] in (b"TY", b"ER"):
             if block is not None:
                 yield block
-            block = Block(source, number) if tag[1] == b"TY" else None
+            block = Block(source, number, lines.at) if tag[1] == b"TY" else None
             seen, stray = True, False
         elif block is None and not stray and line.strip() and not line.strip().rstrip(b".").isdigit():
             stray = True  # said once; some exports number their records, which is no fault

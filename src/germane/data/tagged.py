@@ -20,6 +20,18 @@ def tagged_documents(
     on_bad: OnBad,
 ) -> Iterator[Document]:
     """The document of each block: `tag_line` matches a tag and its value; `note` is the tag of notes."""
+    return (document for _, document in tagged_records(blocks, tag_line, format, note, path, on_bad))
+
+
+def tagged_records(
+    blocks: Iterable[Block],
+    tag_line: re.Pattern[str],
+    format: RecordFormat,
+    note: str,
+    path: str | Path,
+    on_bad: OnBad,
+) -> Iterator[tuple[int, Document]]:
+    """The same, each with the place where its block begins."""
     for number, block in enumerate(blocks, 1):
         try:
             lines = tagged_lines(block, tag_line)
@@ -34,7 +46,7 @@ def tagged_documents(
             values.setdefault(tag, []).append(value)
         fields = format.fields_of(values, [tag for tag, _ in lines])
         identifier = given[1].removeprefix(ID_NOTE).strip() if given else ""
-        yield Document(identifier or reference_id(fields, path, number), fields)
+        yield block.at, Document(identifier or reference_id(fields, path, number), fields)
 
 
 def tagged_lines(block: Block, tag_line: re.Pattern[str]) -> list[tuple[str, str]]:

@@ -1,36 +1,41 @@
-"""Documents as files: JSON Lines, CSV, TSV, RIS, MEDLINE (NBIB) and BibTeX, one record at a time.
+"""Documents as files: JSON Lines, CSV, TSV, RIS, MEDLINE (NBIB), BibTeX and EndNote XML, one record at a time.
 
 A record that is written in the format it was read from is the same record: every tag with every value, in its order
-(`data/bibliographic.py`). In another format each field goes under the tag that means the same; what no tag means
-becomes a note, `name: value`. An id that the record does not give by itself is a note too, and read back as the id.
+(`data/bibliographic.py`); and the same bytes, where its own text was kept (`data/sources.py`) and still says what its
+fields say, as reading it again shows. In another format each field goes under the tag that means the same; what no tag
+means becomes a note, `name: value`. An id that the record does not give by itself is a note too, and read back as the
+id.
 
 In CSV and TSV a list is one cell with semicolons between its items; TSV has no tabs and line breaks within a cell, and
 spaces stand for them.
 """
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import orjson
 
 from germane.data.atomic import open_for_writing
 from germane.data.bibliographic import FORMAT_FIELD, ID_NOTE, TAGS_FIELD, RecordFormat, clean_doi, listed, own_id
-from germane.data.bibtex import BIBTEX, ID_FIELD, PEOPLE, VERBATIM
+from germane.data.bibtex import BIBTEX, ID_FIELD, MONTHS, PEOPLE, VERBATIM, bibtex_records
+from germane.data.delimited import SEPARATORS
+from germane.data.endnote import ENDNOTE, HEAD, TAG, TAIL, TYPES, write_record
+from germane.data.endnote import NOTE as ENDNOTE_NOTE
 from germane.data.latex import text_to_latex
-from germane.data.medline import MEDLINE
+from germane.data.medline import MEDLINE, medline_records
 from germane.data.medline import NOTE as MEDLINE_NOTE
 from germane.data.ris import NOTE as RIS_NOTE
-from germane.data.ris import RIS
+from germane.data.ris import RIS, ris_records
+from germane.data.sources import SOURCE_FIELD
 from germane.data.tagged import in_order, on_one_line
-from germane.errors import ParameterError
+from germane.errors import InputError, ParameterError
 from germane.types import Document, FieldValue
 
 ENDINGS = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ris": "ris",
-    ".nbib": "medline", ".medline": "medline", ".bib": "bibtex", ".bibtex": "bibtex",
+    ".nbib": "medline", ".medline": "medline", ".bib": "bibtex", ".bibtex": "bibtex", ".xml": "endnote-xml",
 }  # fmt: skip
 WRITABLE = tuple(dict.fromkeys(ENDINGS.values()))
 
@@ -45,6 +50,11 @@ MEANINGS: dict[str, dict[str, str]] = {
         "gn": "note", "isbn": "isbn", "pb": "publisher", "en": "edition",
     },
     "bibtex": {"number": "issue", "shortjournal": "short_journal", "annote": "note"},
+    "endnote-xml": {
+        "volume": "volume", "number": "issue", "isbn": "issn", "publisher": "publisher", "pub-location": "address",
+        "edition": "edition", "language": "language", "pages": "pages", "periodical/abbr-1": "short_journal",
+        "custom2": "pmcid", "notes": "note",
+    },
 }  # fmt: skip
 """What each format's own fields mean, by the name that documents of no format have for it."""
 
@@ -81,17 +91,79 @@ def format_for(path: str | Path | None, format: str | None = None) -> str:
     return found
 
 
-def write_documents(target: str | Path | TextIO, documents: Iterable[Document], format: str | None = None) -> int:
-    """Write the documents, whole or not at all, in the format (`format_for`); returns how many there are."""
+def write_documents(
+    target: str | Path | TextIO, documents: Iterable[Document], format: str | None = None, *, encoding: str = "utf-8"
+) -> int:
+    """Write the documents, whole or not at all, in the format (`format_for`); returns how many there are.
+
+    `encoding` is that of a file, UTF-8 unless another is named; a text that it lacks is an error.
+    """
     chosen = format_for(target if isinstance(target, str | Path) else None, format)
-    with open_for_writing(target) as file:
+    with open_for_writing(target, encoding=encoding) as file:
         if chosen in ("csv", "tsv"):
             return _write_table(file, documents, tabs=chosen == "tsv")
-        count = 0
+        records = _Records(chosen)
+        if chosen == ENDNOTE.name:
+            file.write(HEAD)
         for document in documents:
-            file.write(_RECORDS[chosen](document))
-            count += 1
-        return count
+            file.write(records.next(document))
+        if chosen == ENDNOTE.name:
+            file.write(TAIL)
+        return records.count
+
+
+class _Records:
+    """The records of a file, one after the other: as they came, where that is known, or anew."""
+
+    def __init__(self, format: str) -> None:
+        self.count = 0
+        self._format = format
+        self._macros = dict(MONTHS)
+        self._last = ""
+
+    def next(self, document: Document) -> str:
+        source = str(document.fields.get(SOURCE_FIELD) or "")
+        if source and document.fields.get(FORMAT_FIELD) == self._format and self._says(source, document):
+            text = self._parted(source)
+        else:
+            text = self._parted(record_text(document, self._format))
+        self.count += 1
+        self._last = text
+        return text
+
+    def _says(self, source: str, document: Document) -> bool:
+        """Whether reading the source gives this document. One without an id of its own has its place for one."""
+        macros = dict(self._macros)
+        try:
+            found = bibtex_records(source, macros) if self._format == BIBTEX.name else _READ[self._format](source)
+        except InputError:
+            return False
+        if len(found) != 1 or found[0].fields != {
+            name: value for name, value in document.fields.items() if name != SOURCE_FIELD
+        }:
+            return False
+        numbered = found[0].id == ":1" and document.id.endswith(f":{self.count + 1}")
+        if numbered or found[0].id == document.id:
+            self._macros = macros
+            return True
+        return False
+
+    def _parted(self, text: str) -> str:
+        """The record, parted from the one before, whose own text may end with its last line."""
+        if self._format == "jsonl" or not self._last or self._format == ENDNOTE.name:
+            return text
+        needed = "" if self._last.endswith("\n") else "\n"
+        if self._format == MEDLINE.name and not text.startswith("PMID"):
+            needed += "" if self._last.endswith(("\n\n", "\n\r\n")) else "\n"
+        return needed + text
+
+
+_READ = {"ris": ris_records, "medline": medline_records}
+
+
+def record_text(document: Document, format: str) -> str:
+    """The document as one record of the format, made anew; not of a table."""
+    return _RECORDS[format](document)
 
 
 def _jsonl(document: Document) -> str:
@@ -132,8 +204,12 @@ def _bibtex(document: Document) -> str:
     return f"@{fields.get('type') or 'misc'}{{{content}\n}}\n\n"
 
 
+def _endnote(document: Document) -> str:
+    return write_record(_tagged(document, ENDNOTE, TAG, ENDNOTE_NOTE))
+
+
 _RECORDS: dict[str, Callable[[Document], str]] = {
-    "jsonl": _jsonl, "ris": _ris, "medline": _medline, "bibtex": _bibtex,
+    "jsonl": _jsonl, "ris": _ris, "medline": _medline, "bibtex": _bibtex, ENDNOTE.name: _endnote,
 }  # fmt: skip
 
 
@@ -144,10 +220,11 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
     written: dict[str, list[str]] = {}
     notes: list[str] = []
     own = fields.get(FORMAT_FIELD) == format.name
+    known = MEANINGS[format.name].keys() | format.invert({}, ()).keys() if format is ENDNOTE and not own else None
     for name, found in values.items():
-        tag = name.upper() if own else name
-        if tag_of.fullmatch(tag):
-            written[tag] = [*map(on_one_line, found)]
+        tag = name.upper() if own and format is not ENDNOTE else name
+        if tag_of.fullmatch(tag) and (known is None or tag in known):
+            written[tag] = [*map(str.strip if format is ENDNOTE else on_one_line, found)]
         else:
             notes.append(f"{name}: {'; '.join(map(on_one_line, found))}")
     if _read_back(fields, format) != document.id:
@@ -167,23 +244,43 @@ def _translated(fields: Mapping[str, FieldValue], format: RecordFormat) -> dict[
     source = str(fields.get(FORMAT_FIELD, ""))
     if source == format.name:
         return dict(fields)
-    meanings = MEANINGS.get(source, {})
-    meant = {
-        meanings.get(name, name): value for name, value in fields.items() if name not in (FORMAT_FIELD, TAGS_FIELD)
-    }
-    if "pages" in meant and "last_page" in meant:
-        meant["pages"] = f"{meant['pages']}-{meant.pop('last_page')}"
-    if "text" not in meant and "abstract" in meant:
-        meant["text"] = meant.pop("abstract")
-    if format is RIS:
+    meant = meanings_of(fields)
+    if format is ENDNOTE:
+        code = _ris_type(str(meant.get("type") or ("article" if source == "medline" else "")))
+        meant["type"] = TYPES[code][0] if code in TYPES else "Generic"
+    elif format is RIS:
         meant["type"] = _ris_type(str(meant.get("type") or ("article" if source == "medline" else "")))
         pages = _PAGES.fullmatch(str(meant.get("pages", "")))
         if pages:
             meant |= {"pages": pages[1], "last_page": pages[2]}
     elif format is BIBTEX:
         meant["type"] = _bibtex_type(str(meant.get("type") or ""), source)
-    theirs = {meaning: name if format is BIBTEX else name.upper() for name, meaning in MEANINGS[format.name].items()}
+    theirs = {
+        meaning: name if format in (BIBTEX, ENDNOTE) else name.upper()
+        for name, meaning in MEANINGS[format.name].items()
+    }
     return {theirs.get(name, name): value for name, value in meant.items()}
+
+
+def meanings_of(fields: Mapping[str, FieldValue]) -> dict[str, FieldValue]:
+    """The fields by the names that documents of no format have for them."""
+    source = str(fields.get(FORMAT_FIELD, ""))
+    meanings = MEANINGS.get(source, {})
+    meant = {
+        meanings.get(name, name): value
+        for name, value in fields.items()
+        if name not in (FORMAT_FIELD, TAGS_FIELD, SOURCE_FIELD)
+    }
+    if "pages" in meant and "last_page" in meant:
+        meant["pages"] = f"{meant['pages']}-{meant.pop('last_page')}"
+    if "text" not in meant and "abstract" in meant:
+        meant["text"] = meant.pop("abstract")
+    if source == ENDNOTE.name:
+        codes = {name: code for code, (name, _) in TYPES.items()}
+        meant["type"] = codes.get(str(meant.get("type")), "GEN")
+        if meant.get("ref-type") == TYPES[str(meant["type"])][1]:
+            del meant["ref-type"]  # the same said by a number
+    return meant
 
 
 def _ris_type(kind: str) -> str:
@@ -205,14 +302,24 @@ def _verbatim(value: str) -> str:
 
 
 def _write_table(file: TextIO, documents: Iterable[Document], *, tabs: bool) -> int:
-    """A header of all fields that occur, and a row for each document."""
+    """A header of all fields that occur, but for the records' own texts, and a row for each document."""
     rows = [(document.id, document.fields) for document in documents]
-    names = list(dict.fromkeys(name for _, fields in rows for name in fields if name != "id"))
-    settings: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
-    writer = csv.writer(file, lineterminator="\n", **settings)
-    for cells in _rows(rows, names):
-        writer.writerow([" ".join(re.split(r"[\t\r\n]+", cell)) if tabs else cell for cell in cells])
+    names = list(dict.fromkeys(name for _, fields in rows for name in fields if name not in ("id", SOURCE_FIELD)))
+    for place, cells in enumerate(_rows(rows, names)):
+        if tabs:
+            file.write("\t".join(" ".join(re.split(r"[\t\r\n]+", cell)) for cell in cells) + "\n")
+        else:
+            # In the header any separator is quoted, so that a reader cannot take it for the one.
+            file.write(",".join(_cell(cell, _IN_HEADER if place == 0 else _IN_ROWS) for cell in cells) + "\n")
     return len(rows)
+
+
+_IN_ROWS = re.compile(r'[,"\r\n]')
+_IN_HEADER = re.compile(rf'["\r\n{re.escape(SEPARATORS)}]')
+
+
+def _cell(text: str, special: re.Pattern[str]) -> str:
+    return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
 
 def _rows(rows: list[tuple[str, Mapping[str, FieldValue]]], names: list[str]) -> Iterator[list[str]]:

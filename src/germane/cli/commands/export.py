@@ -23,7 +23,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            help="jsonl, csv, tsv, ris, medline or bibtex.",
+            help="jsonl, csv, tsv, ris, medline, bibtex or endnote-xml.",
             show_default="that of FILE's ending; jsonl on stdout",
         ),
     ] = None,

@@ -1,0 +1,87 @@
+"""germane convert: references from one format into another, and what it cannot hold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.documents import tell_skipped
+from germane.cli.progress import watched
+from germane.cli.streams import counted, put_json, tell
+from germane.cli.tables import show_rows
+from germane.errors import InputError
+
+
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SRC", help="References or documents in any format that is read.", show_default=False),
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Where they go: .ris, .nbib, .bib, .xml (EndNote), .csv, .tsv, .jsonl.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMAT", help="The format of FILE.", show_default="that of its ending"),
+    ] = None,
+    to_encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--to-encoding",
+            metavar="NAME",
+            help="The encoding of FILE.",
+            show_default="that of SRC in the same format, else utf-8",
+        ),
+    ] = None,
+    format: options.Format = None,
+    mapping: options.Map = None,
+    encoding: options.Encoding = "utf-8",
+    on_error: options.SkipBad = options.OnError.STOP,
+    progress: options.Progress = False,
+    json: options.Json = False,
+) -> None:
+    """Write references in another format, and say what that cannot hold.
+
+    In the same format a record leaves as it came, byte for byte. In another one, what has no place becomes a note.
+
+    Example: germane convert library.ris library.bib
+
+    Example: germane convert export.txt clean.ris --format ris --encoding latin-1 --on-error skip
+    """
+    from germane.cli.documents import mapping_of
+    from germane.data import SkipReport, read_documents
+    from germane.data.conversion import LossReport
+    from germane.data.formats import format_of
+    from germane.data.lines import begins_with_mark
+    from germane.data.writing import format_for, write_documents
+
+    chosen = format_for(target, to)
+    if to_encoding is None:
+        same = (format or format_of(source, encoding)) == chosen
+        to_encoding = encoding if same and chosen != "endnote-xml" else "utf-8"
+        if same and to_encoding.lower() in ("utf-8", "utf8") and begins_with_mark(source):
+            to_encoding = "utf-8-sig"
+    skipped = SkipReport()
+    documents = read_documents(
+        source, format=format, mapping=mapping_of(mapping or ()), on_error=on_error.value, report=skipped,
+        encoding=encoding, number=True, keep_source=True,
+    )  # fmt: skip
+    report = LossReport(chosen)
+    count = write_documents(
+        target, report.watch(watched(documents, "converting", always=progress)), chosen, encoding=to_encoding
+    )
+    tell_skipped(skipped)
+    if not count:
+        raise InputError("there are no documents in it", source=source)
+    found = report.response()
+    if json:
+        put_json(found)
+    elif found.losses:
+        show_rows(["field", f"in {chosen}", "records", "first"], [[*loss] for loss in found.losses])
+    tell(f"{counted(count, 'record')} written to {target} ({chosen})")
