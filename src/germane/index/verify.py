@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from germane.arrays import AnyArray, Integers
-from germane.index import verify_kernels
 from germane.index.blocks import BLOCK, PADDING, STORED
 from germane.index.columns import Column, NumericColumn
 from germane.index.sections import SECTIONS
+from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
+    from germane.index import verify_kernels
     from germane.index.segment import Segment
+else:
+    verify_kernels = LazyModule("germane.index.verify_kernels")
 
 SegmentRule = Callable[["Segment"], str | None]
 WIDEST = 32
