@@ -5,10 +5,9 @@ from typing import Any
 
 from germane.classify.responses import PredictionResponse, TrainingResponse
 from germane.data.conversion import ConversionResponse
+from germane.data.responses import DedupeResponse, DocumentResponse
 from germane.engine.responses import (
     AddResponse,
-    DedupeResponse,
-    DocumentResponse,
     ExplainResponse,
     IndexStats,
     SearchResponse,
