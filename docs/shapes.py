@@ -24,12 +24,17 @@ from germane.index.repair import RepairReport
 from germane.refine.responses import RefinementResponse
 from germane.refine.screening.responses import ScreeningExplanation, ScreeningResponse, SimulationResponse
 from germane.schema import schema_of
+from germane.workspace.responses import AgreementResponse, ConflictsResponse, KeptRecord, WorkspaceResponse
 
 SHAPES: dict[str, tuple[Any, ...]] = {
     "index": (AddResponse,),
     "add": (AddResponse,),
     "dedupe": (DedupeResponse,),
     "convert": (ConversionResponse,),
+    "workspace list": (WorkspaceResponse,),
+    "workspace show": (KeptRecord,),
+    "workspace kappa": (AgreementResponse,),
+    "workspace conflicts": (ConflictsResponse,),
     "search": (SearchResponse,),
     "explain": (ExplainResponse,),
     "show": (DocumentResponse,),

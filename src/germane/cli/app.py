@@ -43,6 +43,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("classify", LEARN),
     ("refine", LEARN),
     ("screen", LEARN),
+    ("workspace", LEARN),
     ("evaluate", MEASURE),
     ("compare", MEASURE),
     ("tune", MEASURE),

@@ -24,6 +24,7 @@ class Source:
     encoding: str
     on_error: Literal["stop", "skip"]
     number: bool
+    keep_source: bool = False
 
     def read(self, report: "SkipReport") -> Iterator["Document"]:
         """The documents, one at a time."""
@@ -37,6 +38,7 @@ class Source:
             report=report,
             encoding=self.encoding,
             number=self.number,
+            keep_source=self.keep_source,
         )
 
 

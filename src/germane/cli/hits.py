@@ -32,6 +32,13 @@ def put_trec(found: "SearchResponse", tag: str, topic: str = "1") -> None:
     write_run(sys.stdout, (RunEntry(topic, hit.id, hit.rank, hit.score, tag) for hit in found.hits))
 
 
+def put_records(engine: "Engine", found: "SearchResponse", format: str | None) -> None:
+    """The documents found, whole, best first."""
+    from germane.data.writing import write_documents
+
+    write_documents(sys.stdout, (engine.document(hit.id) for hit in found.hits), format)
+
+
 def show(console: "Console", engine: "Engine", found: "SearchResponse") -> None:
     """A table for people: title, a few facts, and a snippet with the query's words in it."""
     from rich.table import Table

@@ -300,6 +300,16 @@ TabSeparated = Annotated[
 ]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print rank, id, score, title.", rich_help_panel=_OUTPUT)]
 Trec = Annotated[bool, typer.Option("--trec", help="Print the lines of a TREC run.", rich_help_panel=_OUTPUT)]
+RecordFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Print whole records instead: ris, medline, bibtex, endnote-xml, csv, tsv or jsonl.",
+        show_default=False,
+        rich_help_panel=_OUTPUT,
+    ),
+]
 Tag = Annotated[str, typer.Option(help="The run's name, its last column.", rich_help_panel=_OUTPUT)]
 
 

@@ -19,12 +19,14 @@ RANKED = ("rank", "score")
 @dataclass(frozen=True, slots=True)
 class Listed:
     """Results in their order: ids, the texts whose words count, titles for people ("" for none), and whether the list
-    says that its order is a ranking: results of a search do, and records that have each a rank or a score."""
+    says that its order is a ranking: results of a search do, and records that have each a rank or a score. `fields` are
+    those of the records."""
 
     ids: list[str]
     texts: list[str]
     titles: list[str]
     ranking: bool
+    fields: list[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class ResultSource:
     format: str | None
     encoding: str
     on_error: Literal["stop", "skip"]
+    keep_source: bool = False
 
     def read(self) -> Listed:
         """The list; `InputError` if it is empty, or none of the columns is in it."""
@@ -56,6 +59,7 @@ class ResultSource:
             [text_of(fields, columns) for _, fields in documents],
             [" ".join(text_of(fields, ("title",)).split()) for _, fields in documents],
             hits is not None or all(any(name.lower() in RANKED for name in fields) for _, fields in documents),
+            [fields for _, fields in documents],
         )
 
     @property
@@ -97,7 +101,13 @@ class ResultSource:
 
         report = SkipReport()
         documents = read_documents(
-            self.name, format=self.format, on_error=self.on_error, report=report, encoding=self.encoding, number=True
+            self.name,
+            format=self.format,
+            on_error=self.on_error,
+            report=report,
+            encoding=self.encoding,
+            number=True,
+            keep_source=self.keep_source,
         )
         found = [(document.id, document.fields) for document in documents]
         tell_skipped(report)

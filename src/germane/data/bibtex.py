@@ -255,14 +255,14 @@ def _fields(kind: str, key: str, parts: _Parts) -> tuple[str, dict[str, FieldVal
             continue
         if name in PEOPLE:
             found = [*filter(None, map(latex_to_text, _people(raw)))]
+        elif name in KEYWORDS:
+            found = [*filter(None, [", ".join(_terms(latex_to_text(raw)))])]
         else:
             found = [*filter(None, [_verbatim(raw) if name in VERBATIM else latex_to_text(raw)])]
         if found and not (name in PEOPLE and name in names):
             names.append(name)
         values.setdefault(name, []).extend(found)
     values["doi"] = [plain_doi(value) for value in values.get("doi", ())]
-    for name in KEYWORDS:
-        values[name] = [*filter(None, (", ".join(_terms(value)) for value in values.get(name, ())))]
     fields = BIBTEX.fields_of(values, names)
     return identifier, _headed(fields, kind, key)
 

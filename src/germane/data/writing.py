@@ -227,10 +227,14 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
             written[tag] = [*map(str.strip if format is ENDNOTE else on_one_line, found)]
         else:
             notes.append(f"{name}: {'; '.join(map(on_one_line, found))}")
-    if _read_back(fields, format) != document.id:
-        notes.append(f"{ID_NOTE}{on_one_line(document.id)}")
     written.setdefault(note, []).extend(notes)
-    return [(tag, value) for tag, value in in_order(written, tags) if value]
+    lines = [(tag, value) for tag, value in in_order(written, tags) if value]
+    claims = any(tag == note and value.startswith(ID_NOTE) for tag, value in lines)
+    if claims or _read_back(fields, format) != document.id:
+        # The first that claims to be the id is: ours stands above others, behind the line that begins the record.
+        place = len(lines) if not claims else 1 if lines[0][0] in ("PMID", "TY") else 0
+        lines.insert(place, (note, f"{ID_NOTE}{on_one_line(document.id)}"))
+    return lines
 
 
 def _read_back(fields: Mapping[str, FieldValue], format: RecordFormat) -> str:

@@ -96,6 +96,31 @@ class Projects:
                 made.append(Decision(id=entry, reviewer=reviewer, **row))  # type: ignore[arg-type]
         return made
 
+    def keep(
+        self, project: Project, reviewer: str, wanted: Mapping[str, bool], reasons: Mapping[str, str] | None = None
+    ) -> int:
+        """Make a reviewer's decisions these, by as many entries as it takes, all or none; returns how many."""
+        given, at = reasons or {}, self._database.clock()
+        with self._database.write() as connection:
+            number = self._reviewer(connection, project, reviewer)
+            query = select(decisions).where(decisions.c.reviewer_id == number).order_by(decisions.c.id)
+            rows = connection.execute(query).all()
+            held = standing(
+                (row.id, row.document, None if row.included is None else (row.included, row.reason), row.undoes)
+                for row in rows
+            )
+            changed: list[tuple[str, bool | None, str]] = [(each, None, "") for each in held if each not in wanted]
+            for document, included in wanted.items():
+                before = held.get(document)
+                if before is None or before[0] is not included or given.get(document, before[1]) != before[1]:
+                    changed.append((document, included, given.get(document, "")))
+            for document, decided, reason in changed:
+                self._database.add(
+                    connection, decisions, reviewer_id=number, document=document, included=decided, reason=reason,
+                    at=at, undoes=None,
+                )  # fmt: skip
+        return len(changed)
+
     def undo(self, project: Project, reviewer: str) -> Decision | None:
         """Take the reviewer's latest decision back, and return it; what was decided before it holds again."""
         while True:

@@ -9,7 +9,7 @@ import typer
 from germane.cli import options, refinement_tables
 from germane.cli.analysis import analyzer_named
 from germane.cli.result_list import ResultSource, marked, threshold_of
-from germane.cli.streams import put_json, tell, terminal
+from germane.cli.streams import counted, put_json, tell, terminal
 from germane.errors import ParameterError
 from germane.refine.registry import METHOD_NAMES
 
@@ -119,6 +119,16 @@ def refine(
     changes: Annotated[
         bool, typer.Option("--changes", help="What moved, and because of which words, too.", rich_help_panel="Output")
     ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            help="Write the records there in their new order, whole (.ris, .nbib, .bib, .xml, .csv, .tsv, .jsonl).",
+            show_default=False,
+            rich_help_panel="Output",
+        ),
+    ] = None,
     json: options.Json = False,
     tsv: Annotated[
         bool,
@@ -162,7 +172,7 @@ def refine(
         random_state=seed,
     )
     make()  # complains before a long list is read
-    listed = ResultSource(results, text or (), format, encoding, on_error.value).read()
+    listed = ResultSource(results, text or (), format, encoding, on_error.value, export is not None).read()
     ranking = ranked or listed.ranking
     refiner = make(implicit_negatives=ranking and not no_implicit)
     marks = Marks(marked("--relevant", relevant or (), listed.ids), marked("--not", not_relevant or (), listed.ids))
@@ -173,6 +183,13 @@ def refine(
             "the list is no ranking (no rank, no score): results above a mark are not taken for seen; --ranked if it is"
         )
     tell(f"{found.method}: {found.reason}")
+    if export is not None:
+        from germane.data.writing import write_documents
+        from germane.types import Document
+
+        fields = dict(zip(listed.ids, listed.fields, strict=True))
+        count = write_documents(export, (Document(doc_id, fields[doc_id]) for doc_id in found.ids))
+        tell(f"{counted(count, 'record')} written to {export}")
     shown = k or (len(found) if wanted else refinement_tables.SHOWN)
     answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes)
     if wanted == "json":

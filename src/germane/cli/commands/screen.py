@@ -10,6 +10,7 @@ import typer
 from germane.cli import options
 from germane.cli.documents import Source, tell_skipped
 from germane.cli.progress import watched
+from germane.cli.reviewing import Desk
 from germane.cli.streams import counted, put_json, tell, terminal
 from germane.cli.tables import put_rows, show_rows
 from germane.errors import InputError, ParameterError
@@ -36,11 +37,13 @@ class Records(StrEnum):
 
 def screen(
     data: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="DATA", help="References: RIS, NBIB, BibTeX, CSV, TSV, JSON Lines, PubMed XML.", show_default=False
+            metavar="DATA",
+            help="References: RIS, NBIB, BibTeX, EndNote or PubMed XML, CSV, TSV, JSON Lines; else those of --project.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     decisions: Annotated[
         Path | None,
         typer.Option(
@@ -50,11 +53,27 @@ def screen(
             rich_help_panel=_DECIDING,
         ),
     ] = None,
+    workspace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORKSPACE",
+            help="Keep decisions in a workspace instead: a file, or a postgresql:// URL.",
+            show_default=False,
+            rich_help_panel=_DECIDING,
+        ),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The project there.", show_default=False, rich_help_panel=_DECIDING),
+    ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who decides.", show_default=False, rich_help_panel=_DECIDING)
+    ] = None,
     include: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ID,ID",
-            help="Include these, and keep that in FILE; repeatable.",
+            help="Include these, and keep that; repeatable.",
             show_default=False,
             rich_help_panel=_DECIDING,
         ),
@@ -153,10 +172,15 @@ def screen(
 
     Example: germane screen references.ris --decisions decisions.csv --export included.ris
 
+    Example: germane screen references.ris --workspace my.workspace --project review --reviewer ann --include 12345
+
     Example: germane screen review.jsonl --label included --simulate --seeds 10 --plot recall.png
     """
     wanted = options.one_of(json=json, tsv=tsv)
     marking = bool(include or exclude or undecide)
+    desk = Desk.of(workspace, project, reviewer)
+    if desk is not None and (decisions is not None or label is not None):
+        raise ParameterError("--workspace and --decisions or --label both say what was decided; choose one")
     if simulate and (label is None or decisions or marking or export or estimate or explain is not None):
         raise ParameterError("--simulate needs --label and goes with no option about decisions")
     if which is not Records.INCLUDED and export is None:
@@ -165,8 +189,10 @@ def screen(
         raise ParameterError("--plot draws a simulation: add --simulate")
     if label is not None and not simulate and decisions is not None:
         raise ParameterError("--decisions and --label both say what was decided; choose one")
-    if marking and decisions is None:
+    if marking and decisions is None and desk is None:
         raise ParameterError("--include, --exclude and --undecide need --decisions FILE to keep them in")
+    if data is None and desk is None:
+        raise ParameterError("name the references to screen: a file, or a project with --workspace")
     if estimate and explain is not None:
         raise ParameterError("choose one of --estimate and --explain")
     if decisions is not None and not marking and not decisions.exists():
@@ -174,14 +200,22 @@ def screen(
     from germane.refine.screening import Screening, StoppingRule
 
     rule = StoppingRule(target, confidence, omega)
-    documents = _read(Source(data, format, map or (), encoding, on_error.value, True), progress)
+    if data is None:
+        assert desk is not None
+        documents, data = desk.documents(), desk.workspace
+    else:
+        source = Source(data, format, map or (), encoding, on_error.value, True, keep_source=desk is not None)
+        documents = _read(source, progress)
     labels = None if label is None else _labels(documents, label, data)
     if simulate:
         assert labels is not None
         _simulate(documents, labels, data, seeds, explore, rule, plot, wanted, progress)
         return
     try:
-        screening = Screening(documents, decisions=labels, store=decisions, explore=explore, rule=rule)
+        if desk is not None:
+            screening = desk.screening(documents, explore=explore, rule=rule)
+        else:
+            screening = Screening(documents, decisions=labels, store=decisions, explore=explore, rule=rule)
     except InputError as error:
         raise InputError(error.message, source=error.source or data) from None
     _decide(screening, include, exclude, undecide)

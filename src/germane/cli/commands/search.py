@@ -48,6 +48,7 @@ def search(
     json: options.Json = False,
     tsv: options.Tsv = False,
     trec: options.Trec = False,
+    format: options.RecordFormat = None,
     tag: options.Tag = "germane",
 ) -> None:
     """Search an index.
@@ -67,9 +68,9 @@ def search(
 
     Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
     """
-    wanted = options.one_of(json=json, tsv=tsv, trec=trec)
+    wanted = options.one_of(json=json, tsv=tsv, trec=trec, format=format is not None)
     marked = bool(relevant or not_relevant)
-    _check(feedback is not None or marked, explain=explain, plot=plot is not None, lines=tsv or trec)
+    _check(feedback is not None or marked, explain=explain, plot=plot is not None, lines=bool(wanted) and not json)
     from germane.engine import SearchRequest
 
     query = query_typed(" ".join(words))
@@ -106,6 +107,8 @@ def search(
         hits.put_tsv(found)
     elif wanted == "trec":
         hits.put_trec(found, tag)
+    elif wanted == "format":
+        hits.put_records(engine, found, format)
     elif found.hits:
         hits.show(terminal(), engine, found)
         if found.feedback is not None:
@@ -131,4 +134,4 @@ def _check(learning: bool, *, explain: bool, plot: bool, lines: bool) -> None:
                 "--relevant or --not; for the score of one document there is germane explain"
             )
     if explain and lines:
-        raise ParameterError("--explain goes with the table or with --json, not with --tsv or --trec")
+        raise ParameterError("--explain goes with the table or with --json, not with --tsv, --trec or --format")
