@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
+
+if TYPE_CHECKING:
+    from germane.engine.pipelines import Pipeline
 
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
@@ -299,8 +302,8 @@ class Engine:
             )
         if sort is not None and (feedback is not None or marks or rerank is not None):
             raise ParameterError("'sort' orders by a field: feedback, marks and re-ranking have nothing to say there")
-        chosen = self._model(model, parameters)
-        own = self._log_priors(searcher, priors)
+        chosen = self.ranking_model(model, parameters)
+        own = self.log_priors(searcher, priors)
         marked = NO_MARKS if marks is None else Marks.of(marks)
         learning = None
         if feedback is not None or marked:
@@ -333,7 +336,7 @@ class Engine:
         return SearchResult(parsed, hits, searcher, report, offset)
 
     @staticmethod
-    def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
+    def ranking_model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
         """The model asked for; None if none was."""
         if isinstance(model, RankingModel):
             if parameters:
@@ -357,7 +360,7 @@ class Engine:
     ) -> Iterator[tuple[Topic, SearchResult]]:
         """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
         workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
-        chosen = self._model(model, parameters)
+        chosen = self.ranking_model(model, parameters)
 
         def one(topic: Topic) -> tuple[Topic, SearchResult]:
             result = self.search(
@@ -378,6 +381,17 @@ class Engine:
         with ThreadPoolExecutor(workers) as pool:
             yield from pool.map(one, topics)
 
+    def pipeline(
+        self, model: str | RankingModel | None = None, *, priors: Sequence[Prior] = (), **parameters: float | None
+    ) -> "Pipeline":
+        """A ranking to be composed: `engine.pipeline("bm25") >> RM3() >> rerank("dirichlet") % 100`.
+
+        `model`: as in `search`; without one, feedback that follows ranks in its own way. See `engine.pipelines`.
+        """
+        from germane.engine.pipelines import Retrieval
+
+        return Retrieval(self, self.ranking_model(model, parameters), tuple(priors))
+
     def explain(
         self,
         query: Query,
@@ -393,7 +407,7 @@ class Engine:
         parsed = self._parse(searcher, query, syntax)
         chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
         place = searcher.snapshot.place_of(doc_id)
-        found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))
+        found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self.log_priors(searcher, priors))
         if found is None:
             raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
         return found
@@ -424,7 +438,9 @@ class Engine:
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
         return dataclasses.replace(parsed, weights=strongest)
 
-    def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
+    @staticmethod
+    def log_priors(searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
+        """What the priors together add to the score of each document, segment by segment; None without any."""
         if not priors:
             return None
 

@@ -6,7 +6,7 @@ save(figure, "curves.png")
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,22 @@ from germane.evaluate.rankings import Qrels, Run
 
 if TYPE_CHECKING:
     from germane.classify.explanation import ClassPart
-    from germane.engine.feedback_report import ExpansionWord
 
 RECALLS = tuple(i / 10 for i in range(11))
 DET_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
+
+
+class WeightedWord(Protocol):
+    """A word of an expanded query, as people write it: its weight, and how much of that is the query's own."""
+
+    @property
+    def word(self) -> str: ...
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def query_weight(self) -> float: ...
 
 
 def _axes(width: float = 6.0, height: float = 4.5) -> tuple[Any, Any]:
@@ -115,7 +127,7 @@ def query_differences(comparison: Comparison, a: str = "a", b: str = "b") -> Any
     return figure
 
 
-def expansion(words: Sequence["ExpansionWord"]) -> Any:
+def expansion(words: Sequence[WeightedWord]) -> Any:
     """A bar for each word of an expanded query, the first on top: the query's own part, and what feedback learnt."""
     figure, axes = _axes(6.0, 0.22 * len(words) + 1.2)
     weights = np.array([word.weight for word in words], np.float64)
