@@ -109,6 +109,18 @@ def test_ir_measures_itself() -> None:
     assert dict(ours.overall) == pytest.approx({str(measure): value for measure, value in theirs.items()})
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_ranx_itself() -> None:
+    ranx = pytest.importorskip("ranx")
+    assert as_run(ranx.Run(RUN)) == RUN
+    assert as_qrels(ranx.Qrels(QRELS)) == QRELS
+    assert ranx.Run(RunTable(RUN)).to_dict() == RUN
+    theirs = ranx.evaluate(ranx.Qrels(QRELS), ranx.Run(RunTable(RUN)), ["map", "mrr"])
+    assert dict(evaluate(ranx.Run(RUN), ranx.Qrels(QRELS), ["map", "MRR"]).overall) == pytest.approx(
+        {"map": theirs["map"], "MRR": theirs["mrr"]}
+    )
+
+
 def test_topics() -> None:
     expected = [Topic("1", "heart attack"), Topic("2", "diet")]
     assert as_topics(expected) == as_topics(iter(expected)) == expected

@@ -21,6 +21,7 @@ from germane.cli.commands.demo import demo
 from germane.cli.commands.evaluate import evaluate
 from germane.cli.commands.explain import explain
 from germane.cli.commands.export import export
+from germane.cli.commands.fuse import fuse
 from germane.cli.commands.import_ciff import import_ciff
 from germane.cli.commands.index import index
 from germane.cli.commands.merge import merge
@@ -66,6 +67,7 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("screen", screen, LEARN),
     ("evaluate", evaluate, MEASURE),
     ("compare", compare, MEASURE),
+    ("fuse", fuse, MEASURE),
     ("tune", tune, MEASURE),
     ("reproduce", reproduce, MEASURE),
     ("data", data, MEASURE),

@@ -17,7 +17,7 @@ QrelsFile = Annotated[
 ]
 Measures = Annotated[
     list[str] | None,
-    typer.Option("-m", "--measure", metavar="NAME...", help="AP, nDCG@10, P(rel=2)@5, ...", show_default=False),
+    typer.Option("-m", "--measure", metavar="NAME...", help="AP, nDCG@10, P(rel=2)@5, map, ...", show_default=False),
 ]
 MoreMeasures = Annotated[
     list[str] | None,

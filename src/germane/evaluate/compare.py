@@ -13,7 +13,7 @@ from germane.errors import ParameterError
 from germane.evaluate.frames import AnyQrels, AnyRun
 from germane.evaluate.measures import Evaluation, evaluate
 from germane.evaluate.significance import TESTS, Alternative, Effect, Significance, holm, paired_effect
-from germane.evaluate.tables import Cell, latex, markdown, text
+from germane.tables import Cell, latex, markdown, text
 
 TIE = 1e-9
 """Differences up to this are rounding."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from germane.evaluate.tables import TABLES, Cell, escape_latex, escape_markdown, latex, markdown, text
+from germane.tables import TABLES, Cell, escape_latex, escape_markdown, latex, markdown, text
 
 HEADER = ["", "run_name", "ndcg_cut_10"]
 ROWS = [["a", "50% & {more}|<b>", Cell(0.41234, bold=True, mark="b")], ["b", "$x^2$ \\ ~#", Cell(0.25)]]
