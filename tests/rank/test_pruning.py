@@ -387,6 +387,33 @@ def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str,
         assert found.docs.tolist() == expected.docs.tolist()
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "w0 AND w1",
+        "w350 AND w1",
+        "w2 AND all",
+        "+w9 +all w3 w200",
+        "w5 AND w6 AND w7 -w0",
+        '"w1 w0"',
+        '"w1 w0"~3 w2',
+        '+"w1 w0" +"w0 w2"',
+        "w399 AND nowhere",
+    ],
+)
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+def test_conjunctions_and_phrases_over_decoded_lists(chunks: Searcher, name: str, query: str) -> None:
+    model, parsed = model_named(name), parse(query, chunks.snapshot.manifest.analyzer, chunks.searchable)
+    chunks.search(parsed.weights, model, 1)
+    for k in (1, 10, 2000):
+        expected, found = (
+            chunks.search(parsed.weights, model, k, filters=parsed.conditions, prune=prune) for prune in (False, True)
+        )
+        assert found.scores.tolist() == expected.scores.tolist()
+        assert found.docs.tolist() == expected.docs.tolist()
+        assert len(found.docs) == k or "nowhere" in query or k == 2000
+
+
 def test_lists_are_forgotten_when_there_is_no_room(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_named("bm25")
     expected = [large.search({word: 1.0, "w0": 1.0}, model, 5, prune=False) for word in WORDS[1:30]]

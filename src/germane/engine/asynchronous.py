@@ -196,7 +196,7 @@ class AsyncEngine:
 
         Topics are read as results are taken, two for each thread ahead. Whoever stops half-way stops the rest.
         """
-        chosen = self.engine.ranking_model(model, parameters)
+        chosen = self.engine._model(model, parameters)
         ahead: deque[tuple[Topic, asyncio.Future[SearchResult]]] = deque()
         try:
             for topic in topics:

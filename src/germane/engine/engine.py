@@ -56,6 +56,8 @@ MAX_QUERY_TERMS = 1024
 MEMORY = ":memory:"
 """The path of an index that is not kept."""
 NO_MARKS = Marks()
+PLAIN = (None,) * 7
+"""A search without feedback, marks, a second stage, or another order: most of them."""
 Query = str | Mapping[str, float]
 
 
@@ -291,9 +293,13 @@ class Engine:
         result below.
         """
         searcher = self._searcher
+        parsed = self._parse(searcher, query, syntax)
+        if offset == 0 and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
+            ranking = self._model(model, parameters) or model_named(DEFAULT_MODEL)
+            hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
+            return SearchResult(parsed, hits, searcher)
         arranging = Arranging(offset, sort, group, min_score)
         second = SecondStage.of(rerank, depth)
-        parsed = self._parse(searcher, query, syntax)
         if parameters and model is None and (feedback is not None or marks):
             named = ", ".join(parameters)
             raise ParameterError(
@@ -302,8 +308,8 @@ class Engine:
             )
         if sort is not None and (feedback is not None or marks or rerank is not None):
             raise ParameterError("'sort' orders by a field: feedback, marks and re-ranking have nothing to say there")
-        chosen = self.ranking_model(model, parameters)
-        own = self.log_priors(searcher, priors)
+        chosen = self._model(model, parameters)
+        own = self._log_priors(searcher, priors)
         marked = NO_MARKS if marks is None else Marks.of(marks)
         learning = None
         if feedback is not None or marked:
@@ -316,10 +322,7 @@ class Engine:
             nonlocal report
             n_first = n if second is None or n < 1 else max(n, second.depth)
             if learning is None:
-                ranking = chosen or model_named(DEFAULT_MODEL)
-                hits = searcher.search(
-                    parsed.weights, ranking, n_first, filters=parsed.conditions, priors=own, wordless=parsed.wordless
-                )
+                hits = self._ranked(searcher, parsed, chosen or model_named(DEFAULT_MODEL), n_first, own)
                 topic = TopicModel(parsed.weights)
             else:
                 firsts = tuple(chosen or model_of(ranking) for ranking in learning.first_rankings)
@@ -336,7 +339,15 @@ class Engine:
         return SearchResult(parsed, hits, searcher, report, offset)
 
     @staticmethod
-    def ranking_model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
+    def _ranked(
+        searcher: Searcher, parsed: ParsedQuery, ranking: RankingModel, k: int, priors: Sequence[Floats] | None
+    ) -> Hits:
+        """The best k documents of one ranking."""
+        conditions, wordless = parsed.conditions, parsed.wordless
+        return searcher.search(parsed.weights, ranking, k, filters=conditions, priors=priors, wordless=wordless)
+
+    @staticmethod
+    def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
         """The model asked for; None if none was."""
         if isinstance(model, RankingModel):
             if parameters:
@@ -360,7 +371,7 @@ class Engine:
     ) -> Iterator[tuple[Topic, SearchResult]]:
         """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
         workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
-        chosen = self.ranking_model(model, parameters)
+        chosen = self._model(model, parameters)
 
         def one(topic: Topic) -> tuple[Topic, SearchResult]:
             result = self.search(
@@ -390,7 +401,7 @@ class Engine:
         """
         from germane.engine.pipelines import Retrieval
 
-        return Retrieval(self, self.ranking_model(model, parameters), tuple(priors))
+        return Retrieval(self, self._model(model, parameters), tuple(priors))
 
     def explain(
         self,
@@ -407,7 +418,7 @@ class Engine:
         parsed = self._parse(searcher, query, syntax)
         chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
         place = searcher.snapshot.place_of(doc_id)
-        found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self.log_priors(searcher, priors))
+        found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))
         if found is None:
             raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
         return found
@@ -438,9 +449,7 @@ class Engine:
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
         return dataclasses.replace(parsed, weights=strongest)
 
-    @staticmethod
-    def log_priors(searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
-        """What the priors together add to the score of each document, segment by segment; None without any."""
+    def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
         if not priors:
             return None
 

@@ -259,7 +259,7 @@ class Retrieval(Pipeline):
         report = result.feedback
         topic = TopicModel(result.query.weights) if report is None else report.topic
         return Ranked(
-            result.query, topic, *result.located, self.engine.log_priors(result.located[1], self.priors), report
+            result.query, topic, *result.located, self.engine._log_priors(result.located[1], self.priors), report
         )
 
     def then(self, step: Step) -> Pipeline:

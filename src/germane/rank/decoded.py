@@ -131,7 +131,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
             lists, inflation = DecodedLists(segment, coding), 1.0
             kept.append(lists)
         rows = lists.row_of[numbers]
-        if rows.min() < 0:
+        if -1 in rows.tolist():
             missing = numbers[rows < 0]
             wanted = int(segment.df[missing].sum()) * lists.a_posting + len(missing) * lists.a_list
             if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > _room:
