@@ -370,19 +370,20 @@ class Combined(Pipeline):
 
     def best(self, asked: Asked, n: int) -> Ranked:
         found = [part.best(asked, max(n, COMBINED_DEPTH)) for part in self.parts]
-        hits = _placed(self.combine([part.rows for part in found])[:n], found)
+        rankings = [part.rows for part in found]
+        hits = _placed(self.combine(rankings)[:n], found, rankings)
         report = next((part.report for part in found if part.report is not None), None)
         return found[0]._replace(report=report).with_hits(hits)
 
 
-def _placed(rows: Ranking, parts: Sequence[Ranked]) -> Hits:
+def _placed(rows: Ranking, parts: Sequence[Ranked], rankings: Sequence[Ranking]) -> Hits:
     """Where the documents lie in the index of the first part."""
     home = parts[0].searcher
     places: dict[str, tuple[int, int]] = {}
-    for part in parts:
+    for part, ranking in zip(parts, rankings, strict=True):
         if part.searcher is home:
             at = zip(part.hits.segments.tolist(), part.hits.docs.tolist(), strict=True)
-            places.update(zip(home.ids(part.hits), at, strict=True))
+            places.update(zip((doc_id for doc_id, _ in ranking), at, strict=True))
     kept = []
     for doc_id, score in rows:
         place = places[doc_id] if doc_id in places else home.snapshot.locate(doc_id)

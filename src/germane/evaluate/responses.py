@@ -128,7 +128,7 @@ class PairResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class RunsResponse(Response):
-    """Three runs or more: the value of each on each measure, and the pairs that were compared by the test."""
+    """Any number of runs: the value of each on each measure, and the pairs that were compared by the test."""
 
     runs: Mapping[str, Mapping[str, MaybeNaN]]
     test: str
