@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from germane.cli import app
+from germane.cli import program
 from germane.evaluate import load_qrels, load_run
 from germane.evaluate.fusion import fuse_runs, learn_weights
 from germane.evaluate.significance import holm
@@ -16,7 +16,7 @@ QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n"
 
 
 def invoke(*words: object):
-    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "120"})
+    result = CliRunner().invoke(program(), [str(word) for word in words], env={"COLUMNS": "120"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

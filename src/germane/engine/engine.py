@@ -483,19 +483,11 @@ class Engine:
 
     def document(self, doc_id: str) -> Document:
         """The document as it was added."""
-        place = self._searcher.snapshot.place_of(doc_id)
-        segment = self._searcher.snapshot.segments[place.segment].segment
-        return Document(doc_id, segment.stored.fields(place.doc))
+        return self._searcher.snapshot.document(doc_id)
 
     def documents(self) -> Iterator[Document]:
         """All live documents, segment by segment."""
-        for live in self._searcher.snapshot.segments:
-            ids = live.segment.doc_ids(np.arange(live.segment.n_docs))
-            for doc_id, deleted, fields in zip(
-                ids, live.deletions.deleted.tolist(), live.segment.stored.all_fields(), strict=True
-            ):
-                if not deleted:
-                    yield Document(doc_id, fields)
+        return self._searcher.snapshot.documents()
 
     def stats(self) -> IndexStats:
         """Numbers about the index: documents, tokens, segments, bytes."""

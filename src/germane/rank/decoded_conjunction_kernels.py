@@ -11,8 +11,6 @@ import numpy as np
 from germane.jit import inner, kernel
 from germane.rank.decoded_kernels import (
     ASKING,
-    CHUNK,
-    CHUNK_BITS,
     enter,
     find,
     find_marked,
@@ -24,7 +22,7 @@ from germane.rank.decoded_kernels import (
 )
 from germane.rank.impact_kernels import score_of
 from germane.rank.kernels import rise, take
-from germane.rank.records import Asked, Decoded, Documents, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
 
 
 @inner

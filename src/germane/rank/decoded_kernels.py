@@ -21,12 +21,9 @@ from germane.jit import inner, kernel
 from germane.rank.impact_kernels import impact, score_of
 from germane.rank.kernels import arrange, forget, rise, take
 from germane.rank.kinds import SATURATION
-from germane.rank.records import HISTOGRAM, Asked, Decoded, Documents, Lists, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, CODES, HISTOGRAM, Asked, Decoded, Documents, Lists, Sums
 from germane.rank.simd import LANES, lowest_bit, reach_mask
 
-CHUNK_BITS = 16
-CHUNK = 1 << CHUNK_BITS
-CODES = 256
 ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
 ASKING = 16

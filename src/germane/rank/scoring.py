@@ -6,6 +6,7 @@ A searcher says what to score (`TermArrays`, `DocumentValues`, a mask); how the 
 import math
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,24 +14,17 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.segment import Segment
-from germane.rank import (
-    bound_kernels,
-    conjunction_kernels,
-    decoded_conjunction_kernels,
-    decoded_kernels,
-    document_kernels,
-    forward_kernels,
-    kernels,
-)
+from germane.lazy import LazyModule
+from germane.rank import plainly
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
-from germane.rank.bound_kernels import FINE_BITS
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
-from germane.rank.decoded_kernels import CHUNK
 from germane.rank.plan import Plan
 from germane.rank.records import (
     CANDIDATE,
     CELL,
+    CHUNK,
     DECODED_TERM,
+    FINE_BITS,
     HISTOGRAM,
     MODEL,
     RESULT,
@@ -45,6 +39,23 @@ from germane.rank.records import (
     Sums,
     Work,
 )
+
+if TYPE_CHECKING:
+    from germane.rank import (
+        bound_kernels,
+        conjunction_kernels,
+        decoded_conjunction_kernels,
+        decoded_kernels,
+        document_kernels,
+        forward_kernels,
+        kernels,
+    )
+else:
+    bound_kernels, conjunction_kernels, decoded_conjunction_kernels, decoded_kernels, document_kernels = (
+        LazyModule(f"germane.rank.{name}_kernels")
+        for name in ("bound", "conjunction", "decoded_conjunction", "decoded", "document")
+    )
+    forward_kernels, kernels = LazyModule("germane.rank.forward_kernels"), LazyModule("germane.rank.kernels")
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
@@ -198,6 +209,8 @@ def top_k(
     `threshold`: a score that k documents elsewhere reach already. There is at least one term. Documents that hold none
     of them are never found.
     """
+    if prune and plainly.suits(segment, terms):
+        return plainly.top_k(segment, terms, values, mask, k, threshold)
     plan, n_terms, n_docs = terms.plan, len(terms.numbers), segment.n_docs
     mass, values = _with_positive_mass(segment, plan, values)
     k = min(k, n_docs)
@@ -304,6 +317,8 @@ def top_k_with_all(
     `wordless`: those that hold none of the weighted terms too. Only documents that hold all are scored, and those all.
     """
     segment.verify_lists(required)
+    if plainly.suits(segment, terms):
+        return plainly.top_k(segment, terms, values, mask, k, required=required, wordless=wordless)
     rarest_first = sorted(required, key=lambda number: (int(segment.df[number]), number))
     place_of = {number: place for place, number in enumerate(terms.numbers.tolist())}
     places = [place_of.get(number, -1) for number in rarest_first]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from germane.errors import ParameterError
 from germane.index.container import Identity
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
-from germane.rank import document_kernels
+from germane.lazy import LazyModule
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.models import Documents, RankingModel, word_weights
@@ -21,6 +21,11 @@ from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.statistics import CollectionStatistics
+
+if TYPE_CHECKING:
+    from germane.rank import document_kernels
+else:
+    document_kernels = LazyModule("germane.rank.document_kernels")
 
 
 class Hits(NamedTuple):
