@@ -46,6 +46,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("workspace", LEARN),
     ("evaluate", MEASURE),
     ("compare", MEASURE),
+    ("fuse", MEASURE),
     ("tune", MEASURE),
     ("reproduce", MEASURE),
     ("data", MEASURE),
