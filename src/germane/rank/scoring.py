@@ -18,6 +18,7 @@ from germane.rank import (
     conjunction_kernels,
     decoded_kernels,
     document_kernels,
+    evidence_kernels,
     forward_kernels,
     kernels,
 )
@@ -326,6 +327,14 @@ def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
     query, groups = _memory.query, (tuple(_asked(terms)), tuple(_lists(segment)))
     document_kernels.impact_sums(*groups, *segment.blocks, size, query.terms, query.model, sums)
     return sums
+
+
+def add_impacts(
+    plan: Plan, i: int, docs: Integers, counts: Floats, size: npt.NDArray[np.uint32], sums: Floats
+) -> None:
+    """Add to the documents' sums the impacts of item i of the plan, which they hold so often."""
+    terms, query = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan), _memory.query
+    evidence_kernels.add_impacts(tuple(_asked(terms)), i, docs, counts, size, query.terms, query.model, sums)
 
 
 def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
