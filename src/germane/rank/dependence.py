@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,8 @@ class SequentialDependence(EvidenceModel):
     left out as everywhere.
 
     Departures: #uw8 counts every two places that are less than 8 apart, not windows. A document must hold a word, not a
-    pair. A pair weighs Σα/|Q|, 1 for a plain query, so that a query that feedback has learnt keeps the balance.
+    pair. A pair weighs as much as the words of the runs do on average, 1 for a plain query, so that words that have
+    other weights, such as those that feedback has learnt, keep the balance.
     `runs`: the words of one query in their order; the engine fills them in. Without them `base` alone ranks.
     """
 
@@ -94,14 +96,14 @@ class SequentialDependence(EvidenceModel):
 
     def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> Evidence | None:
         """What is said of neighbouring words; None where no document holds two of them together."""
-        asked = Counter(pair for run in self.runs for pair in zip(run, run[1:], strict=False))
+        asked = Counter(pair for run in self.runs for pair in pairwise(run))
         wanted = [pair for pair in asked if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
-        length = sum(map(len, self.runs))
+        in_runs = {term for run in self.runs for term in run}
+        unit = sum(weights.get(term, 0.0) for term in in_runs) / max(sum(map(len, self.runs)), 1)
         terms: list[QueryTerm] = []
         lists: dict[str, list[Counted]] = {}
         shown: dict[str, str] = {}
         for pair in wanted:
-            unit = asked[pair] * (sum(weights.values()) / length)
             found = self._counts(searcher, pair)
             words = " ".join(map(searcher.snapshot.surface, pair))
             ordered = [Counted.of(own.docs, own.ordered) for own in found]
@@ -113,22 +115,22 @@ class SequentialDependence(EvidenceModel):
                 name = f"{operator}({' '.join(pair)})"
                 df, cf = _live_frequencies(searcher, counted)
                 if df > 0 and share > 0.0:
-                    terms.append(QueryTerm(name, share * unit, df, cf))
+                    terms.append(QueryTerm(name, share * asked[pair] * unit, df, cf))
                     lists[name], shown[name] = counted, f"{operator}({words})"
         if not terms:
             return None
         model = self.pairs or (PAIRS if isinstance(self.base, BM25) else self.base)
         plan = model.plan(terms, searcher.collection)
-        counted = [[lists[term.term][i] for term in plan.terms] for i in range(len(searcher.snapshot.segments))]
-        return self._evidence(searcher, model, plan, counted, [shown[term.term] for term in plan.terms], finds=False)
+        by_segment = [[lists[term.term][i] for term in plan.terms] for i in range(len(searcher.snapshot.segments))]
+        return self._evidence(searcher, model, plan, by_segment, [shown[term.term] for term in plan.terms], finds=False)
 
     def _counts(self, searcher: "Searcher", pair: tuple[str, str]) -> list[PairCounts]:
         """The pair in every segment."""
         first, second = (stats.numbers for stats in searcher.snapshot.term_stats(pair))
         segments = [live.segment for live in searcher.snapshot.segments]
         return [
-            pair_counts(segment, *numbers, self.window, searcher.texts)
-            for segment, *numbers in zip(segments, first, second, strict=True)
+            pair_counts(segment, a, b, self.window, searcher.texts)
+            for segment, a, b in zip(segments, first, second, strict=True)
         ]
 
     @staticmethod

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from germane.rank.searcher import Searcher
 
 DEFAULT_WEIGHTS = {"title": 3.0}
-"""The weights of fields where none is given. Chosen on other collections than those reported (`reproduce/fields.toml`)."""
+"""The weights of fields where none is given; chosen on other collections than those reported
+(`experiments/reproduce/fields.toml`)."""
 DEFAULT_FIELD_B = {"title": 0.25}
 """Where BM25F normalises the lengths of a field by another b: those of titles say little."""
 
@@ -63,7 +64,9 @@ class _FieldModel(EvidenceModel):
         names = searcher.texts.names
         lengths = searcher.remembered(
             "field lengths",
-            lambda: [field_lengths(live.segment, searcher.texts) * 1.0 for live in searcher.snapshot.segments],
+            lambda: [
+                field_lengths(live.segment, searcher.texts).astype(np.float64) for live in searcher.snapshot.segments
+            ],
         )
         total = np.zeros(len(names))
         for live, own in zip(searcher.snapshot.segments, lengths, strict=True):
@@ -133,7 +136,9 @@ class BM25F(_FieldModel):
 
     def _shares(self, fields: FieldStatistics, i: int) -> tuple[Floats, Floats]:
         b = np.array(_numbers("field_b", self.field_b, DEFAULT_FIELD_B, self.b, fields.names))
-        relative = np.divide(fields.lengths[i], fields.means, out=np.ones(fields.lengths[i].shape), where=fields.means > 0)
+        relative = np.divide(
+            fields.lengths[i], fields.means, out=np.ones(fields.lengths[i].shape), where=fields.means > 0
+        )
         normal = 1.0 - b + b * relative
         # where b = 1 an empty field has nothing to divide, and no word either
         return np.divide(fields.weights, normal, out=np.zeros(normal.shape), where=normal > 0), NOTHING
@@ -154,7 +159,9 @@ class FieldMixture(_FieldModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.smoothing.excess_ratio().size is Size.UNIQUE:
-            raise ParameterError(f"{type(self.smoothing).__name__} cannot smooth a field: its distinct words are not known")
+            raise ParameterError(
+                f"{type(self.smoothing).__name__} cannot smooth a field: its distinct words are not known"
+            )
 
     def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: FieldStatistics) -> Plan:
         p_C = [term.cf / searcher.collection.n_tokens for term in terms]
@@ -192,7 +199,9 @@ def _by_field(name: str, given: ByField, least: float, most: float) -> tuple[tup
     try:
         pairs = sorted(dict(given).items())
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} maps the names of fields to numbers, as in {{'title': 3}}, not {given!r}") from None
+        raise ParameterError(
+            f"{name} maps the names of fields to numbers, as in {{'title': 3}}, not {given!r}"
+        ) from None
     return tuple((field_name, bounded(f"{name}[{field_name!r}]", value, least, most)) for field_name, value in pairs)
 
 

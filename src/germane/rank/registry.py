@@ -56,9 +56,7 @@ def description_of(model: "RankingModel") -> tuple[str, dict[str, float]]:
     raise ParameterError(f"{model} is none of the models that have a name: {', '.join(MODELS)}")
 
 
-def model_named(
-    name: str, *, weights: Mapping[str, float] | None = None, **parameters: float | None
-) -> "RankingModel":
+def model_named(name: str, weights: Mapping[str, float] | None = None, /, **parameters: float | None) -> "RankingModel":
     """The model of that name; a parameter left None keeps its default, one the model does not have is an error.
 
     `weights`: those of fields, for the models that take them.

@@ -329,9 +329,7 @@ def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
     return sums
 
 
-def add_impacts(
-    plan: Plan, i: int, docs: Integers, counts: Floats, size: npt.NDArray[np.uint32], sums: Floats
-) -> None:
+def add_impacts(plan: Plan, i: int, docs: Integers, counts: Floats, size: npt.NDArray[np.uint32], sums: Floats) -> None:
     """Add to the documents' sums the impacts of item i of the plan, which they hold so often."""
     terms, query = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan), _memory.query
     evidence_kernels.add_impacts(tuple(_asked(terms)), i, docs, counts, size, query.terms, query.model, sums)
