@@ -15,12 +15,13 @@ from germane.lm.parameters import fraction, whole
 from germane.rank.evidence import NONE_COUNTED, Counted, Evidence, EvidenceModel, check_order
 from germane.rank.models import BM25, QueryLikelihood, RankingModel
 from germane.rank.plan import Plan, QueryTerm
+from germane.rank.registry import SDM
 
 if TYPE_CHECKING:
     from germane.rank.searcher import Searcher
 
-ORDERED, UNORDERED, WINDOW = 0.1, 0.05, 8
-"""λ_O, λ_U and the window of Metzler & Croft (2005); λ_T is what remains, 0.85."""
+WINDOW = 8
+"""That of Metzler & Croft (2005)."""
 PAIRS = BM25(k1=0.3, b=0.0)
 """How BM25 counts pairs where nothing is said: that there is one says nearly all, in however long a text."""
 MAX_PAIRS = 256
@@ -34,7 +35,7 @@ Runs = tuple[tuple[str, ...], ...]
 class SequentialDependence(EvidenceModel):
     """λ_T Σ_w f(w) + λ_O Σ_i f(#1(q_i q_i+1)) + λ_U Σ_i f(#uw8(q_i q_i+1)), f the score of one thing by a model.
 
-    Metzler & Croft (2005), (4) with the sequential cliques of §2.2.2: #1 are the words side by side in this order, #uw8
+    Metzler & Croft (2005), the sequential dependence model: #1 are the words side by side in this order, #uw8
     both within 8 words of each other in any order. Words are scored by `base`, pairs by `pairs` (PAIRS for BM25, else
     `base`), each pair with its own df and cf over the collection. Pairs count within one value of one field, stop words
     left out as everywhere.
@@ -46,8 +47,8 @@ class SequentialDependence(EvidenceModel):
     """
 
     base: RankingModel = field(default_factory=BM25)
-    ordered: float = ORDERED
-    unordered: float = UNORDERED
+    ordered: float = SDM["ordered"]
+    unordered: float = SDM["unordered"]
     window: int = WINDOW
     pairs: RankingModel | None = None
     runs: Runs = ()
@@ -148,9 +149,12 @@ class SequentialDependence(EvidenceModel):
         return Evidence(plan, counted, background, shown, finds)
 
 
-def over_bm25(k1: float, b: float, ordered: float, unordered: float) -> SequentialDependence:
+def over_bm25(
+    k1: float, b: float, ordered: float, unordered: float, pair_k1: float, pair_b: float
+) -> SequentialDependence:
     """Sequential dependence over BM25, as its name in the registry makes it."""
-    return SequentialDependence(BM25(k1, b), ordered, unordered)
+    own = BM25(pair_k1, pair_b)
+    return SequentialDependence(BM25(k1, b), ordered, unordered, pairs=None if own == PAIRS else own)
 
 
 def over_dirichlet(mu: float, ordered: float, unordered: float) -> SequentialDependence:

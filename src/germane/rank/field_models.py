@@ -9,6 +9,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,16 +39,12 @@ ByField: TypeAlias = Mapping[str, float] | Sequence[tuple[str, float]] | None
 """Numbers by the names of fields; None: the defaults, for the fields that are there."""
 
 
-class FieldStatistics(NamedTuple):
-    """The text fields of a collection: their names, weights, and mean numbers of tokens; in each segment all lengths.
-
-    `lengths`: document × field.
-    """
+class Fields(NamedTuple):
+    """The text fields of a collection: their names, their weights, and how many tokens they have on average."""
 
     names: tuple[str, ...]
     weights: Floats
     means: Floats
-    lengths: Sequence[Floats]
 
 
 @dataclass(frozen=True)
@@ -59,35 +56,19 @@ class _FieldModel(EvidenceModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", _by_field("weights", self.weights, 0.0, LARGEST))
 
-    def statistics(self, searcher: "Searcher") -> FieldStatistics:
-        """The fields as this model sees them; lengths are those of live documents on average."""
-        names = searcher.texts.names
-        lengths = searcher.remembered(
-            "field lengths",
-            lambda: [
-                field_lengths(live.segment, searcher.texts).astype(np.float64) for live in searcher.snapshot.segments
-            ],
-        )
-        total = np.zeros(len(names))
-        for live, own in zip(searcher.snapshot.segments, lengths, strict=True):
-            total += own[~live.deletions.deleted].sum(axis=0)
-        weights = np.array(_numbers("weights", self.weights, DEFAULT_WEIGHTS, 1.0, names))
-        if not (weights * total).any():
-            raise ParameterError("no field that has words has a weight above 0")
-        return FieldStatistics(names, weights, total / max(searcher.snapshot.n_docs, 1), lengths)
-
     def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
         terms = searcher.known_terms(weights)
         if not terms:
             return []
         check_order(searcher, self)
-        fields = self.statistics(searcher)
+        fields = self._fields(searcher)
         plan = self._plan(terms, searcher, fields)
+        shares = searcher.remembered(
+            ("shares", self), lambda: [*map(partial(self._shares, fields), _lengths(searcher))]
+        )
         stats = searcher.snapshot.term_stats([term.term for term in plan.terms])
-        counted, background = [], []
+        counted = []
         for i, live in enumerate(searcher.snapshot.segments):
-            shares, own = self._shares(fields, i)
-            background.append(own)
             lists = []
             for found in stats:
                 if found.numbers[i] < 0:
@@ -96,25 +77,41 @@ class _FieldModel(EvidenceModel):
                 docs, counts = counts_by_field(live.segment, found.numbers[i], searcher.texts)
                 made = np.zeros(len(docs))
                 for f in range(len(fields.names)):
-                    made += shares[docs, f] * counts[:, f]
+                    made += shares[i][docs, f] * counts[:, f]
                 lists.append(Counted(docs, made, counts.sum(axis=1)))
             counted.append(lists)
+        background = searcher.remembered(
+            ("background", self), lambda: [*map(partial(self._background, fields), _lengths(searcher))]
+        )
         return [Evidence(plan, counted, background, [searcher.snapshot.surface(term.term) for term in plan.terms])]
 
+    def _fields(self, searcher: "Searcher") -> Fields:
+        """The fields as this model sees them; means are those of live documents."""
+        names = searcher.texts.names
+        (means,) = searcher.remembered("field means", lambda: [_means(searcher)])
+        weights = np.array(_numbers("weights", self.weights, DEFAULT_WEIGHTS, 1.0, names))
+        if not (weights * means).any():
+            raise ParameterError("no field that has words has a weight above 0")
+        return Fields(names, weights, means)
+
     @abstractmethod
-    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: FieldStatistics) -> Plan:
+    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: Fields) -> Plan:
         """The plan over the pseudo-counts."""
 
     @abstractmethod
-    def _shares(self, fields: FieldStatistics, i: int) -> tuple[Floats, Floats]:
-        """What a word in each field of each document of segment i counts, and the documents' background."""
+    def _shares(self, fields: Fields, lengths: Floats) -> Floats:
+        """What a word in each field of each document counts; `lengths`: document × field, as is the result."""
+
+    def _background(self, fields: Fields, lengths: Floats) -> Floats:
+        """The background of each document; empty: none."""
+        return NOTHING
 
 
 @dataclass(frozen=True)
 class BM25F(_FieldModel):
     """Σ_w α_w · idf(w) · c̃ (k + 1)/(c̃ + k),   c̃(w,D) = Σ_f w_f c_f(w,D) / (1 - b_f + b_f l_f/avl_f).
 
-    Robertson & Zaragoza (2009), (3.19)-(3.21): weighted pseudo-counts, the length of each field normalised by itself,
+    Robertson & Zaragoza (2009), §3.6 (BM25F): weighted pseudo-counts, the length of each field normalised by itself,
     then one saturation. idf is that of BM25, of whole documents. k = k1 · Σ_f w_f avl_f / Σ_f avl_f, as in Robertson,
     Zaragoza & Taylor (2004), so that k1 means what it means in BM25 whatever the weights. `b` is that of all fields but
     those that `field_b` names (the title: DEFAULT_FIELD_B). A field that no document has counts as it is.
@@ -130,26 +127,23 @@ class BM25F(_FieldModel):
         fraction("b", self.b)
         object.__setattr__(self, "field_b", _by_field("field_b", self.field_b, 0.0, 1.0))
 
-    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: FieldStatistics) -> Plan:
+    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: Fields) -> Plan:
         k = self.k1 * float((fields.weights * fields.means).sum() / fields.means.sum())
         return BM25(k, b=0.0).plan(terms, searcher.collection)
 
-    def _shares(self, fields: FieldStatistics, i: int) -> tuple[Floats, Floats]:
+    def _shares(self, fields: Fields, lengths: Floats) -> Floats:
         b = np.array(_numbers("field_b", self.field_b, DEFAULT_FIELD_B, self.b, fields.names))
-        relative = np.divide(
-            fields.lengths[i], fields.means, out=np.ones(fields.lengths[i].shape), where=fields.means > 0
-        )
-        normal = 1.0 - b + b * relative
-        # where b = 1 an empty field has nothing to divide, and no word either
-        return np.divide(fields.weights, normal, out=np.zeros(normal.shape), where=normal > 0), NOTHING
+        normal = 1.0 - b + b * np.divide(lengths, fields.means, out=np.ones(lengths.shape), where=fields.means > 0)
+        # where b = 1 an empty field has nothing to divide by, and no word either
+        return np.divide(fields.weights, normal, out=np.zeros(normal.shape), where=normal > 0)
 
 
 @dataclass(frozen=True)
 class FieldMixture(_FieldModel):
     """log P(α|D) = Σ_w α_w log Σ_f λ_f P(w|D_f): the language model of a document is a mixture of those of its fields.
 
-    Ogilvie & Callan (2003), (3). λ_f = w_f avl_f / Σ_g w_g avl_g: with equal weights a field counts as much as it has
-    words. Departures: each field is smoothed with the model of the whole collection, so that the mixture is again
+    Ogilvie & Callan (2003), the mixture of document representations. λ_f = w_f avl_f / Σ_g w_g avl_g: with equal
+    weights a field counts as much as it has words. Departures: each field is smoothed with the model of the whole collection, so that the mixture is again
     e_D(w) + a_D p_C(w); and its length is measured by its mean length, so that one μ suits short and long fields:
     P(w|D_f) = (c_f + μ_f p_C(w))/(l_f + μ_f) with μ_f = μ avl_f / Σ_g avl_g.
     """
@@ -163,7 +157,7 @@ class FieldMixture(_FieldModel):
                 f"{type(self.smoothing).__name__} cannot smooth a field: its distinct words are not known"
             )
 
-    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: FieldStatistics) -> Plan:
+    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: Fields) -> Plan:
         p_C = [term.cf / searcher.collection.n_tokens for term in terms]
         weight = [term.weight for term in terms]
         return Plan.ordered(
@@ -176,20 +170,42 @@ class FieldMixture(_FieldModel):
             mass=math.fsum(weight),
         )
 
-    def _shares(self, fields: FieldStatistics, i: int) -> tuple[Floats, Floats]:
-        """λ_f e_f/a_D for one occurrence in each field, and log a_D, where a_D = Σ_f λ_f a_f."""
+    def _shares(self, fields: Fields, lengths: Floats) -> Floats:
+        """λ_f e_f/a_D for one occurrence."""
+        excess, background = self._split(fields, lengths)
+        return excess / background[:, None]
+
+    def _background(self, fields: Fields, lengths: Floats) -> Floats:
+        """log a_D."""
+        return np.log(self._split(fields, lengths)[1])
+
+    def _split(self, fields: Fields, lengths: Floats) -> tuple[Floats, Floats]:
+        """λ_f e_f for one occurrence in each field, and a_D = Σ_f λ_f a_f."""
         tokens = fields.weights * fields.means
         lam, relative = tokens / tokens.sum(), fields.means / fields.means.sum()
-        excess, background = np.zeros(fields.lengths[i].shape), np.zeros(len(fields.lengths[i]))
+        excess, background = np.zeros(lengths.shape), np.zeros(len(lengths))
         for f in np.flatnonzero(lam):
-            one, rest = self.smoothing.split(1.0 / relative[f], fields.lengths[i][:, f] / relative[f], 1)
+            one, rest = self.smoothing.split(1.0 / relative[f], lengths[:, f] / relative[f], 1)
             excess[:, f], background = lam[f] * one, background + lam[f] * rest
-        return excess / background[:, None], np.log(background)
+        return excess, background
 
 
 def field_mixture(mu: float, weights: ByField = None) -> FieldMixture:
     """The mixture with Dirichlet smoothing, as its name in the registry makes it."""
     return FieldMixture(weights, Dirichlet(mu))
+
+
+def _lengths(searcher: "Searcher") -> list[Floats]:
+    """For each segment the tokens of its documents' fields (document × field)."""
+    return [field_lengths(live.segment, searcher.texts).astype(np.float64) for live in searcher.snapshot.segments]
+
+
+def _means(searcher: "Searcher") -> Floats:
+    """The mean number of tokens of each field, over live documents."""
+    total = np.zeros(len(searcher.texts.names))
+    for live, lengths in zip(searcher.snapshot.segments, _lengths(searcher), strict=True):
+        total += lengths[~live.deletions.deleted].sum(axis=0)
+    return total / max(searcher.snapshot.n_docs, 1)
 
 
 def _by_field(name: str, given: ByField, least: float, most: float) -> tuple[tuple[str, float], ...] | None:

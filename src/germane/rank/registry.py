@@ -14,6 +14,9 @@ DEFAULT_MU = 400.0
 DEFAULT_LAM = 0.3
 """Weight of the document in Jelinek-Mercer smoothing; long queries like less, titles more."""
 
+SDM = {"ordered": 0.1, "unordered": 0.05}
+"""Shares of pairs of words in sequential dependence: those of Metzler & Croft (2005)."""
+
 MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "dirichlet": ("germane.lm.Dirichlet", {"mu": DEFAULT_MU}),
     "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
@@ -24,8 +27,8 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
     "bm25f": ("germane.rank.field_models.BM25F", {"k1": 2.0, "b": 0.75}),
     "lmf": ("germane.rank.field_models.field_mixture", {"mu": DEFAULT_MU}),
-    "sdm": ("germane.rank.dependence.over_bm25", {"k1": 2.0, "b": 0.75, "ordered": 0.1, "unordered": 0.05}),
-    "sdm-lm": ("germane.rank.dependence.over_dirichlet", {"mu": DEFAULT_MU, "ordered": 0.1, "unordered": 0.05}),
+    "sdm": ("germane.rank.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 0.3, "pair_b": 0.0}),
+    "sdm-lm": ("germane.rank.dependence.over_dirichlet", SDM | {"mu": DEFAULT_MU}),
 }
 """Where the class is, and its parameters with their defaults. A smoothing ranks by query likelihood under it.
 
