@@ -11,10 +11,10 @@ from germane.errors import ParameterError
 from germane.index.blocks import BLOCK
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, document_kernels, model_named
-from germane.rank.evidence import EvidenceModel
 from germane.rank.arguments import DocumentValues, TermArrays
 from germane.rank.conjunction_kernels import documents_with_all
 from germane.rank.everywhere import background_everywhere, scores_everywhere
+from germane.rank.evidence import EvidenceModel
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Plan
 from germane.rank.scoring import impacts_everywhere, scores_of, with_maxima

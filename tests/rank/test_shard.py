@@ -11,8 +11,8 @@ from germane import Document
 from germane.errors import ParameterError
 from germane.lm import JelinekMercer, TwoStage
 from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, model_named
-from germane.rank.evidence import EvidenceModel
 from germane.rank.conditions import And, HoldsAny, Not, Or, Phrase, condition_from_dict, condition_to_dict, holds
+from germane.rank.evidence import EvidenceModel
 from germane.rank.filters import FieldFilter, StartsWith
 from germane.rank.plan import Plan
 from germane.rank.registry import description_of

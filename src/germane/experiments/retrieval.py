@@ -135,11 +135,11 @@ def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnSt
                 if experiment.plots and not system.sweep:
                     result.runs.setdefault(dataset, {})[name] = run
                     result.qrels[dataset] = collection.qrels
-    for name, by_dataset in tried.items():
-        for dataset, found in by_dataset.items():
-            chosen = _best_elsewhere(by_dataset, dataset, experiment.tuning.measure)
-            result.parameters.setdefault(dataset, {})[name] = written(found[chosen][0])
-            result.note(dataset, name, found[chosen][1])
+    for system_name, by_dataset in tried.items():
+        for dataset, settings in by_dataset.items():
+            point, evaluation = settings[_best_elsewhere(by_dataset, dataset, experiment.tuning.measure)]
+            result.parameters.setdefault(dataset, {})[system_name] = written(point)
+            result.note(dataset, system_name, evaluation)
 
 
 def _tried(

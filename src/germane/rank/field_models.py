@@ -143,9 +143,9 @@ class FieldMixture(_FieldModel):
     """log P(α|D) = Σ_w α_w log Σ_f λ_f P(w|D_f): the language model of a document is a mixture of those of its fields.
 
     Ogilvie & Callan (2003), the mixture of document representations. λ_f = w_f avl_f / Σ_g w_g avl_g: with equal
-    weights a field counts as much as it has words. Departures: each field is smoothed with the model of the whole collection, so that the mixture is again
-    e_D(w) + a_D p_C(w); and its length is measured by its mean length, so that one μ suits short and long fields:
-    P(w|D_f) = (c_f + μ_f p_C(w))/(l_f + μ_f) with μ_f = μ avl_f / Σ_g avl_g.
+    weights a field counts as much as it has words. Departures: each field is smoothed with the model of the whole
+    collection, so that the mixture is again e_D(w) + a_D p_C(w); and its length is measured by its mean length, so that
+    one μ suits short and long fields: P(w|D_f) = (c_f + μ_f p_C(w))/(l_f + μ_f) with μ_f = μ avl_f / Σ_g avl_g.
     """
 
     smoothing: Smoothing = field(default_factory=lambda: Dirichlet(DEFAULT_MU))
