@@ -135,7 +135,8 @@ class BM25F(_FieldModel):
         b = np.array(_numbers("field_b", self.field_b, DEFAULT_FIELD_B, self.b, fields.names))
         normal = 1.0 - b + b * np.divide(lengths, fields.means, out=np.ones(lengths.shape), where=fields.means > 0)
         # where b = 1 an empty field has nothing to divide by, and no word either
-        return np.divide(fields.weights, normal, out=np.zeros(normal.shape), where=normal > 0)
+        shares: Floats = np.divide(fields.weights, normal, out=np.zeros(normal.shape), where=normal > 0)
+        return shares
 
 
 @dataclass(frozen=True)

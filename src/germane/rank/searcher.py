@@ -287,7 +287,7 @@ class Searcher:
             found = np.sort(docs)
             for phrase in phrases:
                 own = segment.find_terms(phrase.terms).tolist()
-                found = phrase_among(segment, found, own, phrase.slop, self._texts, phrase.field)
+                found = phrase_among(segment, found, own, phrase.slop, self.texts, phrase.field)
             if len(found) >= k or len(docs) < n:
                 held = _are_among(docs, found)
                 return scores[held][:k], docs[held][:k]
