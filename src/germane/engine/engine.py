@@ -403,7 +403,12 @@ class Engine:
             yield from pool.map(one, topics)
 
     def pipeline(
-        self, model: str | RankingModel | None = None, *, priors: Sequence[Prior] = (), **parameters: float | None
+        self,
+        model: str | RankingModel | None = None,
+        *,
+        priors: Sequence[Prior] = (),
+        weights: Mapping[str, float] | None = None,
+        **parameters: float | None,
     ) -> "Pipeline":
         """A ranking to be composed: `engine.pipeline("bm25") >> RM3() >> rerank("dirichlet") % 100`.
 
@@ -411,7 +416,7 @@ class Engine:
         """
         from germane.engine.pipelines import Retrieval
 
-        return Retrieval(self, self._model(model, parameters), tuple(priors))
+        return Retrieval(self, self._model(model, weights, parameters), tuple(priors))
 
     def explain(
         self,
