@@ -126,7 +126,10 @@ def test_nothing_found(run, built):
         (" \t", "empty"),
         ("the of and", "only stop words ('the', 'of', 'and')"),
         ("?!", "no word"),
-        ("heart AND", "nothing for AND to join (character 7, at 'AND')"),
+        (
+            "heart AND",
+            "the word itself is written in small letters, and (character 7, at 'AND')",
+        ),
         ("+-", "no word"),
         ("yaer:2000 heart", "yaer"),
         ("heart^x", "weight"),
