@@ -4,8 +4,8 @@
 
 Each module in features/ holds the probes of one peer: a function for each feature that it has, which fails unless the
 peer does it. They run in the interpreter that --python names for the peer, this one otherwise. A peer that is not
-installed there keeps what its documentation says (`DOCUMENTED`), and the table marks it so. What has neither a probe nor a line
-there is not to be had.
+installed there keeps what its documentation says (`DOCUMENTED`), and the table marks it so. What has neither a probe
+nor a line there is not to be had.
 """
 
 import argparse
