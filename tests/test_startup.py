@@ -79,12 +79,17 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("show", "index", "malaria-vaccine", "--json"),
         ("export", "index"),
         ("export", "index", "--format", "ris"),
+        ("search", "index", "vaccine trial"),
+        ("search", "index", "vaccine AND trial", "--json", "--model", "jm"),
+        ("search", "index", "vaccine", "--snippets"),
         ("dedupe", "references.ris"),
         ("dedupe", "references.ris", "--json"),
     ],
     ids=" ".join,
 )
-def test_reading_documents_loads_no_compiler(tmp_path: Path, sample: Path, typed: tuple[str, ...]) -> None:
+def test_reading_documents_and_one_search_load_no_compiler(
+    tmp_path: Path, sample: Path, typed: tuple[str, ...]
+) -> None:
     words = [str(sample / word) if (sample / word).exists() else word for word in typed]
     code, names, output = loaded(tmp_path, "from germane.cli import main; main()", *words)
     assert code == 0

@@ -47,6 +47,15 @@ def lazy_exports(
     return attribute, names
 
 
+def compiler_is_loaded() -> bool:
+    """Whether this process has loaded Numba: what can be done without it is done without, until then."""
+    return "numba" in sys.modules
+
+
+with_compiler: list[Callable[[], None]] = []
+"""What is to be called as soon as the compiler is loaded."""
+
+
 class LazyModule:
     """A module that is imported when something of it is first used: one of kernels, which would load a compiler."""
 

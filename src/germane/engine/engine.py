@@ -54,6 +54,8 @@ MAX_QUERY_TERMS = 1024
 MEMORY = ":memory:"
 """The path of an index that is not kept."""
 NO_MARKS = Marks()
+PLAIN = (None,) * 7
+"""A search without feedback, marks, a second stage, or another order: most of them."""
 Query = str | Mapping[str, float]
 
 
@@ -289,9 +291,13 @@ class Engine:
         result below.
         """
         searcher = self._searcher
+        parsed = self._parse(searcher, query, syntax)
+        if offset == 0 and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
+            ranking = self._model(model, parameters) or model_named(DEFAULT_MODEL)
+            hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
+            return SearchResult(parsed, hits, searcher)
         arranging = Arranging(offset, sort, group, min_score)
         second = SecondStage.of(rerank, depth)
-        parsed = self._parse(searcher, query, syntax)
         if parameters and model is None and (feedback is not None or marks):
             named = ", ".join(parameters)
             raise ParameterError(
@@ -314,10 +320,7 @@ class Engine:
             nonlocal report
             n_first = n if second is None or n < 1 else max(n, second.depth)
             if learning is None:
-                ranking = chosen or model_named(DEFAULT_MODEL)
-                hits = searcher.search(
-                    parsed.weights, ranking, n_first, filters=parsed.conditions, priors=own, wordless=parsed.wordless
-                )
+                hits = self._ranked(searcher, parsed, chosen or model_named(DEFAULT_MODEL), n_first, own)
                 topic = TopicModel(parsed.weights)
             else:
                 firsts = tuple(chosen or model_of(ranking) for ranking in learning.first_rankings)
@@ -332,6 +335,14 @@ class Engine:
 
         hits = arranging.page(ranked, k, parsed, searcher)
         return SearchResult(parsed, hits, searcher, report, offset)
+
+    @staticmethod
+    def _ranked(
+        searcher: Searcher, parsed: ParsedQuery, ranking: RankingModel, k: int, priors: Sequence[Floats] | None
+    ) -> Hits:
+        """The best k documents of one ranking."""
+        conditions, wordless = parsed.conditions, parsed.wordless
+        return searcher.search(parsed.weights, ranking, k, filters=conditions, priors=priors, wordless=wordless)
 
     @staticmethod
     def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:

@@ -30,6 +30,7 @@ from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
 from germane.index.strings import FEW, Packed, decoded, find_packed, string_at, unpack_strings
+from germane.index.unpacking import is_early, unpack_list
 from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -264,10 +265,12 @@ class Segment:
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""
         self.verify_lists((term,))
-        df = int(self.df[term])
+        first, df = int(self.first_block[term]), int(self.df[term])
+        if is_early(1):
+            return unpack_list(self.blocks, first, df)
         room = -(-df // BLOCK) * BLOCK
         docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
-        block_kernels.decode_list(*self.blocks, int(self.first_block[term]), df, docs, counts)
+        block_kernels.decode_list(*self.blocks, first, df, docs, counts)
         return docs[:df], counts[:df]
 
     # -- documents -----------------------------------------------------------------------------------------------
