@@ -40,6 +40,7 @@ from germane.lm.parameters import whole
 from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
+from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, model_named
 from germane.rank.searcher import Hits, Searcher
@@ -426,10 +427,15 @@ class Engine:
         model: str | RankingModel = DEFAULT_MODEL,
         priors: Sequence[Prior] = (),
         syntax: bool = True,
+        probabilities: bool = False,
         weights: Mapping[str, float] | None = None,
         **parameters: float | None,
     ) -> Explanation:
-        """Why the document gets its score, in parts that add up to it."""
+        """Why the document gets its score, in parts that add up to it.
+
+        `probabilities`: with P(w|d), P(w|C) and θ_D(w) of each word, under a language model; a `ParameterError` under
+        another.
+        """
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax)
         chosen = model if isinstance(model, RankingModel) else model_named(model, weights, **parameters)
@@ -438,6 +444,9 @@ class Engine:
         found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))
         if found is None:
             raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
+        if probabilities:
+            told = word_probabilities(searcher.snapshot, chosen, place, found.parts)
+            found = dataclasses.replace(found, probabilities=told)
         return found
 
     @overload

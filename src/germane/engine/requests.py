@@ -86,12 +86,13 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """Why a document has its score."""
+    """Why a document has its score. `probabilities`: with those of the words, under a language model."""
 
     query: str
     doc_id: str
     ranking: RankingRequest = RankingRequest()
     syntax: bool = True
+    probabilities: bool = False
 
 
 @dataclass(frozen=True, slots=True)

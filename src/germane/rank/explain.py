@@ -25,6 +25,25 @@ class TermPart:
 
 
 @dataclass(frozen=True, slots=True)
+class WordProbability:
+    """One query word: P(w|d), P(w|C), the smoothed θ_D(w), and what that adds to the score.
+
+    p_d = c/|d| (0 of an empty document), p_C = cf/|C|, theta_D = e_D(w) + a_D·p_C (`lm.smoothing`), and
+    log_likelihood = α_w·log theta_D. Lecture ("Linear Smoothing", "Dirichlet Smoothing"). Over all words of the query
+    the last adds up to the score without priors, but for rounding: the ranking adds the same in another order.
+    """
+
+    term: str
+    word: str
+    weight: float
+    count: int
+    p_d: float
+    p_C: float
+    theta_D: float
+    log_likelihood: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """score = norm · Σ impacts + (constant + document + prior), added in this order."""
 
@@ -35,6 +54,8 @@ class Explanation:
     document: float
     prior: float
     length: int
+    probabilities: tuple[WordProbability, ...] | None = None
+    """Those of the words, where they were asked for (`rank.probabilities`)."""
 
     @property
     def score(self) -> float:
