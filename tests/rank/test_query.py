@@ -302,7 +302,8 @@ def test_dates(text: str, date: str | None) -> None:
 
 def test_plain_text_has_no_syntax() -> None:
     parsed = plain('+heart -heart^2 year:2015 "quoted', ANALYZER)
-    assert parsed == ParsedQuery({"heart": 2, "2": 1, "year": 1, "2015": 1, "quot": 1})
+    run = ("heart", "heart", "2", "year", "2015", "quot")
+    assert parsed == ParsedQuery({"heart": 2, "2": 1, "year": 1, "2015": 1, "quot": 1}, runs=(run,))
 
 
 signs = st.sampled_from(

@@ -29,6 +29,9 @@ def explain(
     delta: options.Delta = None,
     k1: options.K1 = None,
     b: options.B = None,
+    field_weight: options.FieldWeight = None,
+    ordered: options.Ordered = None,
+    unordered: options.Unordered = None,
     prior: options.PriorOption = None,
     probabilities: Annotated[
         bool,
@@ -48,7 +51,9 @@ def explain(
     from germane.engine import ExplainRequest
 
     query = query_typed(words)
-    ranking = ranking_request(model, mu, lam, delta, k1, b, prior)
+    ranking = ranking_request(
+        model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
+    )
     with as_typed():
         found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain, probabilities))
     tell_learnt(found.learnt)
