@@ -24,7 +24,7 @@ every_method = pytest.mark.parametrize("name", METHOD_NAMES)
 
 def test_names() -> None:
     assert METHOD_NAMES == (
-        "auto", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic",
+        "auto", "paper", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic",
     )  # fmt: skip
     for name in METHOD_NAMES:
         assert method_named(name).name == name

@@ -21,6 +21,7 @@ from germane.cli.commands.demo import demo
 from germane.cli.commands.evaluate import evaluate
 from germane.cli.commands.explain import explain
 from germane.cli.commands.export import export
+from germane.cli.commands.find import find
 from germane.cli.commands.import_ciff import import_ciff
 from germane.cli.commands.index import index
 from germane.cli.commands.merge import merge
@@ -50,6 +51,7 @@ COMMANDS: tuple[tuple[str, Any, str], ...] = (
     ("import-ciff", import_ciff, FILL),
     ("dedupe", dedupe, FILL),
     ("search", search, SEARCH),
+    ("find", find, SEARCH),
     ("explain", explain, SEARCH),
     ("batch", batch, SEARCH),
     ("show", show, SEARCH),

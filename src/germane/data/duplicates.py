@@ -3,9 +3,9 @@
 Identifiers decide first. Of two records that lack a common one, titles do: their words (case, accents and punctuation
 aside) must be nearly the same, m/(|A| + |B| - m) ≥ `similarity`. m counts the words in both titles, and of the others
 the pairs that differ by one letter (a typing error, another spelling), each 1 - 1/2n for n letters. A title that is
-another one without its subtitle counts too, where first authors or abstracts say so as well. Against it speak years more
-than one apart (an article ahead of print and in print are one apart), first authors who share no name, numbers that
-differ ("part 1", "part 2"), an erratum or a reply on one side, a long word on each side that the other lacks, and
+another one without its subtitle counts too, where first authors or abstracts say so as well. Against it speak years
+more than one apart (an article ahead of print and in print are one apart), first authors who share no name, numbers
+that differ ("part 1", "part 2"), an erratum or a reply on one side, a long word on each side that the other lacks, and
 abstracts that begin differently. A title of fewer than SHORT words ("Editorial", "Reply to the authors") must be the
 same, with the same year and the same first author, unless the abstracts are the same.
 
@@ -60,15 +60,13 @@ _NOTICE = re.compile(
     r"\W*(errat\w+|corrigend\w+|correction to|retraction of|withdrawn|repl(?:y|ies)|comment(?:ary)? on|letter to|"
     r"(?:correction|comment|response|retraction|re)(?=\s*[:.]))"
 )
-_GREEK = {
-    ord(letter): name
-    for letter, name in zip(
-        "αβγδεζηθικλμνξοπρστυφχψω",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi "
-        "chi psi omega".split(),
-        strict=True,
-    )
-}
+_GREEK = str.maketrans(
+    {
+        "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+        "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ο": "omicron", "π": "pi",
+        "ρ": "rho", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from germane.errors import ParameterError
-from germane.metasearch.answers import Trouble
+from germane.metasearch.answers import SourceError
 from germane.metasearch.threads import aside
 
 Resolver: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
@@ -92,15 +92,15 @@ class Guard:
         return cls(frozenset(origin for origin in origins if private or is_literal(origin[0])), resolver)
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """The addresses of the host that may be connected to; `Trouble` where there are none."""
+        """The addresses of the host that may be connected to; `SourceError` where there are none."""
         name = host.strip("[]").lower()
         try:
             found = await self.resolver(name, port)
         except (OSError, UnicodeError) as error:
-            raise Trouble("unreachable", f"the host {name} is not known: {error}", again=True) from None
+            raise SourceError("unreachable", f"the host {name} is not known: {error}", again=True) from None
         open_to = found if (name, port) in self.allowed else [address for address in found if is_public(address)]
         if not open_to:
-            raise Trouble(
+            raise SourceError(
                 "address",
                 f"{name}:{port} is at a private address ({', '.join(found) or 'none'}), which is refused; a source of "
                 "your own may have one if its settings name that address, or say private = true",

@@ -15,8 +15,8 @@ FailureKind = Literal[
 
 time-out: not within its time; rate limit: it asks to wait longer than its time; server: HTTP 5xx; refused: HTTP 4xx;
 unreachable: no connection, or a broken one; unreadable: broken XML, JSON or charset; too large: more than is read;
-address: it leads to a private address; error: it says so itself, with HTTP 200; offline: not in the cache; local: a file
-or an index.
+address: it leads to a private address; error: it says so itself, with HTTP 200; offline: not in the cache; local: files
+or an index on this machine.
 """
 KINDS: tuple[str, ...] = get_args(FailureKind)
 
@@ -84,7 +84,7 @@ class SourceAnswer:
             raise InputError(f"not a recorded answer of a source: {error!r}") from None
 
 
-class Trouble(Exception):
+class SourceError(Exception):
     """Stops a request within the package; `Source.search` makes a `Failure` of it, so that no caller sees it.
 
     `again`: asking once more may help. `wait`: the seconds that the source asks for.

@@ -14,7 +14,7 @@ from xml.parsers import expat
 import orjson
 
 from germane.data.fields import squeeze
-from germane.metasearch.answers import Trouble
+from germane.metasearch.answers import SourceError
 
 EXCERPT = 160
 """Characters of an answer that a message repeats."""
@@ -73,16 +73,16 @@ class Payload:
         return told if len(told) <= EXCERPT else told[:EXCERPT].rstrip() + " ..."
 
     def json(self) -> Any:
-        """The value; `Trouble` where it is none."""
+        """The value; `SourceError` where it is none."""
         try:
             return orjson.loads(self.text.encode(errors="replace"))
         except orjson.JSONDecodeError as error:
-            raise Trouble("unreadable", f"not JSON: {error}{self._begins}", again=True) from None
+            raise SourceError("unreadable", f"not JSON: {error}{self._begins}", again=True) from None
 
     def xml(self, *records: str) -> "Tree":
         """The tree, and all finished elements of these names; where the text breaks off, those before the break.
 
-        `Trouble` where nothing can be used, or entities are declared.
+        `SourceError` where nothing can be used, or entities are declared.
         """
         tree = Tree(frozenset(records))
         text = _DECLARATION.sub("", self.text, count=1)
@@ -92,10 +92,10 @@ class Payload:
             where = f"line {error.lineno}, column {error.offset + 1}"
             broken = f"broken XML: {expat.ErrorString(error.code)}, {where}"
             if tree.root is None or not tree.finished:
-                raise Trouble("unreadable", f"{broken}{self._begins}", again=True) from None
+                raise SourceError("unreadable", f"{broken}{self._begins}", again=True) from None
             tree.broken = broken
         if tree.root is None:
-            raise Trouble("unreadable", "an empty answer, where XML was expected", again=True)
+            raise SourceError("unreadable", "an empty answer, where XML was expected", again=True)
         return tree
 
     @property
@@ -139,7 +139,7 @@ class Tree:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         element = Element(name.rpartition(" ")[2], {key.rpartition(" ")[2]: value for key, value in attributes.items()})
         if len(self._open) >= DEPTH:
-            raise Trouble("unreadable", f"XML of more than {DEPTH} elements within one another")
+            raise SourceError("unreadable", f"XML of more than {DEPTH} elements within one another")
         if self._open:
             self._open[-1].append(element)
         else:
@@ -165,7 +165,7 @@ class Tree:
             self._data(html.entities.html5.get(f"{name};", " "))
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise Trouble("unreadable", "XML that declares entities, which is refused for safety")
+        raise SourceError("unreadable", "XML that declares entities, which is refused for safety")
 
 
 def text_of_element(element: Element | None) -> str:

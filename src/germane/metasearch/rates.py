@@ -77,7 +77,7 @@ class Bucket:
 
 
 class Buckets:
-    """The buckets of all hosts."""
+    """The buckets of all hosts, by their names."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,18 +1,17 @@
 """Asking sources over HTTP: at their rate, again where that helps, within their time, and never more than is allowed.
 
-Every request of every source passes `Conversation.ask`. It looks into the cache, waits for a token of the host, connects
-to a checked address, follows redirects itself, reads no more than `max_bytes` (unpacked too), hides keys in what came
-back, and hands the bytes to the source's parser. A parser that finds the answer bad raises `Trouble`; only what it
-accepts is kept.
+Every request of every source passes `Conversation.ask`. It looks into the cache, waits for a token of the host,
+connects to a checked address, follows redirects itself, reads no more than `max_bytes` (unpacked too), hides keys in
+what came back, and hands the bytes to the source's parser. A parser that finds the answer bad raises `SourceError`;
+only what it accepts is kept.
 """
 
 import email.utils
 import random
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -22,60 +21,23 @@ import httpx
 
 from germane.errors import ParameterError
 from germane.metasearch.addresses import Guard, Resolver, origin_of, resolve
-from germane.metasearch.answers import Trouble
+from germane.metasearch.answers import SourceError
 from germane.metasearch.cache import Body, Cache, request_key
+from germane.metasearch.calls import Call, Policy
 from germane.metasearch.clock import Clock
 from germane.metasearch.payload import Payload
 from germane.metasearch.rates import SHARED, Buckets, Rate
-from germane.metasearch.secrets import Secret, scrubbed, scrubbed_text
+from germane.metasearch.secrets import scrubbed, scrubbed_text
 
 Value = TypeVar("Value")
 
 AGENT = "germane (https://pypi.org/project/germane)"
 REDIRECTS = 5
-RETRIES = 3
 FIRST_WAIT = 0.5
 """Seconds before the second request, doubled for each after it, times a number drawn from 0.5 to 1.5."""
-MAX_BYTES = 32 << 20
-"""The longest answer that is read, as sent and unpacked."""
 
 _PIECE = 1 << 16
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How a source may be asked. `own`: addresses that a person configured; `private`: these may be private by name."""
-
-    rate: Rate = field(default_factory=lambda: Rate(5))
-    own: tuple[str, ...] = ()
-    private: bool = False
-    retries: int = RETRIES
-    max_bytes: int = MAX_BYTES
-    busy: frozenset[int] = frozenset()
-    """Statuses by which this source says, beside 429, that it is asked too often."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request. Keys are apart from the rest: they go to the origin of `url` alone."""
-
-    url: str
-    parameters: tuple[tuple[str, str], ...] = ()
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    secret_parameters: Mapping[str, Secret] = field(default_factory=dict)
-    secret_headers: Mapping[str, Secret] = field(default_factory=dict)
-
-    @property
-    def method(self) -> str:
-        """POST where there is something to send."""
-        return "POST" if self.body else "GET"
-
-    @property
-    def secrets(self) -> tuple[Secret, ...]:
-        """All keys in it."""
-        return (*self.secret_parameters.values(), *self.secret_headers.values())
 
 
 class Web:
@@ -131,12 +93,12 @@ class Conversation:
         return self._deadline - self._web.clock.now()
 
     async def ask(self, call: Call, parse: Callable[[Payload], Value]) -> Value:
-        """What the parser makes of the answer; `Trouble` where there is none."""
+        """What the parser makes of the answer; `SourceError` where there is none."""
         try:
             return await self._answer(call, parse)
-        except Trouble as trouble:
+        except SourceError as trouble:
             told = scrubbed_text(str(trouble), call.secrets)
-            raise Trouble(trouble.failure.kind, told, again=trouble.again, wait=trouble.wait) from None
+            raise SourceError(trouble.failure.kind, told, again=trouble.again, wait=trouble.wait) from None
 
     async def _answer(self, call: Call, parse: Callable[[Payload], Value]) -> Value:
         kept = self._web.cache
@@ -146,14 +108,14 @@ class Conversation:
             if body is not None:
                 return parse(Payload(body.data, body.content_type))
             if kept.offline:
-                raise Trouble("offline", "this request was not recorded, and nothing is fetched offline")
+                raise SourceError("offline", "this request was not recorded, and nothing is fetched offline")
         attempt = 0
         while True:
             attempt += 1
             try:
                 body = await self._fetched(call)
                 found = parse(Payload(body.data, body.content_type))
-            except Trouble as trouble:
+            except SourceError as trouble:
                 if not trouble.again or attempt > self._policy.retries:
                     raise
                 await self._wait(trouble, attempt)
@@ -162,7 +124,7 @@ class Conversation:
                 kept.put(key, origin_of(call.url)[0], body)
             return found
 
-    async def _wait(self, trouble: Trouble, attempt: int) -> None:
+    async def _wait(self, trouble: SourceError, attempt: int) -> None:
         """Before the next attempt; the trouble itself where there is no time for it."""
         seconds = FIRST_WAIT * 2 ** (attempt - 1) * self._web.draw(self._name, attempt)
         if trouble.wait is not None:
@@ -187,26 +149,28 @@ class Conversation:
                         if target is None:
                             return await self._read(response, call, turn)
                 except (httpcore.TimeoutException, httpx.TimeoutException):
-                    raise Trouble("time-out", "no answer in time") from None
+                    raise SourceError("time-out", "no answer in time") from None
                 except (httpcore.NetworkError, httpcore.ProtocolError, httpx.TransportError, OSError) as error:
                     cause = str(error) or type(error).__name__
-                    raise Trouble("unreachable", f"the connection failed: {cause}", again=True) from None
+                    raise SourceError("unreachable", f"the connection failed: {cause}", again=True) from None
                 except (httpx.InvalidURL, UnicodeError) as error:
-                    raise Trouble("error", f"not a usable address: {error}") from None
+                    raise SourceError("error", f"not a usable address: {error}") from None
             if origin_of(target) != origin_of(url):
                 if scrubbed_text(target, call.secrets) != target or (content and first):
-                    raise Trouble("refused", f"it redirects a request with a key or a body to {origin_of(target)[0]}")
+                    raise SourceError(
+                        "refused", f"it redirects a request with a key or a body to {origin_of(target)[0]}"
+                    )
                 headers = {name: value for name, value in headers.items() if name not in call.secret_headers}
             if response.status_code not in (307, 308):
                 method, content = "GET", b""
             url, first = target, False
-        raise Trouble("error", f"more than {REDIRECTS} redirects")
+        raise SourceError("error", f"more than {REDIRECTS} redirects")
 
     async def _read(self, response: httpx.Response, call: Call, turn: "_Turn") -> Body:
         limit = self._policy.max_bytes
         length = response.headers.get("content-length", "")
         if length.isascii() and length.isdigit() and int(length) > limit:
-            raise Trouble("too large", f"an answer of {int(length):,} bytes; {limit:,} are read")
+            raise SourceError("too large", f"an answer of {int(length):,} bytes; {limit:,} are read")
         data = scrubbed(await _bounded(response, limit), call.secrets)
         payload = Payload(data, response.headers.get("content-type", ""))
         status = response.status_code
@@ -221,10 +185,10 @@ class Conversation:
             if wait is not None:
                 turn.bucket.close(self._web.clock.now() + wait)
                 sentence += f"; it asks to wait {wait:g} seconds"
-            raise Trouble("rate limit", sentence, again=True, wait=wait)
+            raise SourceError("rate limit", sentence, again=True, wait=wait)
         if status >= 500:
-            raise Trouble("server", sentence, again=status in _AGAIN, wait=wait)
-        raise Trouble("refused", sentence, again=status in _AGAIN, wait=wait)
+            raise SourceError("server", sentence, again=status in _AGAIN, wait=wait)
+        raise SourceError("refused", sentence, again=status in _AGAIN, wait=wait)
 
 
 class _Turn:
@@ -232,13 +196,13 @@ class _Turn:
 
     def __init__(self, talk: Conversation, host: str) -> None:
         self._talk = talk
-        self.bucket = talk._web.buckets.bucket(host, talk._policy.rate)
+        self.bucket = talk._web.buckets.bucket(f"{talk._policy.kind} {host}", talk._policy.rate)
 
     async def __aenter__(self) -> "_Turn":
         clock = self._talk._web.clock
         while wait := self.bucket.enter(clock.now()):
             if wait >= self._talk.left:
-                raise Trouble("rate limit", "its rate leaves no request in the time that there is")
+                raise SourceError("rate limit", "its rate leaves no request in the time that there is")
             await clock.sleep(wait)
         return self
 
@@ -249,21 +213,21 @@ class _Turn:
 def _addressed(call: Call) -> str:
     """The address with its parameters and keys."""
     pairs = [*call.parameters, *((name, secret.value) for name, secret in call.secret_parameters.items())]
-    return str(httpx.URL(call.url).copy_merge_params(pairs)) if pairs else call.url
+    return str(httpx.URL(call.url).copy_merge_params(tuple(pairs))) if pairs else call.url
 
 
 def _redirected(url: str, response: httpx.Response) -> str | None:
     """Where an answer sends us on; None for one that does not."""
-    target = response.headers.get("location")
+    target: str | None = response.headers.get("location")
     if response.status_code not in (301, 302, 303, 307, 308) or not target:
         return None
     found = urljoin(url, target)
     try:
         origin_of(found)
     except ParameterError as error:
-        raise Trouble("error", f"a redirect that cannot be followed: {error}") from None
+        raise SourceError("error", f"a redirect that cannot be followed: {error}") from None
     if urlsplit(url).scheme == "https" and urlsplit(found).scheme != "https":
-        raise Trouble("error", "a redirect from https to http, which is refused")
+        raise SourceError("error", "a redirect from https to http, which is refused")
     return found
 
 
@@ -271,7 +235,7 @@ async def _bounded(response: httpx.Response, limit: int) -> bytes:
     """The whole body, unpacked, if it is not longer than `limit`."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "x-gzip", "deflate", ""):
-        raise Trouble("unreadable", f"packed as '{encoding}', which was not asked for")
+        raise SourceError("unreadable", f"packed as '{encoding}', which was not asked for")
     packed = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding not in ("identity", "") else None
     data = bytearray()
     sent = 0
@@ -281,12 +245,12 @@ async def _bounded(response: httpx.Response, limit: int) -> bytes:
             try:
                 piece = packed.decompress(piece, limit + 1 - len(data))
             except zlib.error as error:
-                raise Trouble("unreadable", f"a broken {encoding} answer: {error}", again=True) from None
+                raise SourceError("unreadable", f"a broken {encoding} answer: {error}", again=True) from None
         data += piece
         if len(data) > limit or sent > limit:
-            raise Trouble("too large", f"an answer of more than {limit:,} bytes")
+            raise SourceError("too large", f"an answer of more than {limit:,} bytes")
     if packed is not None and not packed.eof:
-        raise Trouble("unreadable", f"a {encoding} answer that breaks off", again=True)
+        raise SourceError("unreadable", f"a {encoding} answer that breaks off", again=True)
     return bytes(data)
 
 
@@ -307,7 +271,7 @@ def _told_rate(headers: httpx.Headers, rate: Rate) -> Rate | None:
     together = headers.get("x-concurrency-limit", "")
     if not all(text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text) for text in (count, span)):
         return None
-    at_once = int(together) if together.isascii() and together.isdigit() and 0 < int(together[:6]) else rate.together
+    at_once = int(together) if together.isascii() and together.isdigit() and int(together[:6]) > 0 else rate.together
     return Rate(int(count), float(span), at_once)
 
 
@@ -343,7 +307,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore.AsyncNetworkStream:
-        raise Trouble("address", "a socket of this machine, which is refused")
+        raise SourceError("address", "a socket of this machine, which is refused")
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
@@ -387,5 +351,3 @@ class _Stream(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._response.aclose()
-
-

@@ -80,6 +80,10 @@ class RefineMethod(ABC):
             )
         return self._refine(results, marks)
 
+    def applied(self, labels: npt.ArrayLike) -> "RefineMethod":
+        """The method that refines with these marks: this one, unless it is a policy that chooses among others."""
+        return self
+
     @classmethod
     def probabilities(cls, log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
         """P(relevant) of each result from the method's log-odds; marked ones get the probability of their own score.

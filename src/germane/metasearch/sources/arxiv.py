@@ -3,17 +3,18 @@
 import re
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 from xml.etree.ElementTree import Element
 
 from germane.data.bibliographic import clean_doi
 from germane.data.duplicates import clean_arxiv
-from germane.metasearch.answers import Failure, SourceRecord, Trouble
+from germane.metasearch.answers import Failure, SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, children, text_of_element
 from germane.metasearch.rates import Rate
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import fields, number, texts
-from germane.metasearch.web import Call
 
 if TYPE_CHECKING:
     from germane.metasearch.web import Conversation
@@ -33,9 +34,7 @@ class Arxiv(WebSource):
     usual: ClassVar[str] = "https://export.arxiv.org/api/query"
     habit: ClassVar[Rate] = Rate(1, 3.0, together=1)
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         limit = min(limit, REACHABLE - offset)
         for start in range(offset, offset + limit, AT_ONCE):
             size = min(AT_ONCE, offset + limit - start)
@@ -43,7 +42,7 @@ class Arxiv(WebSource):
                 "search_query": arxiv_query(query), "start": str(start), "max_results": str(size),
                 "sortBy": "relevance", "sortOrder": "descending",
             }  # fmt: skip
-            batch = await talk.ask(Call(self.address, tuple(parameters.items())), lambda found: _batch(found, start))
+            batch = await talk.ask(Call(self.address, tuple(parameters.items())), partial(_batch, start=start))
             yield batch
             if len(batch.records) < size:
                 return
@@ -62,14 +61,14 @@ def arxiv_query(query: str) -> str:
 
 def _batch(payload: Payload, start: int) -> Batch:
     if payload.text.strip().rstrip(".").lower() == "rate exceeded":
-        raise Trouble("rate limit", "Rate exceeded.", again=True, wait=3.0)
+        raise SourceError("rate limit", "Rate exceeded.", again=True, wait=3.0)
     feed = payload.xml("entry")
     for entry in feed.finished:
         if "/api/errors" in text_of_element(entry.find("id")):
-            raise Trouble("error", text_of_element(entry.find("summary")) or "arXiv says no more than 'Error'")
+            raise SourceError("error", text_of_element(entry.find("summary")) or "arXiv says no more than 'Error'")
     total = number(feed.find("totalResults"))
     if not feed.finished and total is not None and total > start:
-        raise Trouble("unreadable", f"an empty page, though there are {total:,} results", again=True)
+        raise SourceError("unreadable", f"an empty page, though there are {total:,} results", again=True)
     records = [record for record in map(_record, feed.finished) if record is not None]
     broken = Failure("unreadable", f"{feed.broken}; {len(records):,} records were whole") if feed.broken else None
     return Batch(records, total, payload.notes, broken)

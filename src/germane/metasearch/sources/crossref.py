@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from germane.data.bibliographic import clean_doi
-from germane.metasearch.answers import SourceRecord, Trouble
+from germane.metasearch.answers import SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, plain
 from germane.metasearch.rates import Rate
 from germane.metasearch.secrets import Secret
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import at, fields, items, number, score, text, texts
-from germane.metasearch.web import Call
 
 if TYPE_CHECKING:
     from germane.metasearch.web import Conversation
@@ -31,9 +31,7 @@ class Crossref(WebSource):
     def _rate(self) -> Rate:
         return Rate(10, together=3) if self.email or self.key else Rate(5, together=1)
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         limit = min(limit, REACHABLE - offset)
         token = None if self.key is None else Secret(f"Bearer {self.key.value}")
         for start in range(offset, offset + limit, AT_ONCE):
@@ -58,8 +56,8 @@ def _batch(payload: Payload) -> tuple[Batch, int]:
     if text(at(answer, "status")) != "ok" or not isinstance(found, list):
         told = "; ".join(texts(at(one, "message") for one in items(at(answer, "message"))))  # type: ignore[arg-type]
         if told or text(at(answer, "status")) not in ("", "ok"):
-            raise Trouble("error", told or f"its status is '{text(at(answer, 'status'))}'")
-        raise Trouble("unreadable", "Crossref answered without items", again=True)
+            raise SourceError("error", told or f"its status is '{text(at(answer, 'status'))}'")
+        raise SourceError("unreadable", "Crossref answered without items", again=True)
     records = [record for record in map(_record, found) if record is not None]
     return Batch(records, number(at(answer, "message", "total-results")), payload.notes), len(found)
 

@@ -9,13 +9,13 @@ import orjson
 
 from germane.data.fields import field_value
 from germane.errors import ParameterError
-from germane.metasearch.answers import SourceRecord, Trouble
+from germane.metasearch.answers import SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload
 from germane.metasearch.rates import Rate
 from germane.metasearch.secrets import Secret
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import at, number, score, text
-from germane.metasearch.web import Call
 from germane.types import FieldValue
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ class Elasticsearch(WebSource):
         if self.authorization not in SCHEMES:
             raise ParameterError(f"authorization is one of {', '.join(SCHEMES)}, not '{self.authorization}'")
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         limit = min(limit, REACHABLE - offset)
         token = None if self.key is None else Secret(f"{self.authorization} {self.key.value}")
         for start in range(offset, offset + limit, AT_ONCE):
@@ -77,8 +75,8 @@ class Elasticsearch(WebSource):
         if not isinstance(hits, list):
             told = text(at(answer, "error", "reason")) or text(at(answer, "error"))
             if told:
-                raise Trouble("error", told)
-            raise Trouble("unreadable", "the cluster answered without hits", again=True)
+                raise SourceError("error", told)
+            raise SourceError("unreadable", "the cluster answered without hits", again=True)
         notes = [*payload.notes]
         if at(answer, "timed_out") is True:
             notes.append("the cluster ran out of time: these are not all hits")

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from germane.data.bibliographic import clean_doi
-from germane.metasearch.answers import SourceRecord, Trouble
+from germane.metasearch.answers import SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, plain
 from germane.metasearch.rates import Rate
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import at, fields, items, number, text, texts
-from germane.metasearch.web import Call
 
 if TYPE_CHECKING:
     from germane.metasearch.web import Conversation
@@ -26,9 +26,7 @@ class EuropePMC(WebSource):
     usual: ClassVar[str] = "https://www.ebi.ac.uk/europepmc/webservices/rest"
     habit: ClassVar[Rate] = Rate(5, together=1)
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         cursor, seen = "*", 0
         while seen < offset + limit:
             size = min(LARGEST_PAGE, offset + limit - seen)
@@ -38,7 +36,7 @@ class EuropePMC(WebSource):
             page = await talk.ask(Call(f"{self.address.rstrip('/')}/search", tuple(parameters.items())), _page)
             yield Batch(page.records[max(offset - seen, 0) :], page.total, page.notes)
             seen += page.given
-            if not page.given or not page.cursor or page.cursor == cursor:
+            if not page.given or not page.cursor or page.cursor == cursor or seen >= (page.total or seen + 1):
                 return
             cursor = page.cursor
 
@@ -59,8 +57,8 @@ def _page(payload: Payload) -> _Page:
     if not isinstance(results, list):
         told = text(at(answer, "errMsg"))
         if told:
-            raise Trouble("error", told)
-        raise Trouble("unreadable", "Europe PMC answered without a list of results", again=True)
+            raise SourceError("error", told)
+        raise SourceError("unreadable", "Europe PMC answered without a list of results", again=True)
     records = [record for record in map(_record, results) if record is not None]
     return _Page(
         records, len(results), number(at(answer, "hitCount")), text(at(answer, "nextCursorMark")), payload.notes

@@ -9,12 +9,12 @@ from xml.etree.ElementTree import Element
 
 from germane.data.bibliographic import clean_doi
 from germane.data.fields import year_of
-from germane.metasearch.answers import Failure, SourceRecord, Trouble
+from germane.metasearch.answers import Failure, SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, children, plain, text_of_element
 from germane.metasearch.rates import Rate
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import fields, number, texts
-from germane.metasearch.web import Call
 
 if TYPE_CHECKING:
     from germane.metasearch.web import Conversation
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """An address with `{searchTerms}`, `{count?}`, `{startIndex?}`, `{startPage?}` and others in it (OpenSearch 1.1)."""
+    """An address with `{searchTerms}`, `{count?}`, `{startIndex?}`, `{startPage?}` in it (OpenSearch 1.1)."""
 
     text: str
     index_offset: int = 1
@@ -46,7 +46,7 @@ class Template:
         return "{startIndex" in self.text or "{startPage" in self.text
 
     def filled(self, query: str, start: int, count: int) -> str:
-        """The address of the results from `start` (from 0) on; `Trouble` where it wants what we do not know."""
+        """The address of the results from `start` (from 0) on; `SourceError` where it wants what we do not know."""
         known = {
             "searchTerms": query,
             "count": str(count),
@@ -60,7 +60,7 @@ class Template:
         def value(found: re.Match[str]) -> str:
             name, optional = found[1], found[2]
             if name not in known and not optional:
-                raise Trouble("error", f"its address wants a parameter that is not known here: {{{name}}}")
+                raise SourceError("error", f"its address wants a parameter that is not known here: {{{name}}}")
             return quote(known.get(name, ""), safe="*")
 
         return _PARAMETER.sub(value, self.text)
@@ -74,9 +74,7 @@ class Feed(WebSource):
     kind: ClassVar[str] = "feed"
     habit: ClassVar[Rate] = Rate(2, together=1)
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         async for batch in _walk(talk, Template(self.address), query, limit, offset):
             yield batch
 
@@ -88,20 +86,20 @@ class OpenSearch(WebSource):
     kind: ClassVar[str] = "opensearch"
     habit: ClassVar[Rate] = Rate(2, together=1)
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         template = await talk.ask(Call(self.address), lambda found: description(found, self.address))
         async for batch in _walk(talk, template, query, limit, offset):
             yield batch
 
 
 def description(payload: Payload, address: str) -> Template:
-    """The template of the results in a description; `Trouble` where there is none that can be read."""
+    """The template of the results in a description; `SourceError` where there is none that can be read."""
     found = payload.xml("Url")
     assert found.root is not None
+    if found.broken:
+        raise SourceError("unreadable", f"its description breaks off: {found.broken}", again=True)
     if found.root.tag != "OpenSearchDescription":
-        raise Trouble("error", f"not an OpenSearch description: its root is <{found.root.tag}>")
+        raise SourceError("error", f"not an OpenSearch description: its root is <{found.root.tag}>")
     usable = [
         url
         for url in found.finished
@@ -111,7 +109,7 @@ def description(payload: Payload, address: str) -> Template:
     ]
     if not usable:
         offered = ", ".join(sorted({url.get("type", "?") for url in found.finished})) or "nothing"
-        raise Trouble("error", f"its description offers neither Atom nor RSS, but {offered}")
+        raise SourceError("error", f"its description offers neither Atom nor RSS, but {offered}")
     best = min(usable, key=lambda url: TYPES.index(url.get("type", "").partition(";")[0].strip().lower()))
     offsets = [number(best.get(name)) for name in ("indexOffset", "pageOffset")]
     index_offset, page_offset = (1 if offset is None else offset for offset in offsets)
@@ -148,7 +146,7 @@ def _batch(payload: Payload) -> Batch:
     feed = payload.xml("entry", "item")
     assert feed.root is not None
     if feed.root.tag not in ("feed", "rss", "RDF"):
-        raise Trouble("error", f"neither Atom nor RSS: the root is <{feed.root.tag}>")
+        raise SourceError("error", f"neither Atom nor RSS: the root is <{feed.root.tag}>")
     records = [record for record in map(_record, feed.finished) if record is not None]
     broken = Failure("unreadable", f"{feed.broken}; {len(records):,} records were whole") if feed.broken else None
     return Batch(records, number(feed.find("totalResults")), payload.notes, broken)

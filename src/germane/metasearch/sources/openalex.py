@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from germane.data.bibliographic import clean_doi
-from germane.metasearch.answers import SourceRecord, Trouble
+from germane.metasearch.answers import SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, plain
 from germane.metasearch.rates import Rate
 from germane.metasearch.sources.paging import pages
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import at, fields, items, number, score, text, texts
-from germane.metasearch.web import Call
 
 if TYPE_CHECKING:
     from germane.metasearch.web import Conversation
@@ -35,9 +35,7 @@ class OpenAlex(WebSource):
     habit: ClassVar[Rate] = Rate(5, together=2)
     busy: ClassVar[frozenset[int]] = frozenset({403})
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         size = min(LARGEST_PAGE, limit)
         for page, skip in pages(offset, limit, size):
             if (page + 1) * size > REACHABLE:
@@ -58,8 +56,8 @@ def _batch(payload: Payload) -> tuple[Batch, int]:
     results = at(answer, "results")
     if not isinstance(results, list):
         if told := text(at(answer, "message")) or text(at(answer, "error")):
-            raise Trouble("error", told)
-        raise Trouble("unreadable", "OpenAlex answered without results", again=True)
+            raise SourceError("error", told)
+        raise SourceError("unreadable", "OpenAlex answered without results", again=True)
     records = [record for record in map(_record, results) if record is not None]
     return Batch(records, number(at(answer, "meta", "count")), payload.notes), len(results)
 

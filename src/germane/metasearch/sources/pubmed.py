@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 from germane.data.bad_records import SkipReport
 from germane.data.pubmed import parse_pubmed
 from germane.errors import InputError
-from germane.metasearch.answers import Failure, SourceRecord, Trouble
+from germane.metasearch.answers import Failure, SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload
 from germane.metasearch.rates import Rate
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import at, items, number, text
-from germane.metasearch.web import Call
 from germane.types import Document
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class PubMed(WebSource):
             secret_parameters=self._secrets(api_key=self.key),
         )
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         limit = min(limit, REACHABLE - offset)
         if limit < 1:
             yield Batch((), notes=(f"PubMed gives out the first {REACHABLE:,} records of a result",))
@@ -69,10 +67,10 @@ class PubMed(WebSource):
         """The records, in the order of the search; by their ids where the history has gone meanwhile."""
         history = {"WebEnv": found.environment, "query_key": found.query_key}
         if all(history.values()):
-            call = self._call("efetch", retmode="xml", retstart=str(start), retmax=str(len(ids)), **history)
+            call = self._call("efetch", b"", retmode="xml", retstart=str(start), retmax=str(len(ids)), **history)
             try:
                 return _in_order(await talk.ask(call, _fetched), ids)
-            except Trouble as trouble:
+            except SourceError as trouble:
                 if trouble.failure.kind != "error":
                     raise
         return _in_order(await talk.ask(self._call("efetch", _form(ids), retmode="xml"), _fetched), ids)
@@ -95,12 +93,12 @@ class _Found(NamedTuple):
 def _found(payload: Payload) -> _Found:
     answer = payload.json()
     if told := text(at(answer, "error")):
-        raise Trouble("rate limit" if "rate" in told.lower() else "error", told, again="rate" in told.lower())
+        raise SourceError("rate limit" if "rate" in told.lower() else "error", told, again="rate" in told.lower())
     result = at(answer, "esearchresult")
     if told := text(at(result, "ERROR")):
-        raise Trouble("error", told, again="backend" in told.lower())
+        raise SourceError("error", told, again="backend" in told.lower())
     if not isinstance(at(result, "idlist"), list):
-        raise Trouble("unreadable", "esearch answered without a list of ids", again=True)
+        raise SourceError("unreadable", "esearch answered without a list of ids", again=True)
     notes = [*payload.notes]
     for where in ("errorlist", "warninglist"):
         lists: dict[str, Any] = at(result, where) if isinstance(at(result, where), dict) else {}
@@ -133,7 +131,7 @@ class _Articles(NamedTuple):
 def _fetched(payload: Payload) -> _Articles:
     head = payload.text[:2000]
     if "<ERROR>" in head or head.lstrip().startswith(("Error", "Unable", "{")):
-        raise Trouble("error", f"efetch: {payload.excerpt}")
+        raise SourceError("error", f"efetch: {payload.excerpt}")
     documents: list[Document] = []
     report = SkipReport()
     try:
@@ -141,7 +139,7 @@ def _fetched(payload: Payload) -> _Articles:
             documents.append(document)
     except InputError as error:
         if not documents:
-            raise Trouble("unreadable", error.message, again="entity" not in error.message) from None
+            raise SourceError("unreadable", error.message, again="entity" not in error.message) from None
         return _Articles(documents, error.message, payload.notes)
     return _Articles(documents, "", payload.notes)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from germane.data.bibliographic import clean_doi
-from germane.metasearch.answers import SourceRecord, Trouble
+from germane.metasearch.answers import SourceError, SourceRecord
+from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, plain
 from germane.metasearch.rates import Rate
 from germane.metasearch.sources.source import Batch, WebSource
 from germane.metasearch.values import at, fields, items, score, text, texts
-from germane.metasearch.web import Call
 
 if TYPE_CHECKING:
     from germane.metasearch.web import Conversation
@@ -20,7 +20,10 @@ MOST_PAGES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class SearXNG(WebSource):
-    """SearXNG's JSON. Its settings must allow it: `search.formats: [html, json]`. `engines`, `categories`: with commas."""
+    """SearXNG's JSON, which its settings must allow: `search.formats: [html, json]`.
+
+    `engines`, `categories`: names with commas between them.
+    """
 
     kind: ClassVar[str] = "searxng"
     habit: ClassVar[Rate] = Rate(2, together=1)
@@ -28,9 +31,7 @@ class SearXNG(WebSource):
     categories: str = ""
     language: str = ""
 
-    async def _talk(
-        self, talk: "Conversation", query: str, limit: int, offset: int
-    ) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         seen: set[str] = set()
         for page in range(1, MOST_PAGES + 1):
             parameters = {
@@ -40,10 +41,10 @@ class SearXNG(WebSource):
             call = Call(f"{self.address.rstrip('/')}/search", tuple((k, v) for k, v in parameters.items() if v))
             try:
                 batch = await talk.ask(call, _batch)
-            except Trouble as trouble:
+            except SourceError as trouble:
                 if trouble.failure.message.startswith("HTTP 403"):
                     told = "HTTP 403: this instance does not give out JSON (search.formats in its settings.yml)"
-                    raise Trouble("refused", told) from None
+                    raise SourceError("refused", told) from None
                 raise
             fresh = [record for record in batch.records if record.id not in seen]
             before = len(seen)
@@ -57,7 +58,7 @@ def _batch(payload: Payload) -> Batch:
     answer = payload.json()
     results = at(answer, "results")
     if not isinstance(results, list):
-        raise Trouble("error", text(at(answer, "error")) or "SearXNG answered without results")
+        raise SourceError("error", text(at(answer, "error")) or "SearXNG answered without results")
     silent = [
         f"{text(at(one, 0))} has not answered: {text(at(one, 1))}" for one in items(at(answer, "unresponsive_engines"))
     ]

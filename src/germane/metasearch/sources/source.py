@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from germane.errors import GermaneError, ParameterError
-from germane.metasearch.answers import Failure, SourceAnswer, SourceRecord, Trouble
+from germane.metasearch.addresses import origin_of
+from germane.metasearch.answers import Failure, SourceAnswer, SourceError, SourceRecord
+from germane.metasearch.calls import MAX_BYTES, RETRIES, Policy
 from germane.metasearch.rates import Rate
 from germane.metasearch.secrets import Secret
 
 if TYPE_CHECKING:
-    from germane.metasearch.web import Conversation, Policy, Web
+    from germane.metasearch.web import Conversation, Web
 
 TIMEOUT = 20.0
 """Seconds that a source has."""
@@ -86,7 +88,7 @@ class Source(ABC):
         except TimeoutError:
             came = f"; {len(records):,} records had come" if records else ""
             failure = Failure("time-out", f"no full answer within {seconds:g} seconds{came}")
-        except Trouble as trouble:
+        except SourceError as trouble:
             failure = trouble.failure
         except GermaneError as error:
             failure = Failure("local", str(error))
@@ -96,7 +98,7 @@ class Source(ABC):
     def _batches(
         self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
     ) -> AsyncGenerator[Batch, None]:
-        """The records from `offset` on, until `limit` or the last; it raises `Trouble`."""
+        """The records from `offset` on, until `limit` or the last; it raises `SourceError`."""
 
 
 def _distinct(records: Iterable[SourceRecord]) -> tuple[SourceRecord, ...]:
@@ -122,13 +124,11 @@ class WebSource(Source):
     key: Secret | None = None
     email: str = ""
     rate: Rate | None = None
-    retries: int = 3
-    max_bytes: int = 32 << 20
+    retries: int = RETRIES
+    max_bytes: int = MAX_BYTES
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        from germane.metasearch.addresses import origin_of
-
         if self.key is not None and not isinstance(self.key, Secret):
             object.__setattr__(self, "key", Secret(str(self.key)))
         if not self.address:
@@ -145,10 +145,8 @@ class WebSource(Source):
     @property
     def policy(self) -> "Policy":
         """How it may be asked."""
-        from germane.metasearch.web import Policy
-
         own = (self.url,) if self.url else ()
-        return Policy(self.rate or self._rate(), own, self.private, self.retries, self.max_bytes, self.busy)
+        return Policy(self.rate or self._rate(), own, self.private, self.retries, self.max_bytes, self.busy, self.kind)
 
     def _rate(self) -> Rate:
         return self.habit
@@ -159,7 +157,7 @@ class WebSource(Source):
     async def _batches(
         self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
     ) -> AsyncGenerator[Batch, None]:
-        from germane.metasearch.web import Conversation, Web
+        from germane.metasearch import Conversation, Web
 
         async with Web() if web is None else _Lent(web) as used:
             talk = Conversation(used, self.name, self.policy, used.clock.now() + seconds)
