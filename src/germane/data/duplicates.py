@@ -19,7 +19,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,8 +37,12 @@ MOST_CANDIDATES = 100
 """Records that share one key and are compared: more share it only where it says little."""
 ABSTRACT_WORDS = 40
 """Words from the beginning of two abstracts that are compared."""
-SAME_ABSTRACT, OTHER_ABSTRACT = 0.6, 0.3
-"""Of these words the share from which on abstracts are the same, and below which they are not."""
+OPENING = 8
+"""Words of an abstract that say something of it: fewer are not compared."""
+SAME_ABSTRACT, OTHER_ABSTRACT = 0.65, 0.4
+"""Of the words of the shorter beginning the share from which on they are the same abstract, and below which not."""
+MOST_ERRORS = 3
+"""Words of a title that typing errors may spoil."""
 LONG_WORD = 4
 """Words of fewer letters that differ by one are different words; and they alone do not make two titles different."""
 
@@ -172,6 +176,28 @@ class Work:
         """The first words of the abstract."""
         return tuple(_WORD.findall(plain(self.abstract[: 12 * ABSTRACT_WORDS]))[:ABSTRACT_WORDS])
 
+    @cached_property
+    def signature(self) -> int:
+        """The words of the title as bits: what one title has and another lacks can be counted, or less than that."""
+        bits = 0
+        for word in self.words:
+            bits |= 1 << (hash(word) & 511)
+        return bits
+
+    @cached_property
+    def author_keys(self) -> tuple[Hashable, ...]:
+        """The first author with the year, twice, so that years one apart have one in common."""
+        if self.year is None:
+            return ()
+        return tuple(
+            key for name in self.author for key in ((name, self.year // 2, 0), (name, (self.year + 1) // 2, 1))
+        )
+
+    @cached_property
+    def opening_words(self) -> frozenset[str]:
+        """The same, each once."""
+        return frozenset(self.opening)
+
 
 def _distinct(words: Sequence[str]) -> frozenset[str]:
     found = frozenset(words)
@@ -290,48 +316,56 @@ def _candidates(works: Sequence[Work], similarity: float) -> Iterator[tuple[int,
     for work in works:
         frequency.update(work.words)
     sure: dict[Hashable, list[int]] = defaultdict(list)
-    likely: dict[str, list[int]] = defaultdict(list)
+    likely: dict[Hashable, list[int]] = defaultdict(list)
     for place, work in enumerate(works):
         if not work.words:
             continue
-        rarest = sorted(work.words, key=lambda word: (frequency[word], word))
-        shared = [word for word in rarest if frequency[word] > 1 and len(word) > 2]
-        words = shared[:RARE]
-        if work.mains:
-            main = frozenset(work.mains[0])
-            words = [*dict.fromkeys((*words, *[word for word in shared if word in main][:RARE]))]
-        found: dict[int, None] = {}
-        for key in _sure_keys(work, rarest, similarity):
+        rarest = sorted(work.words, key=frequency.__getitem__)
+        found: set[int] = set()
+        for key in _sure_keys(work, rarest, frequency, similarity):
             others = sure[key]
-            for other in others:
-                found[other] = None
+            found.update(others)
             if len(others) < MOST_CANDIDATES or isinstance(key, str):
                 others.append(place)
-        twice: set[int] = set()
-        for word in words:
-            others = likely[word]
-            for other in others:
-                if other in twice:
-                    found[other] = None
-                else:
-                    twice.add(other)
+        once: set[int] = set()
+        for key in _likely_keys(work, rarest, frequency):
+            others = likely[key]
+            found.update(once.intersection(others))
+            once.update(others)
             if len(others) < MOST_CANDIDATES:
                 others.append(place)
-        for other in found:
-            yield other, place
+        n, own = len(work.words), work.signature
+        for other in sorted(found):
+            theirs = works[other].signature
+            lacks = (own & ~theirs if n <= len(works[other].words) else theirs & ~own).bit_count()
+            if lacks <= MOST_ERRORS or lacks <= n * (1 - similarity) / (1 + similarity):  # at most, for Jaccard's sake
+                yield other, place
 
 
-def _sure_keys(work: Work, rarest: Sequence[str], similarity: float) -> Iterator[Hashable]:
-    """Of the title as many of the rarest words as two titles of that similarity must have one of in common; the
-    beginning of the abstract; the first author with the year, which of two records may be one apart."""
+def _sure_keys(
+    work: Work, rarest: Sequence[str], frequency: Mapping[str, int], similarity: float
+) -> Iterator[Hashable]:
+    """As many of the rarest words of the title as two titles of that similarity must have one of in common, of those
+    that another title has at all; the beginning of the abstract."""
     if len(rarest) >= SHORT:
-        yield from rarest[: len(rarest) - math.ceil(similarity * len(rarest)) + 1]
-    if len(work.opening) >= 8:
-        yield work.opening[:8]
-    if work.year is not None:
-        for name in work.author:
-            yield name, work.year // 2
-            yield name, (work.year + 1) // 2, 1
+        prefix = len(rarest) - math.ceil(similarity * len(rarest)) + 1
+        edge = frequency[rarest[prefix - 1]]
+        # Of words equally rare any may come first in another title: all of them count.
+        yield from (word for word in rarest if 1 < frequency[word] <= edge)
+    if len(work.opening) >= OPENING:
+        yield work.opening[:OPENING]
+
+
+def _likely_keys(work: Work, rarest: Sequence[str], frequency: Mapping[str, int]) -> list[Hashable]:
+    """The rarest words that other titles have too, since a typing error makes a word that none has: of the title, and
+    of that without its subtitle; the first author with the year."""
+    shared = [word for word in rarest if frequency[word] > 1 and len(word) > 2]
+    keys: list[Hashable] = [*shared[:RARE]]
+    if work.mains and len(shared) > RARE:
+        main = frozenset(work.mains[0])
+        keys += [word for word in [word for word in shared if word in main][:RARE] if word not in keys]
+    keys += work.author_keys
+    return keys
 
 
 def _agree(one: Work, other: Work, similarity: float) -> bool:
@@ -340,9 +374,6 @@ def _agree(one: Work, other: Work, similarity: float) -> bool:
         return False
     if one.preprint != other.preprint or one.notice != other.notice:
         return False
-    fewer = min(len(one.words), len(other.words))
-    if 2 * len(one.words & other.words) < fewer - 1:  # typing errors spoil one word, or two, or three of many
-        return False
     authors = _same_author(one, other)
     if authors is False:
         return False
@@ -350,7 +381,7 @@ def _agree(one: Work, other: Work, similarity: float) -> bool:
     if abstracts is False:
         return False
     whole = one.numbers == other.numbers and _likeness(one, other, similarity, abstracts is True) >= similarity
-    if fewer < SHORT and not abstracts:
+    if min(len(one.words), len(other.words)) < SHORT and not abstracts:
         if whole and one.words == other.words:
             return authors is True and one.year is not None and one.year == other.year
         whole = False
@@ -387,13 +418,11 @@ def _near_names(some: Iterable[str], others: Iterable[str]) -> bool:
 
 def _same_abstract(one: Work, other: Work) -> bool | None:
     """Whether the abstracts begin alike; None where one is missing, or it is not to be told."""
-    if not one.abstract or not other.abstract:
-        return None
-    a, b = one.opening, other.opening
+    a, b = one.opening_words, other.opening_words
     fewer = min(len(a), len(b))
-    if fewer < 8:
+    if fewer < OPENING:
         return None
-    share = sum((Counter(a[:fewer]) & Counter(b[:fewer])).values()) / fewer
+    share = len(a & b) / fewer
     return True if share >= SAME_ABSTRACT else False if share < OTHER_ABSTRACT else None
 
 
