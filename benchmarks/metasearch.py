@@ -98,6 +98,14 @@ async def measured(search: MetaSearch, query: str, merger: Merger) -> tuple[floa
     return 1e3 * (end - cpu), 1e3 * (time.perf_counter() - clock), 1e3 * (end - begun), records, len(found)
 
 
+def additions() -> float:
+    """CPU seconds of a plain loop, to compare machines by."""
+    start, total = time.process_time(), 0
+    for i in range(5_000_000):
+        total += i
+    return time.process_time() - start
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=9)
@@ -121,6 +129,7 @@ def main() -> None:
         missed = missed or cpu > BAR
         print(f"{ranking:10} {rows[0][3]:14,} {rows[0][4]:14,} {cpu:14.1f} {clock:14.1f} {whole:14.1f}")
     server.terminate()
+    print(f"\nfive million additions in Python take this machine {additions():.2f} seconds")
     sys.exit(missed)
 
 

@@ -24,7 +24,7 @@ TEXTS = [
     ],
 )
 def test_the_policy_is_the_method_it_names(relevant, rejected, method):
-    marks = {i: True for i in relevant} | {i: False for i in rejected}
+    marks = dict.fromkeys(relevant, True) | dict.fromkeys(rejected, False)
     paper = Refiner("paper", implicit_negatives=False).fit(TEXTS, marks).rank()
     named = Refiner(method, implicit_negatives=False).fit(TEXTS, marks).rank()
     assert paper.method == method

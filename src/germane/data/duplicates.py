@@ -35,6 +35,8 @@ RARE = 5
 """As many of a title's rarest words, of those that other titles have too, lead to titles that may be the same."""
 MOST_CANDIDATES = 100
 """Records that share one key and are compared: more share it only where it says little."""
+MOST_OF_A_WORD = 1000
+"""The same of words that titles of the similarity asked for are sure to share."""
 ABSTRACT_WORDS = 40
 """Words from the beginning of two abstracts that are compared."""
 OPENING = 8
@@ -47,7 +49,7 @@ LONG_WORD = 4
 """Words of fewer letters that differ by one are different words; and they alone do not make two titles different."""
 
 _WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"\d+|i{1,3}|iv|vi{0,3}|ix|xi{0,2}")
+_ROMAN = frozenset(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"))
 _ARXIV = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?!\d)", re.IGNORECASE)
 _ARXIV_ALONE = re.compile(
     rf"(?:arxiv:\s*|https?://(?:[\w.]+\.)?arxiv\.org/(?:abs|pdf)/)?{_ARXIV.pattern}(?:\.pdf)?", re.IGNORECASE
@@ -168,7 +170,7 @@ class Work:
             _names(_first(fields, "author")),
             _first(fields, "text") or _first(fields, "abstract"),
             _distinct(words),
-            tuple(word for word in words if _NUMBER.fullmatch(word)),
+            tuple(word for word in words if word in _ROMAN or word.isdecimal()),
         )
 
     @cached_property
@@ -213,17 +215,19 @@ def _distinct(words: Sequence[str]) -> frozenset[str]:
 
 def _first(fields: dict[str, FieldValue], name: str) -> str:
     value = fields.get(name)
-    return value if isinstance(value, str) else next(iter(listed(value)), "")
+    if value is None or isinstance(value, str):
+        return value or ""
+    return next(iter(listed(value)), "")
 
 
 def _arxiv_texts(fields: dict[str, FieldValue], doi: str) -> Iterator[str]:
-    yield doi if doi.startswith(_ARXIV_DOI) else ""
-    for name in ("arxiv", "eprint"):
-        yield _first(fields, name)
-    for name in ("url", "ur", "link"):
-        text = _first(fields, name)
-        if "arxiv.org" in text:
-            yield text
+    if doi.startswith(_ARXIV_DOI):
+        yield doi
+    for name in ("arxiv", "eprint", "url", "ur", "link"):
+        if name in fields:
+            text = _first(fields, name)
+            if name in ("arxiv", "eprint") or "arxiv.org" in text:
+                yield text
 
 
 def _says_preprint(fields: dict[str, FieldValue]) -> bool:
@@ -325,7 +329,7 @@ def _candidates(works: Sequence[Work], similarity: float) -> Iterator[tuple[int,
         for key in _sure_keys(work, rarest, frequency, similarity):
             others = sure[key]
             found.update(others)
-            if len(others) < MOST_CANDIDATES or isinstance(key, str):
+            if len(others) < (MOST_OF_A_WORD if isinstance(key, str) else MOST_CANDIDATES):
                 others.append(place)
         once: set[int] = set()
         for key in _likely_keys(work, rarest, frequency):
@@ -336,9 +340,11 @@ def _candidates(works: Sequence[Work], similarity: float) -> Iterator[tuple[int,
                 others.append(place)
         n, own = len(work.words), work.signature
         for other in sorted(found):
-            theirs = works[other].signature
-            lacks = (own & ~theirs if n <= len(works[other].words) else theirs & ~own).bit_count()
-            if lacks <= MOST_ERRORS or lacks <= n * (1 - similarity) / (1 + similarity):  # at most, for Jaccard's sake
+            theirs = works[other]
+            lacks = (own & ~theirs.signature if n <= len(theirs.words) else theirs.signature & ~own).bit_count()
+            if lacks > MOST_ERRORS and lacks > n * (1 - similarity) / (1 + similarity):  # at most, for Jaccard's sake
+                continue
+            if work.words != theirs.words:  # the same words are compared elsewhere
                 yield other, place
 
 
