@@ -24,6 +24,11 @@ SEARCH_BARS = {
         "50 weighted words, top 1000",
         ((BM25, "bm25s", 1.2), (DIRICHLET, "bm25s", 1.2), (BM25, "tantivy", 1.7), (DIRICHLET, "tantivy", 1.7)),
     ),
+    "and10": (
+        "Two words that must both be there, top 10",
+        ((BM25, "tantivy", 1 / 1.2), (DIRICHLET, "tantivy", 1 / 1.2)),
+    ),
+    "phrase10": ("Phrases of two words, top 10", ((BM25, "tantivy", 0.5), (DIRICHLET, "tantivy", 0.5))),
 }
 GROWTH_BARS = {"short10": 0.75, "long10": 0.8, "long1000": 0.8}
 COLD_BARS = (("first search", 10.0, "CPU-s"), ("warm process", 0.8, "s"), ("demo", 15.0, "CPU-s"))
@@ -45,7 +50,7 @@ class Bar:
 
     @property
     def demand(self) -> str:
-        return f"{'≥' if self.at_least else '≤'} {self.limit:g}{self.unit}"
+        return f"{'≥' if self.at_least else '≤'} {self.limit:.3g}{self.unit}"
 
     @property
     def verdict(self) -> str:

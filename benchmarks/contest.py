@@ -19,7 +19,15 @@ from peers import OUR_NAMES, OURS, WORK, Peer
 from processes import PeakMemory, Process, WorkerError
 from results import Results, with_ours
 
-SEARCHES = {"short10": ("short", 10), "short1000": ("short", 1000), "long10": ("long", 10), "long1000": ("long", 1000)}
+SEARCHES = {
+    "short10": ("short", 10, "any"),
+    "short1000": ("short", 1000, "any"),
+    "long10": ("long", 10, "any"),
+    "long1000": ("long", 1000, "any"),
+    "and10": ("pairs", 10, "all"),
+    "phrase10": ("phrases", 10, "phrase"),
+}
+"""For each task its queries, how many results, and how the words of a query belong together."""
 N_FEEDBACK_DOCS = 20
 """Hits of the first of two passes; as many as ours learns from."""
 
@@ -134,6 +142,8 @@ class Contest(Engines):
         self.results.put("collections", self.folder.name, "rows", row, **with_ours(rounds, ours))
 
     def queries(self, kind: str) -> list[corpora.Query]:
+        if kind == "pairs":
+            return [query[:2] for query in self.queries("short") if len(query) > 1]
         return corpora.read_queries(self.folder / f"queries_{kind}.tsv")[: self.args.queries]
 
     def builds(self) -> None:
@@ -191,16 +201,21 @@ class Contest(Engines):
         self.put("overlap", found)
 
     def search(self, task: str) -> None:
-        kind, k = SEARCHES[task]
-        queries, budget = self.queries(kind), self.args.budget
+        kind, k, structure = SEARCHES[task]
+        given = {"queries": self.queries(kind), "k": k, "budget_s": self.args.budget, "structure": structure}
         rates: dict[str, list[float]] = {}
+        hits: dict[str, int] = {}
         for turn in range(-1, self.args.rounds):  # turn -1 warms up
             for engine in self.running():
                 with self.failing_alone(engine):
                     for _ in range(engine.warm_up if turn < 0 else 1):
-                        reply = self.processes[engine.name].ask("search", queries=queries, k=k, budget_s=budget)
-                    if turn >= 0:
+                        reply = self.processes[engine.name].ask("search", **given)
+                    if "unsupported" not in reply and turn >= 0:
                         rates.setdefault(engine.name, []).append(reply["queries"] / reply["cpu_s"])
+                        if reply["queries"] == len(given["queries"]):
+                            hits[engine.name] = reply["hits"]
+        if len(set(hits.values())) > 1:
+            say(f"{task}: the engines find {hits} results")
         self.put(task, rates)
 
     def threads(self) -> None:

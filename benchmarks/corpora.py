@@ -1,4 +1,4 @@
-"""The collections: each becomes docs.jsonl, queries_short.tsv and queries_long.tsv in a folder under work/.
+"""The collections: each becomes docs.jsonl and queries_{short,long,phrases}.tsv in a folder under work/.
 
 Real text is cut into lower-case [a-z0-9]+ runs here, once, so that every engine indexes the same tokens.
 """
@@ -42,7 +42,26 @@ def prepare(name: str, n_docs: int) -> Path:
         else:
             shape, seed = MADE[name]
             generated.generate(shape(), n_docs, folder, seed)
+    if not (folder / "queries_phrases.tsv").exists():
+        write_queries(folder / "queries_phrases.tsv", draw_phrases(random.Random(1), folder / "docs.jsonl"))
     return folder
+
+
+def draw_phrases(rng: random.Random, documents: Path, n: int = 1_000) -> list[Query]:
+    """Two different words that stand side by side, anywhere in the collection."""
+    with documents.open("rb") as lines:
+        n_docs = sum(1 for _ in lines)
+    chosen = Counter(rng.randrange(n_docs) for _ in range(2 * n))
+    found = []
+    with documents.open("rb") as lines:
+        for i, line in enumerate(lines):
+            words = json.loads(line)["text"].split() if chosen[i] else []
+            for _ in range(chosen[i] if len(words) > 1 else 0):
+                at = rng.randrange(len(words) - 1)
+                if words[at] != words[at + 1]:
+                    found.append([(words[at], 1.0), (words[at + 1], 1.0)])
+    rng.shuffle(found)
+    return found[:n]
 
 
 def prepare_prefixes(name: str, sizes: Sequence[int]) -> dict[int, Path]:

@@ -52,7 +52,9 @@ class Growth(Engines):
         for size, source in corpora.prepare_prefixes(self.name, self.args.sizes).items():
             self.build_missing(self.by_index, source, self.folder_of(size))
         opened = self.open()
-        for task, (kind, k) in SEARCHES.items():
+        for task, (kind, k, structure) in SEARCHES.items():
+            if structure != "any":
+                continue
             asked = corpora.read_queries(queries / f"queries_{kind}.tsv")[: self.args.queries]
             costs: dict[str, dict[str, list[float]]] = {}
             for turn in range(-1, self.args.rounds):  # turn -1 warms up

@@ -15,6 +15,8 @@ SEARCH_TITLES = {
     "short1000": "Short queries, top 1000 (queries per CPU-second)",
     "long10": "50 weighted words, top 10 (queries per CPU-second)",
     "long1000": "50 weighted words, top 1000 (queries per CPU-second)",
+    "and10": "Two words that must both be there, top 10 (queries per CPU-second)",
+    "phrase10": "Phrases of two words, top 10 (queries per CPU-second)",
 }
 INDEX_TITLES = {
     "build": "Index build from text (documents per CPU-second)",

@@ -83,7 +83,8 @@ def parse() -> argparse.Namespace:
             parser.error(f"--{option}: unknown {sorted(set(chosen) - set(known))}; known: {', '.join(known)}")
         setattr(args, option, chosen)
     args.sizes = sorted(int(size) for size in args.sizes.split(","))
-    if "GERMANE_DATA" not in os.environ:
+    if "GERMANE_DATA" not in os.environ and set(args.collections) & set(corpora.REAL):
+        say("GERMANE_DATA is not set: the real collections are left out")
         args.collections = [name for name in args.collections if name not in corpora.REAL]
     return args
 

@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from germane.classify.responses import PredictionResponse, TrainingResponse
+from germane.data.responses import DedupeResponse, DocumentResponse
 from germane.engine.responses import (
     AddResponse,
-    DedupeResponse,
-    DocumentResponse,
     ExplainResponse,
     IndexStats,
     SearchResponse,

@@ -55,3 +55,51 @@ def test_help(tmp_path: Path, door: str, arguments: tuple[str, ...]) -> None:
     assert code == 0
     assert (arguments[0].strip("-") if "--help" in arguments else germane.__version__) in output
     assert names & (HEAVY - {"numpy"}) == set()
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index and a file of references, made of the sample."""
+    from germane import Engine
+    from germane.cli.samples import sample_path, write_sample_files
+    from germane.data import read_documents
+
+    folder = tmp_path_factory.mktemp("sample")
+    write_sample_files(folder)
+    with Engine.create(folder / "index") as engine:
+        engine.add(read_documents(sample_path()))
+        engine.delete(["moon-landing"])
+    return folder
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("show", "index", "malaria-vaccine"),
+        ("show", "index", "malaria-vaccine", "--json"),
+        ("export", "index"),
+        ("export", "index", "--format", "ris"),
+        ("search", "index", "vaccine trial"),
+        ("search", "index", "vaccine AND trial", "--json", "--model", "jm"),
+        ("search", "index", "vaccine", "--snippets"),
+        ("dedupe", "references.ris"),
+        ("dedupe", "references.ris", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_reading_documents_and_one_search_load_no_compiler(
+    tmp_path: Path, sample: Path, typed: tuple[str, ...]
+) -> None:
+    words = [str(sample / word) if (sample / word).exists() else word for word in typed]
+    code, names, output = loaded(tmp_path, "from germane.cli import main; main()", *words)
+    assert code == 0
+    assert "moon-landing" not in output or typed[0] == "dedupe"
+    assert names & (HEAVY - {"numpy"}) == set()
+
+
+def test_a_command_loads_no_other(tmp_path: Path) -> None:
+    statement = (
+        "from germane.cli import main\ntry: main()\nfinally: print(*(m for m in sys.modules if '.commands.' in m))"
+    )
+    _, _, output = loaded(tmp_path, statement, "show", "--help")
+    assert output.rstrip().endswith("\ngermane.cli.commands.show")

@@ -80,6 +80,12 @@ class Ours(Worker):
     def open(self, path: Path) -> None:
         self.engine = Engine.open(path)
 
+    def prepare_all(self, query: Query) -> str:
+        return " AND ".join(word for word, _ in query)
+
+    def prepare_phrase(self, query: Query) -> str:
+        return f'"{self.prepare(query)}"'
+
     def search(self, prepared: Sequence[str], k: int) -> int:
         return sum(len(self.engine.search(query, k=k, model=self.model).ids) for query in prepared)
 

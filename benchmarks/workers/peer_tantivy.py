@@ -1,4 +1,4 @@
-"""tantivy (BM25): whitespace tokens, frequencies without positions, the text stored, one segment."""
+"""tantivy (BM25): whitespace tokens with positions, the text stored, one segment."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tantivy
 from protocol import Query, Worker, file_bytes, read_documents, serve
 
 HEAP = 3_000_000_000  # enough for one segment: the Python binding cannot merge segments on demand
+Prepared = tuple[str, Query]
 COUNTED = (".term", ".idx", ".fieldnorm")
 
 
@@ -30,7 +31,7 @@ class Tantivy(Worker):
     def build(self, source: str, path: Path) -> None:
         schema = (
             tantivy.SchemaBuilder()
-            .add_text_field("text", stored=True, tokenizer_name="white", index_option="freq")
+            .add_text_field("text", stored=True, tokenizer_name="white", index_option="position")
             .build()
         )
         path.mkdir(parents=True)
@@ -48,21 +49,31 @@ class Tantivy(Worker):
         if self.searcher.num_segments != 1:
             raise RuntimeError(f"{self.searcher.num_segments} segments; raise HEAP")
 
-    def prepare(self, query: Query) -> Query:
-        return [(word, weight) for word, weight in query]
+    def prepare(self, query: Query) -> Prepared:
+        return "any", query
 
-    def _hits(self, words: Query, k: int) -> list[tuple[float, tantivy.DocAddress]]:
+    def prepare_all(self, query: Query) -> Prepared:
+        return "all", query
+
+    def prepare_phrase(self, query: Query) -> Prepared:
+        return "phrase", query
+
+    def _hits(self, prepared: Prepared, k: int) -> list[tuple[float, tantivy.DocAddress]]:
         """Built by hand: faster than the binding's query parser."""
-        parts = []
+        structure, words = prepared
+        if structure == "phrase":
+            query = tantivy.Query.phrase_query(self.schema, "text", [word for word, _ in words])
+            return self.searcher.search(query, k, count=False).hits
+        parts, occur = [], tantivy.Occur.Should if structure == "any" else tantivy.Occur.Must
         for word, weight in words:
             term = tantivy.Query.term_query(self.schema, "text", word, "freq")
-            parts.append((tantivy.Occur.Should, term if weight == 1 else tantivy.Query.boost_query(term, weight)))
+            parts.append((occur, term if weight == 1 else tantivy.Query.boost_query(term, weight)))
         return self.searcher.search(tantivy.Query.boolean_query(parts), k, count=False).hits
 
-    def search(self, prepared: Sequence[Query], k: int) -> int:
+    def search(self, prepared: Sequence[Prepared], k: int) -> int:
         return sum(len(self._hits(words, k)) for words in prepared)
 
-    def top(self, prepared: Query, k: int) -> list[int]:
+    def top(self, prepared: Prepared, k: int) -> list[int]:
         return [address.doc for _, address in self._hits(prepared, k)]
 
     def size(self) -> tuple[int, str]:

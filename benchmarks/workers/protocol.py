@@ -3,7 +3,8 @@
     {"do": "build", "source": "docs.jsonl", "path": "index"}     -> {"cpu_s", "wall_s", "peak_rss"}
     {"do": "open", "path": "index"}                              -> {"wall_s"}
     {"do": "search", "queries": [[[word, weight], ...], ...],
-     "k": 10, "budget_s": 20, "threads": 1}                      -> {"queries", "cpu_s", "wall_s", "hits"}
+     "k": 10, "budget_s": 20, "threads": 1,
+     "structure": "any", "all" or "phrase"}                      -> {"queries", "cpu_s", "wall_s", "hits"}
     {"do": "top", "queries": [...], "k": 10}                     -> {"rows": [[document number, ...], ...]}
     {"do": "size"}                                               -> {"bytes", "counted"}
     {"do": "add", "path": "index", "text": "...", "word": "..."} -> {"wall_s"}
@@ -71,6 +72,14 @@ class Worker:
     def prepare(self, query: Query) -> Any:
         return " ".join(word if weight == 1 else f"{word}^{weight:.6f}" for word, weight in query)
 
+    def prepare_all(self, query: Query) -> Any:
+        """Documents that hold all the words."""
+        raise NotImplementedError
+
+    def prepare_phrase(self, query: Query) -> Any:
+        """Documents that hold the words side by side."""
+        raise NotImplementedError
+
     def search(self, prepared: Sequence[Any], k: int) -> int:
         """Run the queries, one after another; return how many hits they had in all."""
         raise NotImplementedError
@@ -104,9 +113,12 @@ class Worker:
         raise NotImplementedError
 
 
-def run_search(worker: Worker, queries: list[Query], k: int, budget_s: float, threads: int = 1) -> dict[str, Any]:
+def run_search(
+    worker: Worker, queries: list[Query], k: int, budget_s: float, threads: int = 1, structure: str = "any"
+) -> dict[str, Any]:
     """The queries in turn; with several threads, each takes its share of them."""
-    prepared = [worker.prepare([(word, weight) for word, weight in query]) for query in queries]
+    prepare = {"any": worker.prepare, "all": worker.prepare_all, "phrase": worker.prepare_phrase}[structure]
+    prepared = [prepare([(word, weight) for word, weight in query]) for query in queries]
     batch = 1 if len(prepared) and len(queries[0]) > 20 else BATCH
     wall, cpu = time.perf_counter(), worker.search_cpu()
 
@@ -139,7 +151,8 @@ def answer(worker: Worker, message: dict[str, Any]) -> dict[str, Any]:
             worker.open(Path(message["path"]))
             return {"cpu_s": cpu_seconds() - cpu, "wall_s": time.perf_counter() - wall}
         case "search":
-            return run_search(worker, message["queries"], message["k"], message["budget_s"], message.get("threads", 1))
+            own = {name: message[name] for name in ("threads", "structure") if name in message}
+            return run_search(worker, message["queries"], message["k"], message["budget_s"], **own)
         case "top":
             return {"rows": [worker.top(worker.prepare(q), message["k"]) for q in message["queries"]]}
         case "size":

@@ -11,8 +11,13 @@ from typing import Any
 
 from numba import njit
 
+from germane.lazy import with_compiler
+
 _fast = partial(njit, nogil=True, error_model="numpy")
 
 kernel: Callable[..., Any] = partial(_fast, cache=True, _nrt=False)
 allocating: Callable[..., Any] = partial(_fast, cache=True)
 inner: Callable[..., Any] = partial(_fast, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+while with_compiler:
+    with_compiler.pop()()

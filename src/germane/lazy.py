@@ -1,5 +1,6 @@
-"""What is imported when it is first used: exports, so that importing a package costs nothing, and the classes of a
-registry, so that a help text can list their names without loading any.
+"""What is imported when it is first used: exports, so that importing a package costs nothing; the classes of a
+registry, so that a help text can list their names without loading any; and modules of kernels, so that reading the
+documents of an index waits for no compiler.
 """
 
 import sys
@@ -44,6 +45,25 @@ def lazy_exports(
         return sorted({*vars(sys.modules[package]), *home_of})
 
     return attribute, names
+
+
+def compiler_is_loaded() -> bool:
+    """Whether this process has loaded Numba: what can be done without it is done without, until then."""
+    return "numba" in sys.modules
+
+
+with_compiler: list[Callable[[], None]] = []
+"""What is to be called as soon as the compiler is loaded."""
+
+
+class LazyModule:
+    """A module that is imported when something of it is first used: one of kernels, which would load a compiler."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
 
 
 def load(home: str) -> Any:

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from germane.cli import app
+from germane.cli import program
 from germane.cli.samples import sample_path
 from germane.schema import schema_of
 
@@ -24,7 +24,7 @@ SHAPES = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "shapes.py"))["
 
 def invoke(*words: object, stdin: str | bytes | None = None) -> Any:
     """Run the program; exceptions that are not its own way to end fail the test."""
-    result = CliRunner().invoke(app, [str(word) for word in words], input=stdin, env={"COLUMNS": "100"})
+    result = CliRunner().invoke(program(), [str(word) for word in words], input=stdin, env={"COLUMNS": "100"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     if "--json" in words and result.stdout:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from germane import __version__
-from germane.cli.app import COMMANDS
+from germane.cli.app import COMMANDS, function_of
 
-NAMES = [name for name, *_ in COMMANDS]
+NAMES = [name for name, _ in COMMANDS]
 TYPED = [
     words
-    for name, function, _ in COMMANDS
-    for words in ([name], *([name, sub.name] for sub in getattr(function, "registered_commands", ())))
+    for name in NAMES
+    for words in ([name], *([name, sub.name] for sub in getattr(function_of(name), "registered_commands", ())))
 ]
 """What is typed for each command: its name, and for a group also the names in it."""
 REFERENCE = Path(__file__).parents[2] / "docs" / "cli.md"

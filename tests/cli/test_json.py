@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from germane.cli.app import COMMANDS
+from germane.cli.app import COMMANDS, function_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHAPES = runpy.run_path(str(DOCS / "shapes.py"))
@@ -19,8 +19,9 @@ def printed(result):
 
 
 def test_every_command_that_prints_json_has_a_shape():
-    functions = {name: function for name, function, _ in COMMANDS if callable(function)}
-    for name, group, _ in COMMANDS:
+    known = {name: function_of(name) for name, _ in COMMANDS}
+    functions = {name: function for name, function in known.items() if callable(function)}
+    for name, group in known.items():
         functions |= {f"{name} {sub.name}": sub.callback for sub in getattr(group, "registered_commands", ())}
     printing = {name for name, function in functions.items() if "json" in inspect.signature(function).parameters}
     assert printing == SHAPES["SHAPES"].keys()

@@ -55,9 +55,9 @@ def test_after_a_warm_up_nothing_is_compiled() -> None:
 
 
 TWO_KERNELS = """
-import numba
-numba.njit(lambda x: x + 1)(1)
-numba.njit(lambda x: x + 2)(1)
+from germane.jit import njit
+njit(lambda x: x + 1)(1)
+njit(lambda x: x + 2)(1)
 """
 
 

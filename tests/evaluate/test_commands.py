@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from germane.cli import app
+from germane.cli import program
 
 RUN_A = "q1 Q0 d1 1 2.0 a\nq1 Q0 d9 2 1.0 a\nq2 Q0 d9 1 2.0 a\nq2 Q0 d1 2 1.0 a\n"
 RUN_B = "q1\td9\t2\nq1\td1\t1\nq2\td1\t2\n"
@@ -13,7 +13,7 @@ QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n"
 
 
 def invoke(*words: object):
-    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "120"})
+    result = CliRunner().invoke(program(), [str(word) for word in words], env={"COLUMNS": "120"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

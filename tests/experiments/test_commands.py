@@ -5,12 +5,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from germane.cli import app
+from germane.cli import program
 from germane.experiments import published_experiments
 
 
 def invoke(*words: object):
-    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "120"})
+    result = CliRunner().invoke(program(), [str(word) for word in words], env={"COLUMNS": "120"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

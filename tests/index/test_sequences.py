@@ -24,7 +24,6 @@ from germane.index.segment import Segment
 from germane.index.sequences import (
     TextFields,
     documents_with_phrase,
-    documents_with_phrase_in_field,
     documents_with_terms_in_field,
     field_counts,
     field_lengths,
@@ -95,7 +94,7 @@ def with_phrase(engine: Engine, phrase: list[str], slop: int = 0) -> list[str]:
 def with_phrase_in(engine: Engine, field: str, phrase: list[str], slop: int) -> list[str]:
     return live_ids(
         engine,
-        lambda segment: documents_with_phrase_in_field(segment, numbers(segment, phrase), slop, field, TEXTS),
+        lambda segment: documents_with_phrase(segment, numbers(segment, phrase), slop, TEXTS, field),
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from germane import Analyzer, Document, Engine
-from germane.rank import MODEL_NAMES
+from germane.rank import MODEL_NAMES, decoded, plainly
 
 CASES = int(os.environ.get("GERMANE_LANGUAGE_CASES", "3000"))
 QUERIES_OF_A_COLLECTION = 60
@@ -482,8 +482,12 @@ LITERAL = ("bm25", "dirichlet", "jm")
 
 
 @pytest.mark.parametrize("number", range(-(-CASES // QUERIES_OF_A_COLLECTION)))
-def test_random_queries_over_random_collections(number: int, build) -> None:
+def test_random_queries_over_random_collections(number: int, build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of the collections is searched over decoded lists, a third over packed ones, the rest without kernels."""
     rng = Random(f"language {number}")
+    monkeypatch.setattr(plainly, "suits", lambda *_: number % 3 == 2)
+    if number % 3 == 1:
+        monkeypatch.setattr(decoded, "LEAST_DOCS", 0)
     documents = [random_document(rng, i) for i in range(rng.randint(3, 18))]
     gone = rng.sample([d.id for d in documents], rng.choice((0, 0, 1, 2)))
     pieces = rng.choice((1, 3))

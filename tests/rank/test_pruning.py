@@ -13,7 +13,17 @@ from germane import Document, Engine
 from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, decoded, model_named, scoring
+from germane.rank import (
+    BM25,
+    MODEL_NAMES,
+    DCrossEntropy,
+    QueryLikelihood,
+    RankingModel,
+    decoded,
+    model_named,
+    plainly,
+    scoring,
+)
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
 from germane.rank.scoring import _start_anew as start_anew
@@ -61,12 +71,13 @@ def agree(
         assert np.isfinite(whole.scores).all()
         for k in ks:
             expected = [(-score, doc_id) for score, doc_id in everything[:k]]
-            for prune, least in ((False, NEVER), (True, NEVER), (True, 0)):
+            for prune, least, plain in ((False, NEVER, False), (True, NEVER, False), (True, 0, False), (True, 0, True)):
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr(decoded, "LEAST_DOCS", least)
+                    patch.setattr(plainly, "suits", lambda *_, yes=plain: yes)
                     hits = searcher.search(weights, model, k, filters=filters, priors=log_priors, prune=prune)
                 found = list(zip(hits.scores.tolist(), searcher.ids(hits), strict=True))
-                assert found == expected, (model, k, prune, least, weights)
+                assert found == expected, (model, k, prune, least, plain, weights)
 
 
 def zipf_documents(n: int, *, seed: int, bursts: bool = True) -> list[Document]:
@@ -285,6 +296,7 @@ def test_more_results_than_there_is_room_for(build, monkeypatch: pytest.MonkeyPa
     expected = searcher.search(weights, model, EVERYTHING, prune=False)
     made = []
     monkeypatch.setattr(decoded, "LEAST_DOCS", NEVER)
+    monkeypatch.setattr(plainly, "suits", lambda *_: False)
     monkeypatch.setattr(scoring, "_start_anew", lambda *args: made.append(start_anew(*args)))
     monkeypatch.setattr(scoring, "ROOM", 64)
     for k in (1, 10, 12):
@@ -380,11 +392,38 @@ def chunks(tmp_path_factory) -> Searcher:
 @pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
 def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str, float]) -> None:
     model = model_named(name)
-    chunks.search(weights, model, 1)  # the first search of a segment does not decode
+    chunks.search(weights, model, 1)  # the first search of a segment is made without kernels
     for k in (1, 10, 1000):
         expected, found = (chunks.search(weights, model, k, prune=prune) for prune in (False, True))
         assert found.scores.tolist() == expected.scores.tolist()
         assert found.docs.tolist() == expected.docs.tolist()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "w0 AND w1",
+        "w350 AND w1",
+        "w2 AND all",
+        "+w9 +all w3 w200",
+        "w5 AND w6 AND w7 -w0",
+        '"w1 w0"',
+        '"w1 w0"~3 w2',
+        '+"w1 w0" +"w0 w2"',
+        "w399 AND nowhere",
+    ],
+)
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+def test_conjunctions_and_phrases_over_decoded_lists(chunks: Searcher, name: str, query: str) -> None:
+    model, parsed = model_named(name), parse(query, chunks.snapshot.manifest.analyzer, chunks.searchable)
+    chunks.search(parsed.weights, model, 1)
+    for k in (1, 10, 2000):
+        expected, found = (
+            chunks.search(parsed.weights, model, k, filters=parsed.conditions, prune=prune) for prune in (False, True)
+        )
+        assert found.scores.tolist() == expected.scores.tolist()
+        assert found.docs.tolist() == expected.docs.tolist()
+        assert len(found.docs) == k or "nowhere" in query or k == 2000
 
 
 def test_lists_are_forgotten_when_there_is_no_room(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -343,7 +343,16 @@ WEIGHTS = ["", "^2", "^0.5", "^1e-3", "^1e9", "^0", "^12.25"]
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WEIGHTS)), min_size=1, max_size=6))
 def test_words_with_weights_are_read_the_same_without_a_tree(items: list[tuple[str, str]]) -> None:
-    text = " ".join(word + weight for word, weight in items)
+    reads_as_the_grammar_does(" ".join(word + weight for word, weight in items))
+
+
+@given(st.lists(st.sampled_from([*WORDS, "x-ray", "OR", "AND"]), min_size=1, max_size=5))
+def test_conjunctions_and_phrases_are_read_the_same_without_a_tree(words: list[str]) -> None:
+    reads_as_the_grammar_does(" AND ".join(words))
+    reads_as_the_grammar_does(f'"{" ".join(words)}"')
+
+
+def reads_as_the_grammar_does(text: str) -> None:
     try:
         expected = query_module._Reader(text, Analyzer(), query_module.NOTHING_NAMED).read()
     except QueryError:

@@ -7,7 +7,8 @@ log(1 + ratio[j]·f/|D|), SD (3.33), (4.29). A row that sums to 0 has none.
 import math
 
 import numpy as np
-from numba import njit
+
+from germane.jit import njit
 
 _LARGE = 1e100
 """A product above it is turned into its logarithm."""

@@ -1,5 +1,5 @@
 """The command line, a thin door to `germane.engine`: `app` lists the commands, `commands/` holds one module each."""
 
-from germane.cli.app import app, main
+from germane.cli.app import main, program
 
-__all__ = ["app", "main"]
+__all__ = ["main", "program"]

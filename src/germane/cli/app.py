@@ -1,40 +1,17 @@
 """The program and its commands. A new command is a module in `commands/` and one line in `COMMANDS`.
 
-Nothing here or in the command modules imports the engine at the top: `germane --help` must be instant.
+The program imports the module of the command that was typed, and all of them to help or to complain. None imports the
+engine at the top: `germane --help` must be instant.
 """
 
 import sys
+from collections.abc import Collection
+from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 
 from germane import __version__
-from germane.cli.commands.add import add
-from germane.cli.commands.batch import batch
-from germane.cli.commands.check import check
-from germane.cli.commands.classify import classify
-from germane.cli.commands.compare import compare
-from germane.cli.commands.data import data
-from germane.cli.commands.dedupe import dedupe
-from germane.cli.commands.delete import delete
-from germane.cli.commands.demo import demo
-from germane.cli.commands.evaluate import evaluate
-from germane.cli.commands.explain import explain
-from germane.cli.commands.export import export
-from germane.cli.commands.find import find
-from germane.cli.commands.import_ciff import import_ciff
-from germane.cli.commands.index import index
-from germane.cli.commands.merge import merge
-from germane.cli.commands.refine import refine
-from germane.cli.commands.repair import repair
-from germane.cli.commands.reproduce import reproduce
-from germane.cli.commands.screen import screen
-from germane.cli.commands.search import search
-from germane.cli.commands.show import show
-from germane.cli.commands.stats import stats
-from germane.cli.commands.tune import tune
-from germane.cli.commands.upgrade import upgrade
-from germane.cli.commands.warmup import warmup
 from germane.cli.failures import Program
 from germane.cli.streams import tell_traceback
 
@@ -44,49 +21,35 @@ CARE: Final = "Look after an index"
 LEARN: Final = "Learn from examples"
 MEASURE: Final = "Measure and compare"
 
-COMMANDS: tuple[tuple[str, Any, str], ...] = (
-    ("index", index, FILL),
-    ("add", add, FILL),
-    ("delete", delete, FILL),
-    ("import-ciff", import_ciff, FILL),
-    ("dedupe", dedupe, FILL),
-    ("search", search, SEARCH),
-    ("find", find, SEARCH),
-    ("explain", explain, SEARCH),
-    ("batch", batch, SEARCH),
-    ("show", show, SEARCH),
-    ("demo", demo, SEARCH),
-    ("stats", stats, CARE),
-    ("check", check, CARE),
-    ("repair", repair, CARE),
-    ("merge", merge, CARE),
-    ("upgrade", upgrade, CARE),
-    ("export", export, CARE),
-    ("warmup", warmup, CARE),
-    ("classify", classify, LEARN),
-    ("refine", refine, LEARN),
-    ("screen", screen, LEARN),
-    ("evaluate", evaluate, MEASURE),
-    ("compare", compare, MEASURE),
-    ("tune", tune, MEASURE),
-    ("reproduce", reproduce, MEASURE),
-    ("data", data, MEASURE),
+COMMANDS: tuple[tuple[str, str], ...] = (
+    ("index", FILL),
+    ("add", FILL),
+    ("delete", FILL),
+    ("import-ciff", FILL),
+    ("dedupe", FILL),
+    ("search", SEARCH),
+    ("find", SEARCH),
+    ("explain", SEARCH),
+    ("batch", SEARCH),
+    ("show", SEARCH),
+    ("demo", SEARCH),
+    ("stats", CARE),
+    ("check", CARE),
+    ("repair", CARE),
+    ("merge", CARE),
+    ("upgrade", CARE),
+    ("export", CARE),
+    ("warmup", CARE),
+    ("classify", LEARN),
+    ("refine", LEARN),
+    ("screen", LEARN),
+    ("evaluate", MEASURE),
+    ("compare", MEASURE),
+    ("tune", MEASURE),
+    ("reproduce", MEASURE),
+    ("data", MEASURE),
 )
-"""The command line's name, the function (or a group of commands), and the panel of `germane --help` it stands in."""
-
-app = typer.Typer(
-    name="germane",
-    cls=Program,
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for _name, _function, _panel in COMMANDS:
-    if isinstance(_function, typer.Typer):
-        app.add_typer(_function, name=_name, rich_help_panel=_panel)
-    else:
-        app.command(_name, rich_help_panel=_panel)(_function)
+"""The name of each command, and the panel of `germane --help` it stands in."""
 
 
 def _version(wanted: bool) -> None:
@@ -95,7 +58,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def germane(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -107,13 +69,42 @@ def germane(
     """
 
 
+def function_of(name: str) -> Any:
+    """The function of a command, or a group of commands: of the same name as its module."""
+    own = name.replace("-", "_")
+    return getattr(import_module(f"germane.cli.commands.{own}"), own)
+
+
+def program(names: Collection[str] | None = None) -> typer.Typer:
+    """The program, with these commands; with all of them unless some are named."""
+    made = typer.Typer(
+        name="germane",
+        cls=Program,
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(germane)
+    for name, panel in COMMANDS:
+        if names is not None and name not in names:
+            continue
+        function = function_of(name)
+        if isinstance(function, typer.Typer):
+            made.add_typer(function, name=name, rich_help_panel=panel)
+        else:
+            made.command(name, rich_help_panel=panel)(function)
+    return made
+
+
 def main() -> None:
     """The entry point of the installed program."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to stop
+    typed = {word for word in sys.argv[1:2] if word in dict(COMMANDS)}
     try:
-        app()
+        program(typed or None)()
     except Exception:
         sys.excepthook = tell_traceback  # Typer has set one of its own
         raise

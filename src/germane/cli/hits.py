@@ -71,10 +71,8 @@ def show_page(console: "Console", found: "SearchResponse") -> None:
                 table.add_row(str(n), Text(name, "dim"))
         console.print(table)
     first, last = found.hits[0].rank, found.hits[-1].rank
-    console.print(
-        f"[dim]{first}-{last} of {'' if found.total_is_exact else 'at least '}{found.total} documents[/]",
-        highlight=False,
-    )
+    total = f"{'' if found.total_is_exact else 'at least '}{found.total} documents"
+    console.print(Text(f"{first}-{last} of {total}", "dim"))
 
 
 def _snippet(hit: "HitResponse", names: Sequence[str], terms: set[str], analyzer: "Analyzer") -> Any:

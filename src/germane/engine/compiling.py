@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from germane.lazy import compiler_is_loaded, with_compiler
 from germane.types import Document
 
 N_DOCUMENTS = 2000
@@ -22,6 +23,13 @@ def announce_compiling() -> None:
     """From now on, the first kernel that is not found in Numba's cache is announced, once, as a warning of the logger
     `germane.compiling`: on stderr, unless logging was told otherwise. How long each took is told at level INFO.
     """
+    if compiler_is_loaded():
+        _listen()
+    else:
+        with_compiler.append(_listen)
+
+
+def _listen() -> None:
     from numba.core.event import Listener, register
 
     class Announcer(Listener):

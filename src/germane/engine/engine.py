@@ -53,6 +53,8 @@ MAX_QUERY_TERMS = 1024
 MEMORY = ":memory:"
 """The path of an index that is not kept."""
 NO_MARKS = Marks()
+PLAIN = (None,) * 7
+"""A search without feedback, marks, a second stage, or another order: most of them."""
 Query = str | Mapping[str, float]
 
 
@@ -288,9 +290,13 @@ class Engine:
         result below.
         """
         searcher = self._searcher
+        parsed = self._parse(searcher, query, syntax)
+        if offset == 0 and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
+            ranking = self._model(model, parameters) or model_named(DEFAULT_MODEL)
+            hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
+            return SearchResult(parsed, hits, searcher)
         arranging = Arranging(offset, sort, group, min_score)
         second = SecondStage.of(rerank, depth)
-        parsed = self._parse(searcher, query, syntax)
         if parameters and model is None and (feedback is not None or marks):
             named = ", ".join(parameters)
             raise ParameterError(
@@ -313,10 +319,7 @@ class Engine:
             nonlocal report
             n_first = n if second is None or n < 1 else max(n, second.depth)
             if learning is None:
-                ranking = chosen or model_named(DEFAULT_MODEL)
-                hits = searcher.search(
-                    parsed.weights, ranking, n_first, filters=parsed.conditions, priors=own, wordless=parsed.wordless
-                )
+                hits = self._ranked(searcher, parsed, chosen or model_named(DEFAULT_MODEL), n_first, own)
                 topic = TopicModel(parsed.weights)
             else:
                 firsts = tuple(chosen or model_of(ranking) for ranking in learning.first_rankings)
@@ -331,6 +334,14 @@ class Engine:
 
         hits = arranging.page(ranked, k, parsed, searcher)
         return SearchResult(parsed, hits, searcher, report, offset)
+
+    @staticmethod
+    def _ranked(
+        searcher: Searcher, parsed: ParsedQuery, ranking: RankingModel, k: int, priors: Sequence[Floats] | None
+    ) -> Hits:
+        """The best k documents of one ranking."""
+        conditions, wordless = parsed.conditions, parsed.wordless
+        return searcher.search(parsed.weights, ranking, k, filters=conditions, priors=priors, wordless=wordless)
 
     @staticmethod
     def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
@@ -458,19 +469,11 @@ class Engine:
 
     def document(self, doc_id: str) -> Document:
         """The document as it was added."""
-        place = self._searcher.snapshot.place_of(doc_id)
-        segment = self._searcher.snapshot.segments[place.segment].segment
-        return Document(doc_id, segment.stored.fields(place.doc))
+        return self._searcher.snapshot.document(doc_id)
 
     def documents(self) -> Iterator[Document]:
         """All live documents, segment by segment."""
-        for live in self._searcher.snapshot.segments:
-            ids = live.segment.doc_ids(np.arange(live.segment.n_docs))
-            for doc_id, deleted, fields in zip(
-                ids, live.deletions.deleted.tolist(), live.segment.stored.all_fields(), strict=True
-            ):
-                if not deleted:
-                    yield Document(doc_id, fields)
+        return self._searcher.snapshot.documents()
 
     def stats(self) -> IndexStats:
         """Numbers about the index: documents, tokens, segments, bytes."""

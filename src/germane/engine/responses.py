@@ -1,11 +1,10 @@
 """What the engine answers, as every door prints it: frozen values with `to_dict()`; `germane.schema` describes them."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from germane.data.duplicates import Duplicate
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
 from germane.engine.results import Hit, SearchResult
 from germane.engine.snippets import Snippet
@@ -14,7 +13,7 @@ from germane.index.writer import AddReport
 from germane.rank.explain import Explanation, TermPart
 from germane.rank.matching import Facet
 from germane.schema import ABSENT, HIDDEN, Response
-from germane.types import Document, FieldValue, JSONScalar
+from germane.types import FieldValue, JSONScalar
 
 RANKINGS = ("first", "second", "final")
 """Parameters of a feedback method that say how it ranks when no model is named."""
@@ -47,54 +46,6 @@ class HitResponse(Response):
         """The hit, its title told apart."""
         told = None if piece is None else SnippetResponse(piece.text, tuple(piece.marks))
         return cls(hit.rank, hit.id, hit.score, hit.fields.get("title"), hit.fields, told)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentResponse(Response):
-    """A document as it was added."""
-
-    id: str
-    fields: Mapping[str, FieldValue]
-
-
-@dataclass(frozen=True, slots=True)
-class DuplicateResponse(Response):
-    """A record left out: its place in the input, from 1, the record kept for it, what they share (`doi`, `pmid`,
-    `title`), and how alike their titles are."""
-
-    id: str
-    place: int
-    kept: str
-    kept_place: int
-    reason: str
-    similarity: float
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class DedupeResponse(Response):
-    """How many records there were, how many works they describe, and which were left out."""
-
-    records: int
-    unique: int
-    duplicates: tuple[DuplicateResponse, ...]
-
-    @classmethod
-    def of(cls, records: Sequence[Document], found: Sequence[Duplicate]) -> "DedupeResponse":
-        """The duplicates under the ids of their records."""
-        left_out = tuple(
-            DuplicateResponse(
-                records[one.place].id,
-                one.place + 1,
-                records[one.kept].id,
-                one.kept + 1,
-                one.reason,
-                one.similarity,
-                " ".join(str(records[one.place].fields.get("title") or "").split()),
-            )
-            for one in found
-        )
-        return cls(len(records), len(records) - len(found), left_out)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,23 @@ import orjson
 from germane.arrays import Integers, Words
 from germane.errors import InputError
 from germane.index.columns import ColumnsWriter
-from germane.index.inversion_kernels import invert, sort_lists
 from germane.index.lists import pieces_of
 from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import MAX_DOCUMENT, StoredWriter
-from germane.index.string_kernels import drop_equal
 from germane.index.strings import Packed, choose_packed, join_packed, pack_strings, sort_packed
+from germane.lazy import LazyModule
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
-from germane.text.kernels import count_terms
 from germane.types import Document, FieldValue, text_of
+
+if TYPE_CHECKING:
+    from germane.index import inversion_kernels, string_kernels
+    from germane.text import kernels as text_kernels
+else:
+    inversion_kernels = LazyModule("germane.index.inversion_kernels")
+    string_kernels = LazyModule("germane.index.string_kernels")
+    text_kernels = LazyModule("germane.text.kernels")
+
 
 BATCH_CHARACTERS = 1 << 20
 BYTES_PER_POSTING = 16
@@ -184,7 +191,7 @@ class SegmentBuilder:
             more = np.full(self._bulk.n_terms, -1, np.int64)
             self._places = np.concatenate([self._places, more])
         (terms, counts, order), own_ends = np.empty((3, len(ids)), np.uint32), np.empty(len(ends), np.int64)
-        n = count_terms(ids, ends, self._held, self._places, terms, counts, own_ends, order)
+        n = text_kernels.count_terms(ids, ends, self._held, self._places, terms, counts, own_ends, order)
         self._batches.append(_Batch(terms[:n].copy(), counts[:n].copy(), own_ends))
         if self._positions:
             from germane.index.sequence_kernels import pack_sequences  # a search does without it
@@ -239,7 +246,7 @@ class SegmentBuilder:
         del postings
         tokens, commonest, form_counts = self._bulk.packed_surfaces()
         forms = commonest[order]
-        drop_equal(*terms, *tokens, order, forms)
+        string_kernels.drop_equal(*terms, *tokens, order, forms)
         segment.dictionary(choose_packed(terms, order), choose_packed(tokens, forms), form_counts[order])
         self._batches.reverse()
         while self._batches:  # given up on the way
@@ -255,7 +262,7 @@ class SegmentBuilder:
         places = np.empty(256, np.int64)
         for i, batch in enumerate(self._batches):
             moved = np.empty(len(batch.terms), np.uint32)
-            sort_lists(*batch, moved, rank, len(order), keys, spare, places)
+            inversion_kernels.sort_lists(*batch, moved, rank, len(order), keys, spare, places)
             if self._positions:
                 from germane.index.sequence_kernels import renumber_sequences
 
@@ -266,7 +273,7 @@ class SegmentBuilder:
         at, first = starts[:-1].copy(), 0
         postings = np.empty(self._held, np.uint64)
         for batch in self._batches:
-            invert(*batch, first, at, postings)
+            inversion_kernels.invert(*batch, first, at, postings)
             first += len(batch.ends)
         return postings
 

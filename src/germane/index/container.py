@@ -34,6 +34,8 @@ ALIGNMENT = 64
 PIECE = 1 << 14
 FEW = 64
 """So many ranges are looked at without NumPy."""
+SOON_WHOLE = 1024
+"""A section of so many pieces, 16 MiB, is verified whole when it is read for the second time: then once and for all."""
 _HEADER = struct.Struct("<8sII")
 _TRAILER = struct.Struct("<QII8s")
 
@@ -290,20 +292,22 @@ class Container:
         if self.verified(name):
             return
         section = self._sections[name]
-        width, n = section.dtype.itemsize, len(section.right)
-        first = begins.astype(np.int64) * width // section.step
-        behind = (ends.astype(np.int64) * width + (section.step - 1)) // section.step
+        width, n, step = section.dtype.itemsize, len(section.right), section.step
+        if n <= SOON_WHOLE and 1 in section.right:
+            self._verify_pieces(name, range(n))
+        elif len(begins) <= FEW:
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+                self._verify_pieces(name, range(begin * width // step, (end * width + step - 1) // step))
+        else:
+            self._verify_many(name, begins, ends)
+
+    def _verify_many(self, name: str, begins: npt.NDArray[np.integer], ends: npt.NDArray[np.integer]) -> None:
+        section = self._sections[name]
+        width, n, step = section.dtype.itemsize, len(section.right), section.step
+        first = begins.astype(np.int64) * width // step
+        behind = (ends.astype(np.int64) * width + (step - 1)) // step
         right = np.frombuffer(section.right, np.uint8)
-        if (
-            len(begins)
-            and right[np.minimum(first, n - 1)].all()
-            and right[behind - 1].all()
-            and (behind - first).max() < 3
-        ):
-            return
-        if len(begins) <= FEW:
-            for begin, end in zip(first.tolist(), behind.tolist(), strict=True):
-                self._verify_pieces(name, range(begin, end))
+        if right[np.minimum(first, n - 1)].all() and right[behind - 1].all() and (behind - first).max() < 3:
             return
         covered = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(behind, minlength=n + 1))[:n] > 0
         self._verify_pieces(name, np.flatnonzero(covered).tolist())

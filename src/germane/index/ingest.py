@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from germane.arrays import Integers
 from germane.errors import ParameterError
-from germane.index import string_kernels
 from germane.index.builder import SegmentBuilder
 from germane.index.deletions import no_deletions
 from germane.index.durable import remove_quietly
@@ -27,9 +26,16 @@ from germane.index.manifest import SegmentEntry
 from germane.index.merge import merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment
+from germane.lazy import LazyModule
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document
+
+if TYPE_CHECKING:
+    from germane.index import string_kernels
+else:
+    string_kernels = LazyModule("germane.index.string_kernels")
+
 
 DEFAULT_MEMORY = 128 << 20
 MIN_MEMORY = 32 << 20

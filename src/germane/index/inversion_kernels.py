@@ -1,8 +1,9 @@
 """Numba kernels that turn lists of documents into lists of terms and back, by counting sorts."""
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from germane.jit import njit
 from germane.text.instructions import fetch
 
 AHEAD = 24

@@ -1,9 +1,9 @@
 """Numba kernels of the index: forward lists, joining of lists."""
 
 import numpy as np
-from numba import njit
 
 from germane.index.block_kernels import bits_needed, decode_list, unpack_short, words_needed
+from germane.jit import njit
 
 
 @njit(cache=True, nogil=True)

@@ -1,14 +1,22 @@
 """Writing of posting lists and forward lists, in pieces, so that neither has to fit in memory."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers, Words
 from germane.errors import StorageError
-from germane.index import block_kernels, kernels
 from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks, length_codes
 from germane.index.container import Container, ContainerWriter
-from germane.index.inversion_kernels import transpose
+from germane.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from germane.index import block_kernels, inversion_kernels, kernels
+else:
+    block_kernels, inversion_kernels, kernels = (
+        LazyModule(f"germane.index.{name}") for name in ("block_kernels", "inversion_kernels", "kernels")
+    )
 
 PIECE = 1 << 20
 """Postings encoded at a time (about 12 MB of buffers)."""
@@ -77,7 +85,7 @@ def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tup
     """Posting lists turned round: for each document its terms, ascending, and their counts."""
     doc_starts = np.zeros(n_docs + 1, np.int64)
     terms, term_counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
-    transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts)
+    inversion_kernels.transpose(starts, docs, counts, n_docs, doc_starts, terms, term_counts)
     return doc_starts, terms, term_counts
 
 

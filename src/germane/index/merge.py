@@ -9,13 +9,12 @@ sorted when it is renumbered. Lists are joined piece by piece; memory does not g
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers, Words
-from germane.index import kernels
 from germane.index.blocks import BLOCK
 from germane.index.columns import ColumnsWriter
 from germane.index.lists import pieces_of
@@ -24,8 +23,15 @@ from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
 from germane.index.strings import Packed, choose_packed, join_packed, sort_packed
+from germane.lazy import LazyModule
 from germane.text import Analyzer
 from germane.text.word_table import WordTable
+
+if TYPE_CHECKING:
+    from germane.index import kernels
+else:
+    kernels = LazyModule("germane.index.kernels")
+
 
 FANOUT = 8
 MOSTLY_DELETED = 0.5

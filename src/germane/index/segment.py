@@ -15,13 +15,13 @@ import weakref
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.index import block_kernels, kernels, string_kernels, verify
+from germane.index import verify
 from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, length_codes
 from germane.index.columns import Column, read_column
 from germane.index.container import Container, Identity
@@ -30,6 +30,15 @@ from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
 from germane.index.strings import FEW, Packed, decoded, find_packed, string_at, unpack_strings
+from germane.index.unpacking import is_early, unpack_list
+from germane.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from germane.index import block_kernels, kernels, string_kernels
+else:
+    block_kernels, kernels, string_kernels = (
+        LazyModule(f"germane.index.{name}") for name in ("block_kernels", "kernels", "string_kernels")
+    )
 
 _IDENTITY = np.empty(0, np.uint32)
 
@@ -256,10 +265,12 @@ class Segment:
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""
         self.verify_lists((term,))
-        df = int(self.df[term])
+        first, df = int(self.first_block[term]), int(self.df[term])
+        if is_early(1):
+            return unpack_list(self.blocks, first, df)
         room = -(-df // BLOCK) * BLOCK
         docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
-        block_kernels.decode_list(*self.blocks, int(self.first_block[term]), df, docs, counts)
+        block_kernels.decode_list(*self.blocks, first, df, docs, counts)
         return docs[:df], counts[:df]
 
     # -- documents -----------------------------------------------------------------------------------------------
@@ -386,6 +397,10 @@ class Segment:
         offsets = self._ids[1]
         self.container.verify("id_bytes", offsets[docs], offsets[docs + 1])
         return self._decoded(self._ids, docs)
+
+    def all_ids(self) -> list[str]:
+        """All ids, by document number; read without a kernel."""
+        return [self._text(doc_id) for doc_id in self.all_strings("id")]
 
     @cached_property
     def _ids(self) -> Packed:

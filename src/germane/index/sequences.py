@@ -54,29 +54,35 @@ class TextFields(NamedTuple):
 # -- phrases -----------------------------------------------------------------------------------------------------------
 
 
-def documents_with_phrase(segment: Segment, term_numbers: Sequence[int], slop: int, texts: TextFields) -> Integers:
-    """The documents, ascending, that hold the terms as a phrase with so many moves; deleted ones included."""
-    return _with_phrase(segment, term_numbers, slop, _ANY_FIELD, texts, texts)
-
-
-def documents_with_phrase_in_field(
-    segment: Segment, term_numbers: Sequence[int], slop: int, field: str, texts: TextFields
+def documents_with_phrase(
+    segment: Segment, term_numbers: Sequence[int], slop: int, texts: TextFields, field: str | None = None
 ) -> Integers:
-    """The documents, ascending, that hold the terms as a phrase in this field; deleted ones included."""
-    return _with_phrase(segment, term_numbers, slop, _field_number(field, texts), texts, texts._replace(names=(field,)))
+    """The documents, ascending, that hold the terms as a phrase with so many moves; with `field`, there.
+
+    Deleted ones included.
+    """
+    return phrase_among(segment, documents_with_all(segment, term_numbers), term_numbers, slop, texts, field)
 
 
-def _with_phrase(
-    segment: Segment, term_numbers: Sequence[int], slop: int, field: int, texts: TextFields, asked: TextFields
+def phrase_among(
+    segment: Segment,
+    candidates: Integers,
+    term_numbers: Sequence[int],
+    slop: int,
+    texts: TextFields,
+    field: str | None = None,
 ) -> Integers:
+    """Those of some documents, ascending, each of which holds all the terms, that hold them as a phrase."""
     if len(term_numbers) > MAX_TERMS:
         raise ParameterError(f"a phrase has at most {MAX_TERMS} words, not {len(term_numbers)}")
-    candidates = documents_with_all(segment, term_numbers)
-    if len(term_numbers) == 1 and field == _ANY_FIELD:
+    if len(term_numbers) == 1 and field is None:
         return candidates
+    number, asked = _ANY_FIELD, texts
+    if field is not None:
+        number, asked = _field_number(field, texts), texts._replace(names=(field,))
     known, doubtful = _known_and_unknown(segment, candidates, texts)
     if len(known):
-        known = known[_hold_phrase(segment, known, term_numbers, slop, field)]
+        known = known[_hold_phrase(segment, known, term_numbers, slop, number)]
         if len(segment.several_values) and len(term_numbers) > 1:
             several = np.isin(known, segment.several_values)
             known, doubtful = known[~several], np.sort(np.concatenate([known[several], doubtful]))

@@ -1,7 +1,7 @@
 """What a reader sees: the segments of one commit, unchanged for as long as it looks at them."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from germane.index.container import identity_of
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
+from germane.types import Document
 
 TERM_CACHE = 1 << 17
 
@@ -192,6 +193,21 @@ class Snapshot:
         if place is None:
             raise UnknownDocumentError(f"no document with id '{doc_id}' in {self.folder}")
         return place
+
+    def document(self, doc_id: str) -> Document:
+        """The live document with this id, as it was added."""
+        place = self.place_of(doc_id)
+        return Document(doc_id, self.segments[place.segment].segment.stored.fields(place.doc))
+
+    def documents(self) -> Iterator[Document]:
+        """All live documents, segment by segment."""
+        for live in self.segments:
+            rows = zip(
+                live.segment.all_ids(), live.deletions.deleted.tolist(), live.segment.stored.all_fields(), strict=True
+            )
+            for doc_id, deleted, fields in rows:
+                if not deleted:
+                    yield Document(doc_id, fields)
 
     def live_ids(self) -> list[str]:
         """The ids of all live documents, sorted."""

@@ -1,7 +1,8 @@
 """Numba kernels of packed strings (`index.strings`): finding, sorting and copying without a Python object for each."""
 
 import numpy as np
-from numba import njit
+
+from germane.jit import njit
 
 PREFIX = 8
 

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.index import string_kernels
+from germane.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from germane.index import string_kernels
+else:
+    string_kernels = LazyModule("germane.index.string_kernels")
 
 Packed: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.integer]]
 """String i is `data[offsets[i]:offsets[i + 1]]`."""

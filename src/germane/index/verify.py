@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from germane.arrays import AnyArray, Integers
-from germane.index import verify_kernels
 from germane.index.blocks import BLOCK, PADDING, STORED
 from germane.index.columns import Column, NumericColumn
 from germane.index.sections import SECTIONS
+from germane.index.unpacking import is_early, list_is_sound
+from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
+    from germane.index import verify_kernels
     from germane.index.segment import Segment
+else:
+    verify_kernels = LazyModule("germane.index.verify_kernels")
 
 SegmentRule = Callable[["Segment"], str | None]
 WIDEST = 32
@@ -198,6 +202,8 @@ def lists_problem(segment: "Segment", terms: Integers) -> str | None:
     at, n = table["at"], len(table)
     ends = np.where(behind < n, at[np.minimum(behind, n - 1)], segment.n_words)
     segment.container.verify("words", at[first], ends)
+    if is_early(len(terms)):
+        return next((_bad_list(term) for term in terms.tolist() if not _is_sound(segment, term)), None)
     bad = verify_kernels.first_bad_list(
         words,
         table,
@@ -209,7 +215,16 @@ def lists_problem(segment: "Segment", terms: Integers) -> str | None:
         terms,
         *np.empty((2, BLOCK), np.uint32),
     )
-    return None if bad < 0 else f"the posting list of term {bad} is damaged"
+    return None if bad < 0 else _bad_list(bad)
+
+
+def _bad_list(term: int) -> str:
+    return f"the posting list of term {term} is damaged"
+
+
+def _is_sound(segment: "Segment", term: int) -> bool:
+    first, df, cf = (int(own[term]) for own in (segment.first_block, segment.df, segment.cf))
+    return list_is_sound(segment.blocks, first, df, cf, segment.length_codes, segment.doc_len)
 
 
 def dictionary_problem(segment: "Segment") -> str | None:

@@ -23,7 +23,8 @@ The decoders stop before a message that is not all there, and never look beyond 
 """
 
 import numpy as np
-from numba import njit
+
+from germane.jit import njit
 
 MAX_MESSAGE = 2**31 - 1
 """Protobuf's own limit."""

@@ -10,10 +10,8 @@ from germane.index.blocks import NO_LENGTH, TF_CAP
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
-from germane.rank.records import HISTOGRAM, Asked, Extremes, Lists, Query
+from germane.rank.records import FINE_BITS, HISTOGRAM, Asked, Extremes, Lists, Query
 
-FINE_BITS = 11
-"""Maxima of documents' values are kept in windows of 2^11 documents, the smallest that are used."""
 ENDLESS = 4294967295.0
 """Stands for a count that the block table does not tell."""
 

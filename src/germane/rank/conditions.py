@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -14,7 +15,6 @@ from germane.index.sequences import (
     documents_with_all,
     documents_with_any,
     documents_with_phrase,
-    documents_with_phrase_in_field,
     documents_with_terms_in_field,
 )
 from germane.rank.filters import FieldFilter, StartsWith
@@ -64,6 +64,7 @@ Condition: TypeAlias = FieldFilter | StartsWith | HoldsAny | Phrase | And | Or |
 _KINDS = {kind.__name__: kind for kind in (FieldFilter, StartsWith, HoldsAny, Phrase, And, Or, Not)}
 
 
+@lru_cache(maxsize=1 << 14)
 def holds(term: str) -> HoldsAny:
     """Documents that hold this term."""
     return HoldsAny((term,))
@@ -120,10 +121,7 @@ def _holding_any(segment: Segment, terms: tuple[str, ...], field: str | None, te
 def _holding_phrase(
     segment: Segment, terms: tuple[str, ...], slop: int, field: str | None, texts: TextFields
 ) -> Integers:
-    numbers = segment.find_terms(terms).tolist()
-    if field is None:
-        return documents_with_phrase(segment, numbers, slop, texts)
-    return documents_with_phrase_in_field(segment, numbers, slop, field, texts)
+    return documents_with_phrase(segment, segment.find_terms(terms).tolist(), slop, texts, field)
 
 
 def _all_of(parts: Sequence[Condition], segment: Segment, texts: TextFields) -> BoolArray:

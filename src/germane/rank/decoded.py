@@ -1,12 +1,11 @@
 """Posting lists that are kept unpacked in memory, so that a query's terms are only unpacked once.
 
-A posting takes three bytes, or four where saturations are kept beside the counts. Lists are kept from the second search
-of a segment on, and never dropped one by one: when there is no more room they are all forgotten, and those in use come
-back.
+A posting takes three bytes, or four where saturations are kept beside the counts. Lists are never dropped one by one:
+when there is no more room they are all forgotten, and those in use come back.
 """
 
 import threading
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,12 +13,16 @@ import numpy as np
 from germane.arrays import Integers
 from germane.index.blocks import BLOCK
 from germane.index.segment import Segment
+from germane.lazy import LazyModule
 from germane.lm.parameters import whole
-from germane.rank import decoded_kernels
-from germane.rank.decoded_kernels import CHUNK, CODES
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
-from germane.rank.records import Decoded, Lists
+from germane.rank.records import CHUNK, CODES, Decoded, Lists
+
+if TYPE_CHECKING:
+    from germane.rank import decoded_kernels
+else:
+    decoded_kernels = LazyModule("germane.rank.decoded_kernels")
 
 LEAST_DOCS = 1024
 """The lists of a smaller segment are not worth keeping."""
@@ -118,10 +121,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
         return None
     coding = Coding.of(plan)
     with _lock:
-        kept = _kept.get(segment)
-        if kept is None:  # a process that asks once has its answer sooner without
-            _kept[segment] = []
-            return None
+        kept = _kept.setdefault(segment, [])
         for lists in kept:
             inflation = 1.0 if lists.coding == coding else coding.inflation(lists.coding)
             if inflation <= TOLERANCE:
@@ -131,7 +131,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
             lists, inflation = DecodedLists(segment, coding), 1.0
             kept.append(lists)
         rows = lists.row_of[numbers]
-        if rows.min() < 0:
+        if -1 in rows.tolist():
             missing = numbers[rows < 0]
             wanted = int(segment.df[missing].sum()) * lists.a_posting + len(missing) * lists.a_list
             if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > _room:

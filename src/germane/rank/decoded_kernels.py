@@ -21,12 +21,9 @@ from germane.jit import inner, kernel
 from germane.rank.impact_kernels import impact, score_of
 from germane.rank.kernels import arrange, forget, rise, take
 from germane.rank.kinds import SATURATION
-from germane.rank.records import HISTOGRAM, Asked, Decoded, Documents, Lists, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, CODES, HISTOGRAM, Asked, Decoded, Documents, Lists, Sums
 from germane.rank.simd import LANES, lowest_bit, reach_mask
 
-CHUNK_BITS = 16
-CHUNK = 1 << CHUNK_BITS
-CODES = 256
 ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
 ASKING = 16
@@ -376,15 +373,10 @@ def score(docs, decoded, terms, m, sums):
         a = b
 
 
-@kernel
-def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
-    """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
-
-    First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
-    the largest norm and prior, and the factor by which kept saturations may be wrong.
-    """
-    asked, docs, decoded, sums = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums)
-    m, prior = model[0], extremes[1]
+@inner
+def start(asked, extremes, decoded, rows, terms, m, sums):
+    """Prepare a search: the records, the highest score there can be, an empty histogram of bounds."""
+    prior = extremes[1]
     rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
     m.norm, m.flat = extremes[0], m.constant + m.mass * m.top + prior
     total = m.norm * m.unit * ROOM_IN_UNITS
@@ -396,12 +388,35 @@ def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     m.slack = m.norm * rough + 1e-12 * magnitude
     for place in range(len(sums.histogram)):
         sums.histogram[place] = 0
-    for chunk in range(decoded.begins.shape[1] - 1):
-        if m.found + CHUNK > len(sums.results):
-            forget(sums.results, m)
-            if m.found + CHUNK > len(sums.results):
-                return -1
-        visit(docs, decoded, terms, m, sums, chunk)
+
+
+@inner
+def make_room(m, sums):
+    """Whether the results of one more chunk fit, after those below the threshold are forgotten if need be."""
+    if m.found + CHUNK > len(sums.results):
+        forget(sums.results, m)
+    return m.found + CHUNK <= len(sums.results)
+
+
+@inner
+def finish(docs, decoded, terms, m, sums):
+    """Score what was collected, and put the best k in the total order into `best`. How many."""
     forget(sums.results, m)
     score(docs, decoded, terms, m, sums)
     return arrange(sums.results, m.found, m.k, sums.id_rank, sums.histogram, sums.best)
+
+
+@kernel
+def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
+    """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
+
+    First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
+    the largest norm and prior, and the factor by which kept saturations may be wrong.
+    """
+    asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
+    start(asked, extremes, decoded, rows, terms, m, sums)
+    for chunk in range(decoded.begins.shape[1] - 1):
+        if not make_room(m, sums):
+            return -1
+        visit(docs, decoded, terms, m, sums, chunk)
+    return finish(docs, decoded, terms, m, sums)

@@ -1,7 +1,7 @@
 """The terms of a collection that a prefix or a misspelt word stands for."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,12 @@ import numpy.typing as npt
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.index.strings import string_at
-from germane.rank import suggest_kernels
+from germane.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from germane.rank import suggest_kernels
+else:
+    suggest_kernels = LazyModule("germane.rank.suggest_kernels")
 
 Numbers = npt.NDArray[np.int64]
 

@@ -83,11 +83,15 @@ class Plan(NamedTuple):
         statistics, so that a score is the same to the last bit everywhere. No `scale`: the impacts have none. `rest`:
         the numbers that belong to no term.
         """
-        places = [-own / math.sqrt(df) for own, (_, _, df, _) in zip(strength, terms, strict=True)]
         scales = repeat(0.0, len(terms)) if scale is None else scale
-        rows = sorted(zip(places, terms, weight, scales, strict=True))  # a query holds each term once
-        _, in_order, weights, scales = zip(*rows, strict=True)
-        return cls(kind, in_order, np.array(weights), np.array(scales), **rest)  # type: ignore[arg-type]
+        rows = [
+            (-own / math.sqrt(term[2]), term, each, by)
+            for own, term, each, by in zip(strength, terms, weight, scales, strict=True)
+        ]
+        rows.sort()  # a query holds each term once
+        in_order = tuple([term for _, term, _, _ in rows])
+        weights, by = np.array([each for _, _, each, _ in rows]), np.array([by for _, _, _, by in rows])
+        return cls(kind, in_order, weights, by, **rest)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

@@ -20,11 +20,12 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Collection as Names
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple, Protocol, TypeAlias
 
 from germane.errors import QueryError
 from germane.index.snapshot import Snapshot
-from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, true_without
+from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
 from germane.rank.expansion import Terms, Vocabulary
 from germane.rank.filters import FieldFilter, StartsWith, parse_filter
 from germane.rank.grammar import (
@@ -53,6 +54,8 @@ _SPECIAL = re.compile(r"""["“()*~^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?
 """Without any of these a query is a list of words."""
 _CONJUNCTION = re.compile(r"(?!AND |OR |NOT )\w+(?: AND (?!(?:AND|OR|NOT)(?: |$))\w+)+")
 """Plain words with AND between them."""
+_PHRASE = re.compile(r'"(\w+(?: \w+)+)"')
+"""Plain words in quotation marks, and nothing else."""
 _WEIGHTED = re.compile(r"(?:(?!(?:AND|OR|NOT)(?: |$))\w+(?:\^\d+(?:\.\d+)?(?:e-?\d+)?)?(?: |$))+")
 """Words, each with a weight or none: what a program writes."""
 _STAR = re.compile(r"[^\W\d_]\*|\*[^\W\d_]")
@@ -121,23 +124,28 @@ class ParsedQuery:
 
 def plain(text: str, analyzer: Analyzer) -> ParsedQuery:
     """A text as a query: every term weighs as often as it occurs (the empirical topic model times |Q|)."""
+    return ParsedQuery(_counted(analyzer.terms(text)))
+
+
+def _counted(terms: Iterable[str]) -> dict[str, float]:
+    """How often each term is there."""
     weights: dict[str, float] = {}
-    for term in analyzer.terms(text):
+    for term in terms:
         weights[term] = weights.get(term, 0.0) + 1.0
-    return ParsedQuery(weights)
+    return weights
 
 
 def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED) -> ParsedQuery:
     """Read a query."""
     if _SPECIAL.search(text) is None:
-        weights: dict[str, float] = {}
-        terms_of, words = _remembering(analyzer), text.split()
-        for word in words:
-            for term in terms_of(word):
-                weights[term] = weights.get(term, 0.0) + 1.0
-        return ParsedQuery(weights, words=tuple(words))
+        words = text.split()
+        return ParsedQuery(_counted(chain.from_iterable(map(_remembering(analyzer), words))), words=tuple(words))
     if _CONJUNCTION.fullmatch(text) is not None:
         return _conjunction(text.split(" AND "), _remembering(analyzer))
+    if (phrase := _PHRASE.fullmatch(text)) is not None:
+        terms = _remembering(analyzer)(phrase[1])
+        if len(terms) > 1:
+            return ParsedQuery(_counted(terms), Phrase(tuple(terms)), words=(phrase[1],))
     if _WEIGHTED.fullmatch(text) is not None:
         found = _weighted(text.split(), _remembering(analyzer))
         if found is not None:
@@ -147,11 +155,8 @@ def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED)
 
 def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery:
     """What `_Reader` makes of plain words with AND between them, without a tree."""
-    weights: dict[str, float] = {}
-    for word in words:
-        for term in terms_of(word):
-            weights[term] = weights.get(term, 0.0) + 1.0
-    condition = both(HoldsAny((term,)) for term in weights) if len(weights) > 1 else None
+    weights = _counted(chain.from_iterable(map(terms_of, words)))
+    condition = And(tuple(map(holds, weights))) if len(weights) > 1 else None
     return ParsedQuery(weights, condition, words=tuple(words))
 
 

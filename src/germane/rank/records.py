@@ -14,6 +14,14 @@ from germane.index.blocks import BLOCK, TF_CAP
 HISTOGRAM = 2048
 """Classes of scores between the lowest of interest and the highest possible; see `rank.kernels.scan`."""
 
+FINE_BITS = 11
+"""Maxima of documents' values are kept in windows of 2^11 documents, the smallest that are used."""
+CHUNK_BITS = 16
+CHUNK = 1 << CHUNK_BITS
+"""Documents whose places in a decoded list take two bytes."""
+CODES = 256
+"""Counts, or saturations, that a decoded list tells apart."""
+
 TERM = np.dtype(
     [
         ("first", np.int64),

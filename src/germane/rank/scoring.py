@@ -6,6 +6,7 @@ A searcher says what to score (`TermArrays`, `DocumentValues`, a mask); how the 
 import math
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,23 +14,17 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.segment import Segment
-from germane.rank import (
-    bound_kernels,
-    conjunction_kernels,
-    decoded_kernels,
-    document_kernels,
-    forward_kernels,
-    kernels,
-)
+from germane.lazy import LazyModule
+from germane.rank import plainly
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
-from germane.rank.bound_kernels import FINE_BITS
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
-from germane.rank.decoded_kernels import CHUNK
 from germane.rank.plan import Plan
 from germane.rank.records import (
     CANDIDATE,
     CELL,
+    CHUNK,
     DECODED_TERM,
+    FINE_BITS,
     HISTOGRAM,
     MODEL,
     RESULT,
@@ -44,6 +39,23 @@ from germane.rank.records import (
     Sums,
     Work,
 )
+
+if TYPE_CHECKING:
+    from germane.rank import (
+        bound_kernels,
+        conjunction_kernels,
+        decoded_conjunction_kernels,
+        decoded_kernels,
+        document_kernels,
+        forward_kernels,
+        kernels,
+    )
+else:
+    bound_kernels, conjunction_kernels, decoded_conjunction_kernels, decoded_kernels, document_kernels = (
+        LazyModule(f"germane.rank.{name}_kernels")
+        for name in ("bound", "conjunction", "decoded_conjunction", "decoded", "document")
+    )
+    forward_kernels, kernels = LazyModule("germane.rank.forward_kernels"), LazyModule("germane.rank.kernels")
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
@@ -197,11 +209,10 @@ def top_k(
     `threshold`: a score that k documents elsewhere reach already. There is at least one term. Documents that hold none
     of them are never found.
     """
+    if prune and plainly.suits(segment, terms):
+        return plainly.top_k(segment, terms, values, mask, k, threshold)
     plan, n_terms, n_docs = terms.plan, len(terms.numbers), segment.n_docs
-    mass = plan.mass
-    if mass < 0.0 and len(values.background.values):  # the kernel bounds mass · value by the value's maximum
-        mass = -mass
-        values = values._replace(background=with_maxima(-values.background.values, segment.length_codes))
+    mass, values = _with_positive_mass(segment, plan, values)
     k = min(k, n_docs)
     found = decoded_lists(segment, plan, terms.numbers) if prune else None
     if found is not None:
@@ -230,6 +241,13 @@ def top_k(
         _start_anew(query.model, work, scores, docs)
 
 
+def _with_positive_mass(segment: Segment, plan: Plan, values: DocumentValues) -> tuple[float, DocumentValues]:
+    """The plan's mass and what it multiplies, so that mass · value is bounded by the value's maximum."""
+    if plan.mass < 0.0 and len(values.background.values):
+        return -plan.mass, values._replace(background=with_maxima(-values.background.values, segment.length_codes))
+    return plan.mass, values
+
+
 def _top_k_decoded(
     segment: Segment,
     terms: TermArrays,
@@ -239,15 +257,19 @@ def _top_k_decoded(
     threshold: float,
     mass: float,
     found: Found,
+    required: Sequence[int] = (),
 ) -> tuple[Floats, Integers] | None:
-    """What `top_k` gives, over decoded lists; None if more documents may be among the best than there is room for."""
+    """What `top_k` gives, over decoded lists; None if more documents may be among the best than there is room for.
+
+    `required`: terms, by their place in the query and rarest first, that a document must hold.
+    """
     plan = terms.plan
     query_terms, sums = _memory.reserve_decoded(len(terms.numbers), 2 * CHUNK + 4 * k)
     background = values.background
     typical = plan.constant + mass * background.typical + values.prior.typical
     top = float(background.by_length[0]) if len(background.by_length) else 0.0
     asked = tuple(_asked(terms, mass, threshold, 0, k, top, 1, typical))
-    n = decoded_kernels.top_k(
+    given = (
         asked,
         tuple(_documents(segment, plan, values, mask)),
         (values.norm.highest if len(values.norm.values) else 1.0, values.prior.highest, found.inflation),
@@ -257,6 +279,11 @@ def _top_k_decoded(
         _memory.query.model,
         (*sums[:-1], segment.id_rank),
     )
+    if required:
+        others = [place for place in range(len(terms.numbers)) if place not in required]
+        n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
+    else:
+        n = decoded_kernels.top_k(*given)
     return None if n < 0 else (sums.best["score"][:n].copy(), sums.best["doc"][:n].copy())
 
 
@@ -281,7 +308,7 @@ def top_k_with_all(
     values: DocumentValues,
     mask: Mask,
     k: int,
-    required: Integers,
+    required: Sequence[int],
     *,
     wordless: bool = False,
 ) -> tuple[Floats, Integers]:
@@ -289,11 +316,24 @@ def top_k_with_all(
 
     `wordless`: those that hold none of the weighted terms too. Only documents that hold all are scored, and those all.
     """
-    segment.verify_lists(required.tolist())
-    rarest_first = required[np.argsort(segment.df[required], kind="stable")]
+    segment.verify_lists(required)
+    if plainly.suits(segment, terms):
+        return plainly.top_k(segment, terms, values, mask, k, required=required, wordless=wordless)
+    rarest_first = sorted(required, key=lambda number: (int(segment.df[number]), number))
+    place_of = {number: place for place, number in enumerate(terms.numbers.tolist())}
+    places = [place_of.get(number, -1) for number in rarest_first]
+    if not wordless and -1 not in places:
+        decoded = decoded_lists(segment, terms.plan, terms.numbers)
+        if decoded is not None:
+            mass, values = _with_positive_mass(segment, terms.plan, values)
+            best = _top_k_decoded(segment, terms, values, mask, min(k, segment.n_docs), -np.inf, mass, decoded, places)
+            if best is not None:
+                return best
     (words, table), lists, marks = segment.blocks, tuple(_lists(segment)), _memory.zeros(segment.n_docs)
     room, docs, counts = np.empty(int(segment.df[rarest_first[0]]), np.int64), *np.empty((2, BLOCK), np.uint32)
-    n = conjunction_kernels.documents_with_all(words, table, lists, rarest_first, mask, docs, counts, marks, room)
+    n = conjunction_kernels.documents_with_all(
+        words, table, lists, np.array(rarest_first), mask, docs, counts, marks, room
+    )
     found, scores = room[:n], np.empty(n)
     query, _ = _memory.reserve(len(terms.numbers), 0, 0, 0)
     asked = tuple(_asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0))

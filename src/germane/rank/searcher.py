@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +11,21 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.container import Identity
-from germane.index.sequences import TextFields, documents_with_any
+from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
-from germane.rank import document_kernels
+from germane.lazy import LazyModule
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
-from germane.rank.conditions import Condition, is_word, mask_of
+from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.models import Documents, RankingModel, word_weights
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.statistics import CollectionStatistics
+
+if TYPE_CHECKING:
+    from germane.rank import document_kernels
+else:
+    document_kernels = LazyModule("germane.rank.document_kernels")
 
 
 class Hits(NamedTuple):
@@ -54,6 +59,8 @@ PartsMemory = dict[tuple[Identity, RankingModel, str], DocumentParts]
 REMEMBERED = 256
 REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
+FIRST_LOOK, FURTHER_LOOK = 64, 8
+"""How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
 HINT_MARGIN = 1e-12
 """Sums in another order may differ by so much of their value."""
 
@@ -184,11 +191,10 @@ class Searcher:
             scores = self._scores_of(hint, terms, values)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
-        required = [part.terms[0] for part in filters if is_word(part)] if prune else []
-        rest = [part for part in filters if not is_word(part)] if required else filters
+        required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
         for i in range(len(self.snapshot.segments)):
             if required:
-                found = self._best_with_all(i, required, rest, terms[i], values[i], k, wordless=wordless)
+                found = self._best_with_all(i, required, phrases, rest, terms[i], values[i], k, wordless=wordless)
             else:
                 found = self._best_with_any(i, rest, terms[i], values[i], k, threshold, prune=prune, wordless=wordless)
             results.append(found)
@@ -227,6 +233,7 @@ class Searcher:
         self,
         i: int,
         required: Sequence[str],
+        phrases: Sequence[Phrase],
         filters: Sequence[Condition],
         terms: TermArrays,
         values: DocumentValues,
@@ -234,12 +241,27 @@ class Searcher:
         *,
         wordless: bool,
     ) -> tuple[Floats, Integers]:
-        """The best k documents of a segment that hold all the required terms."""
+        """The best k documents of a segment that hold all the required terms, and the phrases.
+
+        Of the best that hold the terms those with the phrases are chosen; ever more are looked at, until k are found.
+        """
         segment = self.snapshot.segments[i].segment
-        numbers = segment.find_terms(required)
-        if numbers.min() < 0:
+        numbers = [own[i] for _, _, own in self.snapshot.term_stats(required)]
+        if -1 in numbers:
             return NOTHING, np.empty(0, np.int64)
-        return top_k_with_all(segment, terms, values, self.mask(i, filters), k, numbers, wordless=wordless)
+        mask, n = self.mask(i, filters), FIRST_LOOK + FURTHER_LOOK * k if phrases else k
+        while True:
+            scores, docs = top_k_with_all(segment, terms, values, mask, n, numbers, wordless=wordless)
+            if not phrases:
+                return scores, docs
+            found = np.sort(docs)
+            for phrase in phrases:
+                own = segment.find_terms(phrase.terms).tolist()
+                found = phrase_among(segment, found, own, phrase.slop, self._texts, phrase.field)
+            if len(found) >= k or len(docs) < n:
+                held = _are_among(docs, found)
+                return scores[held][:k], docs[held][:k]
+            n *= FURTHER_LOOK
 
     def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
         """The first k documents that pass all filters, by their priors, then by id."""
@@ -296,9 +318,11 @@ class Searcher:
 
     def _term_arrays(self, plan: Plan) -> list[TermArrays]:
         """For each segment the plan's terms that it holds."""
-        stats = self.snapshot.term_stats([term for term, _, _, _ in plan.terms])
-        numbers = zip(*(numbers for _, _, numbers in stats), strict=True)
-        return [terms_in(live.segment, plan, own) for live, own in zip(self.snapshot.segments, numbers, strict=True)]
+        places = [numbers for _, _, numbers in self.snapshot.term_stats([term for term, _, _, _ in plan.terms])]
+        return [
+            terms_in(live.segment, plan, [numbers[i] for numbers in places])
+            for i, live in enumerate(self.snapshot.segments)
+        ]
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
@@ -361,10 +385,12 @@ class Searcher:
 
     def _in_total_order(self, results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> Hits:
         """Join the segments' results: score descending, then id ascending."""
+        if len(results) == 1:
+            return Hits(results[0][0], np.zeros(len(results[0][1]), np.int64), results[0][1])
         filled = [i for i, (scores, _) in enumerate(results) if len(scores)]
         if len(filled) == 1:
             scores, docs = results[filled[0]]
-            return Hits(scores, np.array(filled).repeat(len(docs)), docs)
+            return Hits(scores, np.full(len(docs), filled[0]), docs)
         rows = [
             (-score, doc_id, i, doc)
             for i in filled
@@ -412,6 +438,32 @@ def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
     if len(memory) >= most:
         memory.clear()
     memory[key] = made
+
+
+def _words_and_phrases(
+    filters: Sequence[Condition],
+) -> tuple[Sequence[str], Sequence[Phrase], Sequence[Condition]]:
+    """The terms that a document must hold, the phrases that it must hold, and the other conditions."""
+    required: dict[str, None] = {}
+    phrases, rest = [], []
+    for part in filters:
+        if is_word(part):
+            required[part.terms[0]] = None
+        elif isinstance(part, Phrase):
+            required.update(dict.fromkeys(part.terms))
+            phrases.append(part)
+        else:
+            rest.append(part)
+    return list(required), phrases, rest
+
+
+def _are_among(docs: Integers, sorted_docs: Integers) -> npt.NDArray[np.bool_]:
+    """Whether each document is one of those; what `np.isin` says, in a tenth of its time."""
+    if not len(sorted_docs):
+        return np.zeros(len(docs), np.bool_)
+    nearest = np.minimum(np.searchsorted(sorted_docs, docs), len(sorted_docs) - 1)
+    among: npt.NDArray[np.bool_] = sorted_docs[nearest] == docs
+    return among
 
 
 def _distinct(segments: Integers) -> list[int]:

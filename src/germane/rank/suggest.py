@@ -5,13 +5,19 @@ two edits. A word the collection knows well is left alone.
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from germane.index.snapshot import Snapshot
+from germane.lazy import LazyModule
 from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
-from germane.rank import suggest_kernels
 from germane.text import Analyzer, tokenize
+
+if TYPE_CHECKING:
+    from germane.rank import suggest_kernels
+else:
+    suggest_kernels = LazyModule("germane.rank.suggest_kernels")
 
 RARE = 3
 """A known word is only replaced if fewer documents hold it than this, and the better word is far commoner."""

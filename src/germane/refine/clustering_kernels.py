@@ -1,10 +1,11 @@
 """Agglomerative clustering, arrays in, arrays out; the plain equivalents are in tests/refine/test_clustering.py."""
 
-import numba
 import numpy as np
 
+from germane.jit import njit
 
-@numba.njit(cache=True)
+
+@njit(cache=True)
 def _nearest(D, alive):
     """The first pair (i, j), i < j, of the smallest D among those alive."""
     best, bi, bj = np.inf, -1, -1
@@ -16,7 +17,7 @@ def _nearest(D, alive):
     return bi, bj
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def farthest_neighbour_merges(D):
     """Merges (i, j), i < j, j into i, of the pair with min over pairs of max over members of D, Refine algorithm 1."""
     n = len(D)
@@ -34,12 +35,12 @@ def farthest_neighbour_merges(D):
     return merges
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _xlogx(a):
     return a * np.log(a) if a > 0 else 0.0
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _index(i, joint, logs, words, n_words):
     """Note the words in use in row i, and their x·log x."""
     n = 0
@@ -51,7 +52,7 @@ def _index(i, joint, logs, words, n_words):
     n_words[i] = n
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _loss(i, j, joint, logs, words, n_words, mass):
     """(p_i + p_j)·JS_π of two rows: h(p_i + p_j) - h(p_i) - h(p_j) - Σ_w [h(a + b) - h(a) - h(b)], h(x) = x·log x.
 
@@ -67,7 +68,7 @@ def _loss(i, j, joint, logs, words, n_words, mass):
     return max(_xlogx(mass[i] + mass[j]) - _xlogx(mass[i]) - _xlogx(mass[j]) - shared, 0.0)
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def information_bottleneck_merges(joint):
     """Merges (i, j), i < j, j into i, that lose the least information, Refine §IV.A; and the rows' JS_π by pair, (14).
 
@@ -106,7 +107,7 @@ def information_bottleneck_merges(joint):
     return merges, divergence
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def cut_merges(merges, n, K):
     """The cluster, 0...K-1 by first member, of each of n rows after n - K merges."""
     parent = np.arange(n)
@@ -126,7 +127,7 @@ def cut_merges(merges, n, K):
     return cluster
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def davies_bouldin_index(D, cluster, K):
     """Refine (12)-(13) on pairwise dissimilarities; `davies_bouldin.davies_bouldin` says how."""
     n = len(D)

@@ -2,19 +2,25 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from germane.arrays import Integers, Words
 from germane.errors import ParameterError
-from germane.text import kernels
+from germane.lazy import LazyModule
 from germane.text.analyzer import Analyzer
 from germane.text.folding import scannable_bytes
 from germane.text.stemming import stemmer
 from germane.text.synonyms import Word
 from germane.text.word_table import WordTable, doubled
+
+if TYPE_CHECKING:
+    from germane.text import kernels
+else:
+    kernels = LazyModule("germane.text.kernels")
+
 
 PackedWords: TypeAlias = tuple[NDArray[np.uint8], Integers]
 """Bytes, and where each word begins in them, with the last one's end."""

@@ -10,6 +10,7 @@ itself.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from unicodedata import category, combining, decomposition
 from unicodedata import normalize as unicode_normalize
 
@@ -17,9 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from germane.arrays import Integers
-from germane.text import kernels
+from germane.lazy import LazyModule
 from germane.text.tokenizer import compatible, is_cjk, replaced, scannable
 from germane.text.word_table import doubled
+
+if TYPE_CHECKING:
+    from germane.text import kernels
+else:
+    kernels = LazyModule("germane.text.kernels")
+
 
 _HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
 _KIRAT_RAI = range(0x16D40, 0x16D80)

@@ -4,8 +4,9 @@ Indices are cast to unsigned where they are used, which spares Numba's test for 
 """
 
 import numpy as np
-from numba import njit, uint32, uint64
+from numba import uint32, uint64
 
+from germane.jit import njit
 from germane.text.instructions import eight
 from germane.text.tokenizer import MAX_TOKEN_BYTES
 

@@ -9,8 +9,9 @@ many places of the memory at once: hashes, then guesses, then comparisons.
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from germane.jit import njit
 from germane.text.instructions import eight, fetch
 
 DONE, GROW_TABLE, GROW_ARENA = range(3)

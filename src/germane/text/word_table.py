@@ -5,13 +5,19 @@ Five bytes a letter are not spent on a Python string for each word: a table of a
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from germane.arrays import Integers, Words
-from germane.text import word_kernels as kernels
+from germane.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from germane.text import word_kernels as kernels
+else:
+    kernels = LazyModule("germane.text.word_kernels")
+
 
 FIRST_WORDS = 1 << 13
 

@@ -47,8 +47,8 @@ def dedupe(
     wanted = options.one_of(json=json, tsv=tsv)
     from germane.data import SkipReport
     from germane.data.duplicates import find_duplicates
+    from germane.data.responses import DedupeResponse
     from germane.data.writing import format_for, write_documents
-    from germane.engine.responses import DedupeResponse
     from germane.types import DEFAULT_FIELDS
 
     for target in filter(None, (to, duplicates)):

@@ -65,7 +65,7 @@ def demo(
 
 def _run(remark: str, command: tuple[str, ...], folder: Path, shown: str) -> None:
     """Show a command as one would type it, and run it."""
-    from germane.cli.app import app
+    from germane.cli.app import program
 
     console = terminal()
     console.print()
@@ -73,6 +73,6 @@ def _run(remark: str, command: tuple[str, ...], folder: Path, shown: str) -> Non
     typed = " ".join(shlex.quote(shown if word == SHOWN else word) for word in ("germane", *command))
     console.print(f"$ {typed}", style="bold green", soft_wrap=True)
     real = {SHOWN: str(folder), SAMPLE: str(sample_path())}
-    code = app([real.get(word, word) for word in command], standalone_mode=False)
+    code = program(command[:1])([real.get(word, word) for word in command], standalone_mode=False)
     if code not in (None, 0, NOTHING_FOUND):
         raise typer.Exit(code)

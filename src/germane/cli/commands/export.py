@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.opening import open_engine
+from germane.cli.opening import open_snapshot
 from germane.cli.progress import watched
 from germane.cli.streams import put_json_line, tell
 from germane.errors import ParameterError
@@ -54,15 +54,15 @@ def export(
     if ciff is not None:
         from germane.index.ciff import export_ciff
 
-        engine = open_engine(folder)
+        snapshot = open_snapshot(folder)
         export_ciff(folder, ciff)
-        tell(f"the index of {len(engine):,} documents is in {ciff}")
+        tell(f"the index of {snapshot.n_docs:,} documents is in {ciff}")
         return
     from germane.data.writing import format_for, write_documents
 
     chosen = format_for(to, format)
-    engine = open_engine(folder)
-    documents = watched(engine.documents(), "exporting", total=len(engine), always=progress)
+    snapshot = open_snapshot(folder)
+    documents = watched(snapshot.documents(), "exporting", total=snapshot.n_docs, always=progress)
     if to is not None:
         count = write_documents(to, documents, chosen)
         tell(f"{count:,} documents are in {to} ({chosen})")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.opening import open_engine
+from germane.cli.opening import open_snapshot
 from germane.cli.streams import put_json, say
 
 
@@ -23,10 +23,10 @@ def show(
     Example: germane show my-index 12345678 10.1000/182 --json
     """
     from germane.data.bibliographic import listed
-    from germane.engine.responses import DocumentResponse
+    from germane.data.responses import DocumentResponse
 
-    engine = open_engine(folder)
-    documents = [engine.document(doc_id) for doc_id in doc_ids]
+    snapshot = open_snapshot(folder)
+    documents = [snapshot.document(doc_id) for doc_id in doc_ids]
     for number, document in enumerate(documents):
         if json:
             put_json(DocumentResponse(document.id, document.fields))

@@ -1,7 +1,8 @@
 """Dual coordinate descent for weighted logistic regression; arrays in, arrays out."""
 
 import numpy as np
-from numba import njit
+
+from germane.jit import njit
 
 NEWTON_STEPS = 8
 EDGE = 1e-8
