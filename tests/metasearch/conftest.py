@@ -87,6 +87,6 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> Folder:
         "DO  - 10.5555/LIB.1\nUR  - https://mine.example/1\nER  - \n\n"
         "TY  - JOUR\nTI  - Wilson's disease in the villages of Crete\nAU  - Dedoussis, G.\nPY  - 2005\nER  - \n"
     )
-    made = Folder(name="mine", path=folder)
+    made = Folder(name="mine", path=folder, timeout=3600)
     asyncio.run(made.search("wilson"))  # compiles, and reads the files
     return made

@@ -234,6 +234,16 @@ ROUTES: dict[str, Callable[[dict, bytes], Reply]] = {
 }  # fmt: skip
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Clients that hang up are what is tested, and nothing to report."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
 class Library:
     """The server: `url`, what it was asked (`log`: paths with parameters and headers), and its faults."""
 
@@ -244,9 +254,7 @@ class Library:
         self.log: list[tuple[str, dict[str, str], dict[str, str]]] = []
         self.failed: dict[str, int] = {}
         self.ended = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
+        self._server = QuietServer(("127.0.0.1", 0), _handler(self))
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()

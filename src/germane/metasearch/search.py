@@ -30,8 +30,7 @@ RECORDING = "germane answers 1"
 class MetaSearch:
     """Searches several sources at the same time, each in its own time, and makes one list of what they find.
 
-    >>> from germane.metasearch import Folder, MetaSearch
-    >>> found = MetaSearch([Folder(name="mine", path="papers")]).search("heart attack")   # doctest: +SKIP
+        found = MetaSearch(["pubmed", Folder(name="mine", path="papers")]).search("heart attack")
 
     `sources`: sources, or names of those that need no settings ("pubmed", "arxiv"). `ranking`: how lists are fused, a
     name of `merging.RANKINGS`. `reference`: the folder of an index, the background of the ranking "lm". `cache`: where

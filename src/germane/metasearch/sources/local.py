@@ -21,8 +21,12 @@ Signature = tuple[tuple[str, int, int], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class LocalSource(Source):
-    """A source that an engine answers, in Germane's query language, by `model`."""
+    """A source that an engine answers, in Germane's query language, by `model`.
 
+    It has more time than others: the first search after an installation compiles.
+    """
+
+    timeout: float = 120.0
     path: str | Path = ""
     model: str = "bm25"
 
