@@ -16,6 +16,7 @@ from germane.evaluate.responses import (
     DatasetResponse,
     EvaluationResponse,
     LabellingResponse,
+    RunsResponse,
     TuningResponse,
 )
 from germane.index.check import CheckReport
@@ -42,7 +43,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "refine": (RefinementResponse,),
     "screen": (ScreeningResponse, ScreeningExplanation, SimulationResponse),
     "evaluate": (EvaluationResponse,),
-    "compare": (list[ComparisonResponse],),
+    "compare": (list[ComparisonResponse], RunsResponse),
     "tune": (TuningResponse,),
     "data": (list[str], DatasetResponse),
 }

@@ -14,12 +14,12 @@ ROOT = Path(germane.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENT = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = {
-    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "schema": 0, "jit": 0,
+    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "schema": 0, "tables": 0, "jit": 0,
     "text": 1, "data": 1,
     "index": 2, "clicks": 2,
     "lm": 3,
     "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4,
-    "engine": 5, "evaluate": 6, "metasearch": 6, "workspace": 6, "experiments": 7,
+    "evaluate": 5, "engine": 6, "metasearch": 7, "workspace": 7, "experiments": 7,
     "cli": 8, "server": 8, "mcp": 8,
 }  # fmt: skip
 """Imports point downwards only. `types` and `lazy` may know `errors`."""

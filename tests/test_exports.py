@@ -10,8 +10,8 @@ import germane
 
 PUBLIC = {
     "germane": [
-        "Analyzer", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "Refiner", "SearchResult",
-        "TextClassifier", "Topic",
+        "Analyzer", "AsyncEngine", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "Refiner",
+        "SearchResult", "TextClassifier", "Topic",
     ],
     "germane.text": [
         "Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "analyzer_from_dict", "tokenize",
@@ -53,9 +53,9 @@ PUBLIC = {
         "model_named",
     ],
     "germane.engine": [
-        "AddReport", "ByModel", "Candidates", "Engine", "ExplainRequest", "ExplainResponse", "Explanation",
-        "FeedbackRequest", "Gathered", "Hit", "IndexStats", "RERANKER_NAMES", "RankingRequest", "Reranker",
-        "SearchRequest", "SearchResponse", "SearchResult", "TermPart", "reranker_named",
+        "AddReport", "AsyncEngine", "ByModel", "Candidates", "Engine", "ExplainRequest", "ExplainResponse",
+        "Explanation", "FeedbackRequest", "Gathered", "Hit", "IndexStats", "Pipeline", "RERANKER_NAMES",
+        "RankingRequest", "Reranker", "SearchRequest", "SearchResponse", "SearchResult", "TermPart", "reranker_named",
     ],
     "germane.data": [
         "SkipReport", "Skipped", "data_root", "dataset_names", "dataset_path", "read_documents", "read_qrels",

@@ -9,7 +9,7 @@ from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.classify import TextClassifier
-    from germane.engine import Engine, Hit, SearchResult
+    from germane.engine import AsyncEngine, Engine, Hit, SearchResult
     from germane.errors import GermaneError
     from germane.lm import LanguageModel
     from germane.refine.refiner import Refiner
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analyzer",
+    "AsyncEngine",
     "Document",
     "Engine",
     "GermaneError",
@@ -34,7 +35,7 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "classify": ["TextClassifier"],
-        "engine": ["Engine", "Hit", "SearchResult"],
+        "engine": ["AsyncEngine", "Engine", "Hit", "SearchResult"],
         "errors": ["GermaneError"],
         "lm": ["LanguageModel"],
         "refine.refiner": ["Refiner"],

@@ -1,5 +1,7 @@
 """Each figure draws what it was given, without pyplot's global state."""
 
+import inspect
+import re
 import subprocess
 import sys
 
@@ -11,7 +13,7 @@ from germane.classify.explanation import ClassPart, WordPart
 from germane.engine.feedback_report import ExpansionWord
 from germane.errors import MissingExtraError, ParameterError, StorageError
 from germane.evaluate import confusion_matrix, detection_curve, evaluate, plots, reliability
-from germane.evaluate.compare import compare
+from germane.evaluate.compare import compare, compare_runs
 
 QRELS = {"a": {"1": 1, "2": 1}, "b": {"1": 1}}
 RUN = {"a": {"1": 3.0, "9": 2.0, "2": 1.0}, "b": {"9": 2.0, "1": 1.0}}
@@ -102,6 +104,70 @@ def test_many_lines_can_be_told_apart(tmp_path):
     looks = [(line.get_color(), line.get_linestyle()) for line in figure.axes[0].get_lines()]
     assert len(set(looks)) == 12
     plots.save(figure, tmp_path / "many.png")
+
+
+def curve():
+    return detection_curve([0.9, 0.2, 0.4], [True, False, True])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda **c: plots.precision_recall({"ours": RUN}, QRELS, **c),
+        lambda **c: plots.detection_error_tradeoff({"x": curve()}, **c),
+        lambda **c: plots.sensitivity({c.get("collection", "adi"): [(1, 0.2), (2, 0.1)]}, "mu", "AP"),
+        lambda **c: plots.tuning(
+            [({"k1": 1.0, "b": 0.5}, 0.2), ({"k1": 2.0, "b": 0.5}, 0.3)], [{"k1": 2.0, "b": 0.5}], "AP", **c
+        ),
+        lambda **c: plots.run_differences(compare_runs({"a": RUN, "b": {"a": {"2": 1.0}}}, QRELS), "AP", **c),
+        lambda **c: plots.query_differences(compare(RUN, {"a": {"2": 1.0}}, QRELS, ["AP"])[0], **c),
+        lambda **c: plots.expansion([ExpansionWord("planet", "planets", 0.3, 0.2, ())], **c),
+        lambda **c: plots.explanation(ClassPart("sport", 0.35, 0.1, (WordPart("goals", "goal", 2, 0.5),), True), **c),
+        lambda **c: plots.confusion(*confusion_matrix(["x", "x", "y"], ["x", "y", "y"]), **c),
+        lambda **c: plots.calibration({"nb": reliability([0.1, 0.9], [0, 1])}, **c),
+        lambda **c: plots.recall_over_reading([np.array([1, 1, 2, 2])], [3], **c),
+    ],
+)
+def test_every_figure_has_a_title_its_collection_and_names_on_its_axes(draw, tmp_path):
+    for about in ({}, {"collection": "cost $5_x^2 of $3"}):
+        figure = draw(**about)
+        for axes in figure.axes:
+            assert axes.get_title()
+            assert about.get("collection", "") in axes.get_title()
+            assert axes.get_xlabel()
+            assert axes.get_ylabel()
+        plots.save(figure, tmp_path / "figure.png")
+
+
+def test_every_figure_is_among_those():
+    source = inspect.getsource(sys.modules[__name__])
+    public = {
+        name
+        for name, value in vars(plots).items()
+        if inspect.isfunction(value) and value.__module__ == plots.__name__ and not name.startswith("_")
+    }
+    listed = source.split("def curve()")[1].split("def test_every_figure_has")[0]
+    assert public - {"panels", "save", "normal_deviates"} == set(re.findall(r"plots\.(\w+)\(", listed))
+
+
+def test_trials_of_tuning():
+    trials = [({"k1": k1, "b": b}, k1 * b) for k1 in (1.0, 100.0) for b in (0.2, 0.5)]
+    left, right = plots.tuning(trials, [{"k1": 100.0, "b": 0.5}], "AP", collection="adi, bm25").axes
+    line = left.get_lines()[0]
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([1.0, 100.0], [0.5, 50.0])
+    assert (left.get_xscale(), right.get_xscale()) == ("log", "linear")
+    assert list(right.get_lines()[1].get_xdata()) == [0.5, 0.5]
+    assert len(left.collections[0].get_offsets()) == 4
+    with pytest.raises(ParameterError, match="no trial"):
+        plots.tuning([], [], "AP")
+
+
+def test_the_matrix_of_differences():
+    found = compare_runs({"a": RUN, "b": {"a": {"2": 1.0}}, "c": {"b": {"1": 1.0}}}, QRELS, ["AP"])
+    axes = plots.run_differences(found, "AP").axes[0]
+    assert axes.images[0].get_array().tolist() == found.differences("AP").tolist()
+    assert len(axes.texts) == 6
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
 
 
 def test_matplotlib_is_loaded_by_the_first_figure_only():

@@ -29,6 +29,22 @@ def test_tune(tiny):
     assert "is not here: set GERMANE_DATA" in invoke("tune", "absent", "--grid", "k1=1").stderr
 
 
+def test_tune_shows_how_far_it_is_and_draws(tiny, tmp_path):
+    words = ["tune", "tiny", "--grid", "k1=0.5,2", "--grid", "b=0.2,0.75"]
+    drawing = tmp_path / "trials.png"
+    result = invoke(*words, "-m", "recip_rank", "--progress", "--plot", drawing)
+    assert result.exit_code == 0, result.stderr
+    assert drawing.read_bytes().startswith(b"\x89PNG")
+    assert "4/4" in result.stderr
+    assert "recip_rank" in result.stdout
+    climbed = invoke(*words, "--method", "coordinate", "--progress", "--no-cache")
+    assert "tuning (k1=" in climbed.stderr
+    latex = invoke(*words, "--format", "latex").stdout
+    assert latex.startswith("\\begin{tabular}{lrrrrr}")
+    assert "\nall &  &  &  & 0." in latex
+    assert invoke(*words, "--format", "markdown").stdout.count("\n") == 5
+
+
 def test_data(tiny, tmp_path):
     assert invoke("data", "list").stdout == "tiny\n"
     assert json.loads(invoke("data", "list", "--json").stdout) == ["tiny"]

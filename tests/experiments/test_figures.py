@@ -75,7 +75,7 @@ def test_burstiness_is_what_the_multinomial_misses(bursty):
     assert found.divergence("DCM", "low") < 0.1 * found.divergence("multinomial", "low")
     for predicted in found.predicted.values():
         assert all(values.sum() == pytest.approx(1.0) for values in predicted.values())
-    figures.count_curves(found)
+    figures.count_curves(found, "bursty")
 
 
 def test_too_few_words():

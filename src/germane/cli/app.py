@@ -45,6 +45,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("screen", LEARN),
     ("evaluate", MEASURE),
     ("compare", MEASURE),
+    ("fuse", MEASURE),
     ("tune", MEASURE),
     ("reproduce", MEASURE),
     ("data", MEASURE),

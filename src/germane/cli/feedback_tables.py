@@ -22,14 +22,14 @@ OWN, ADDED, AGAINST = "█", "▒", "░"
 MARKS = {True: "relevant", False: "not relevant", None: ""}
 
 
-def draw(report: "FeedbackReport", path: "Path") -> None:
+def draw(report: "FeedbackReport", path: "Path", collection: str) -> None:
     """The strongest words as a figure; without any there is none."""
     if not report.words:
         tell(f"there is no word to draw, so {path} is not written")
         return
     from germane.evaluate import plots
 
-    plots.save(plots.expansion(report.words[:SHOWN]), path)
+    plots.save(plots.expansion(report.words[:SHOWN], collection=collection), path)
 
 
 def show(console: "Console", engine: "Engine", report: "FeedbackResponse") -> None:

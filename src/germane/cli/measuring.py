@@ -17,7 +17,7 @@ QrelsFile = Annotated[
 ]
 Measures = Annotated[
     list[str] | None,
-    typer.Option("-m", "--measure", metavar="NAME...", help="AP, nDCG@10, P(rel=2)@5, ...", show_default=False),
+    typer.Option("-m", "--measure", metavar="NAME...", help="AP, nDCG@10, P(rel=2)@5, map, ...", show_default=False),
 ]
 MoreMeasures = Annotated[
     list[str] | None,
@@ -30,13 +30,6 @@ Alternative = Annotated[
 
 def named(measures: Sequence[str] | None, more: Sequence[str] | None, default: Sequence[str]) -> list[str]:
     """The measures asked for, in order, or the default; commas outside parentheses separate too."""
-    names: list[str] = []
-    for text in [*(measures or ()), *(more or ())]:
-        depth, start = 0, 0
-        for i, mark in enumerate(text):
-            depth += (mark == "(") - (mark == ")")
-            if mark == "," and depth == 0:
-                names.append(text[start:i].strip())
-                start = i + 1
-        names.append(text[start:].strip())
-    return [name for name in names if name] or list(default)
+    from germane.evaluate.measures import measure_names
+
+    return [name for text in (*(measures or ()), *(more or ())) for name in measure_names(text)] or list(default)

@@ -33,6 +33,16 @@ class OnDuplicate(StrEnum):
     SKIP = "skip"
 
 
+class TableFormat(StrEnum):
+    """How a table is written."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    TSV = "tsv"
+    JSON = "json"
+
+
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the index.", show_default=False)]
@@ -298,6 +308,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", ric
 TabSeparated = Annotated[
     bool, typer.Option("--tsv", help="Print columns with tabs between them.", rich_help_panel=_OUTPUT)
 ]
+AsTable = Annotated[
+    TableFormat | None,
+    typer.Option(
+        "--format",
+        help="How the table is written; LaTeX wants booktabs.",
+        show_default="text",
+        rich_help_panel=_OUTPUT,
+        case_sensitive=False,
+    ),
+]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print rank, id, score, title.", rich_help_panel=_OUTPUT)]
 Trec = Annotated[bool, typer.Option("--trec", help="Print the lines of a TREC run.", rich_help_panel=_OUTPUT)]
 Tag = Annotated[str, typer.Option(help="The run's name, its last column.", rich_help_panel=_OUTPUT)]
@@ -309,3 +329,11 @@ def one_of(**formats: bool) -> str:
     if len(wanted) > 1:
         raise ParameterError(f"choose one of {', '.join(f'--{name}' for name in wanted)}")
     return wanted[0] if wanted else ""
+
+
+def table_format(chosen: TableFormat | None, **flags: bool) -> str:
+    """The one format that was asked for, by --format or by a flag of its own; text for none."""
+    wanted = one_of(**flags)
+    if chosen is not None and wanted not in ("", chosen):
+        raise ParameterError(f"choose one of --format {chosen}, --{wanted}")
+    return chosen or wanted or TableFormat.TEXT

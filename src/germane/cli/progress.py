@@ -1,10 +1,14 @@
 """Progress bars belong to whoever owns the loop: the command line wraps the iterable, the library never prints."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
-from germane.cli.streams import terminal
+from germane.cli.streams import neutral, terminal
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Item = TypeVar("Item")
 
@@ -14,9 +18,33 @@ def watched(items: Iterable[Item], label: str, *, total: int | None = None, alwa
     if not (always or sys.stderr.isatty()):
         yield from items
         return
+    with _bar(total, always) as progress:
+        yield from progress.track(items, total=total, description=label)
+
+
+@contextmanager
+def steps(
+    label: str, *, total: int | None = None, always: bool = False, otherwise: Callable[[str], None]
+) -> Iterator[Callable[[str], None]]:
+    """A function to be called after each step with what it came to, which the bar shows.
+
+    Where there is no bar, the words go to `otherwise`.
+    """
+    if not (always or sys.stderr.isatty()):
+        yield otherwise
+        return
+    with _bar(total, always) as progress:
+        task = progress.add_task(label, total=total)
+
+        def step(words: str) -> None:
+            progress.update(task, advance=1, description=f"{label} ({neutral(words)})")
+
+        yield step
+
+
+def _bar(total: int | None, always: bool) -> "Progress":
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     counts = MofNCompleteColumn() if total is not None else TextColumn("{task.completed:,}")
-    columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeElapsedColumn())
-    with Progress(*columns, console=terminal(stderr=True), transient=not always) as progress:
-        yield from progress.track(items, total=total, description=label)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), counts, TimeElapsedColumn())
+    return Progress(*columns, console=terminal(stderr=True), transient=not always)

@@ -1,10 +1,10 @@
 """Tables for people and for programs, and how they show that something moved."""
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from germane.cli.streams import put_row, terminal
+from germane.cli.streams import put_row, say, terminal
+from germane.tables import TABLES, Cell, written
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,11 +44,13 @@ def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: st
         numeric = any(isinstance(row[i], int | float) for row in rows)
         table.add_column(name, justify="right" if numeric else "left", header_style="bold")
     for row in rows:
-        table.add_row(*(_written(cell) for cell in row))
+        table.add_row(*(written(cell) for cell in row))
     terminal().print(table)
 
 
-def _written(cell: Any) -> str:
-    if isinstance(cell, float):
-        return "-" if math.isnan(cell) else f"{cell:.4f}"
-    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+def put_table(wanted: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table in one of the formats that can hold any: text, Markdown, LaTeX, or columns with tabs."""
+    if wanted == "tsv":
+        put_rows(header, [[cell.value if isinstance(cell, Cell) else cell for cell in row] for row in rows])
+    else:
+        say(TABLES[wanted](header, rows))

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from germane.engine.asynchronous import AsyncEngine
     from germane.engine.candidates import Candidates, Gathered
     from germane.engine.engine import Engine
+    from germane.engine.pipelines import Pipeline
     from germane.engine.registry import RERANKER_NAMES, reranker_named
     from germane.engine.requests import ExplainRequest, FeedbackRequest, RankingRequest, SearchRequest
     from germane.engine.rerank import ByModel, Reranker
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RERANKER_NAMES",
     "AddReport",
+    "AsyncEngine",
     "ByModel",
     "Candidates",
     "Engine",
@@ -28,6 +31,7 @@ __all__ = [
     "Gathered",
     "Hit",
     "IndexStats",
+    "Pipeline",
     "RankingRequest",
     "Reranker",
     "SearchRequest",
@@ -40,8 +44,10 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "asynchronous": ["AsyncEngine"],
         "candidates": ["Candidates", "Gathered"],
         "engine": ["AddReport", "Engine", "Explanation"],
+        "pipelines": ["Pipeline"],
         "registry": ["RERANKER_NAMES", "reranker_named"],
         "requests": ["ExplainRequest", "FeedbackRequest", "RankingRequest", "SearchRequest"],
         "rerank": ["ByModel", "Reranker"],

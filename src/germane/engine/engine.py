@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
+
+if TYPE_CHECKING:
+    from germane.engine.pipelines import Pipeline
 
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
@@ -388,6 +391,17 @@ class Engine:
             return
         with ThreadPoolExecutor(workers) as pool:
             yield from pool.map(one, topics)
+
+    def pipeline(
+        self, model: str | RankingModel | None = None, *, priors: Sequence[Prior] = (), **parameters: float | None
+    ) -> "Pipeline":
+        """A ranking to be composed: `engine.pipeline("bm25") >> RM3() >> rerank("dirichlet") % 100`.
+
+        `model`: as in `search`; without one, feedback that follows ranks in its own way. See `engine.pipelines`.
+        """
+        from germane.engine.pipelines import Retrieval
+
+        return Retrieval(self, self._model(model, parameters), tuple(priors))
 
     def explain(
         self,

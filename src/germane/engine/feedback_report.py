@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from germane.engine.feedback import Learnt, Passes, ids_at, model_of, signed_weights
+from germane.engine.feedback import Learnt, Passes, ids_at, model_of, signed_weights, topic_of
+from germane.engine.topic_model import TopicModel
 from germane.feedback import Drift, FeedbackMethod
 from germane.index.snapshot import DocumentPlace
 from germane.rank.explain import explain
@@ -95,6 +96,11 @@ class FeedbackReport:
         """The expanded query: index terms with their weights, strongest first; negative ones repel."""
         weights = signed_weights(self._learnt.expansion, self._learnt.terms)
         return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
+
+    @property
+    def topic(self) -> TopicModel:
+        """What was learnt, as the last ranking searched for it."""
+        return topic_of(self._learnt.expansion, self._learnt.terms)
 
     @property
     def own_rankings(self) -> bool:

@@ -53,6 +53,11 @@ class SearchResult(Sequence[Hit]):
             found = vars(self)["_ids"] = self._searcher.ids(self._hits)
         return found
 
+    @property
+    def located(self) -> tuple[Hits, Searcher]:
+        """Where the documents lie, and in what."""
+        return self._hits, self._searcher
+
     @cached_property
     def _found(self) -> Found:
         return matching(self._searcher, self.query)

@@ -19,6 +19,7 @@ from germane.evaluate.detection import (
     normalised_cost,
     topic_costs,
 )
+from germane.evaluate.frames import RunTable, as_qrels, as_run, as_topics
 from germane.evaluate.measures import DEFAULT_MEASURES, Evaluation, evaluate
 from germane.evaluate.rankings import Qrels, Run, load_qrels, load_run
 from germane.evaluate.screening import work_saved_over_sampling
@@ -32,7 +33,11 @@ __all__ = [
     "Qrels",
     "Reliability",
     "Run",
+    "RunTable",
     "accuracy",
+    "as_qrels",
+    "as_run",
+    "as_topics",
     "break_even_precision",
     "confusion_matrix",
     "detection_curve",

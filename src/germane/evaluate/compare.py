@@ -1,17 +1,24 @@
-"""Two runs side by side, or several against one: means, wins and losses, the queries behind them, and tests."""
+"""Two runs side by side, or any number: means, wins and losses, the queries behind them, and tests."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+import string
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
+from germane.evaluate.frames import AnyQrels, AnyRun
 from germane.evaluate.measures import Evaluation, evaluate
-from germane.evaluate.rankings import Qrels, Run
 from germane.evaluate.significance import TESTS, Alternative, Effect, Significance, holm, paired_effect
+from germane.tables import Cell, latex, markdown, text
 
 TIE = 1e-9
 """Differences up to this are rounding."""
+LEVEL = 0.05
+"""A corrected p-value below this is called significant."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +99,10 @@ def compare_evaluations(
 
 
 def compare(
-    run_a: Run,
-    run_b: Run,
-    qrels: Qrels,
-    measures: Sequence[str] = ("AP", "nDCG@10"),
+    run_a: AnyRun,
+    run_b: AnyRun,
+    qrels: AnyQrels,
+    measures: str | Sequence[str] = ("AP", "nDCG@10"),
     *,
     texts: Mapping[str, str] | None = None,
     alternative: Alternative = "two-sided",
@@ -110,34 +117,138 @@ def compare(
 
 
 @dataclass(frozen=True)
-class AgainstBaseline:
-    """A run against the baseline: the test's p-value, and the same after Holm's correction over all runs."""
+class Pair:
+    """Run a against run b on one measure: the test's p-value, and the same after Holm's correction over all pairs."""
 
-    name: str
+    a: str
+    b: str
     comparison: Comparison
     p_value: float
     p_holm: float
 
 
-def compare_many(
-    baseline: Run,
-    runs: Mapping[str, Run],
-    qrels: Qrels,
-    measure: str = "AP",
+@dataclass(frozen=True)
+class RunsCompared:
+    """Any number of runs: their evaluations, and on each measure every pair, or every run against the baseline.
+
+    p-values are corrected by Holm's method over the pairs of one measure.
+    """
+
+    evaluations: Mapping[str, Evaluation]
+    pairs: Mapping[str, tuple[Pair, ...]]
+    test: str
+    baseline: str | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The runs, in the order given."""
+        return tuple(self.evaluations)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, in the order given."""
+        return tuple(self.pairs)
+
+    def mean(self, name: str, measure: str) -> float:
+        """The value of a run over all queries."""
+        return self.evaluations[name][measure]
+
+    def differences(self, measure: str) -> Floats:
+        """The matrix of mean(row) - mean(column)."""
+        means = np.array([self.mean(name, measure) for name in self.names])
+        matrix: Floats = means[:, None] - means[None, :]
+        return matrix
+
+    def p_values(self, measure: str) -> Floats:
+        """The matrix of corrected p-values; NaN where two runs were not compared."""
+        matrix = np.full((len(self.names), len(self.names)), np.nan)
+        for pair in self.pairs[measure]:
+            i, j = self.names.index(pair.a), self.names.index(pair.b)
+            matrix[i, j] = matrix[j, i] = pair.p_holm
+        return matrix
+
+    def better_than(self, name: str, measure: str, level: float = LEVEL) -> tuple[str, ...]:
+        """The runs that this one is significantly better than, by the corrected p-value."""
+        at = self.names.index(name)
+        better = (self.differences(measure)[at] > 0.0) & (self.p_values(measure)[at] < level)
+        return tuple(other for other, found in zip(self.names, better.tolist(), strict=True) if found)
+
+    def __str__(self) -> str:
+        return text(*self._table())
+
+    def to_markdown(self) -> str:
+        """The means, best in bold, with a letter for each run that is significantly worse."""
+        return markdown(*self._table())
+
+    def to_latex(self) -> str:
+        """The same as a LaTeX table, for booktabs."""
+        return latex(*self._table())
+
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
+        return means_table(self)
+
+
+def compare_runs(
+    runs: Mapping[str, AnyRun],
+    qrels: AnyQrels,
+    measures: str | Sequence[str] = ("AP", "nDCG@10"),
     *,
+    baseline: str | None = None,
     test: str = "t",
     alternative: Alternative = "two-sided",
-) -> list[AgainstBaseline]:
-    """Several runs against one, corrected for there being several."""
+    texts: Mapping[str, str] | None = None,
+) -> RunsCompared:
+    """Any number of runs against one another, or all against the `baseline`, corrected for there being several."""
     if test not in TESTS:
         raise ParameterError(f"there is no test '{test}'; choose one of {', '.join(TESTS)}")
-    base = evaluate(baseline, qrels, [measure])
-    found = {
-        name: compare_evaluations(evaluate(run, qrels, [measure]), base, measure, alternative=alternative)
-        for name, run in runs.items()
-    }
-    p_values = [comparison.tests[test].p_value for comparison in found.values()]
-    return [
-        AgainstBaseline(name, comparison, p, float(corrected))
-        for (name, comparison), p, corrected in zip(found.items(), p_values, holm(p_values), strict=True)
+    if len(runs) < 2:
+        raise ParameterError("a comparison needs two runs at least")
+    if baseline is not None and baseline not in runs:
+        raise ParameterError(f"the baseline '{baseline}' is none of the runs: {', '.join(runs)}")
+    evaluations = {name: evaluate(run, qrels, measures) for name, run in runs.items()}
+    if baseline is None:
+        compared = list(itertools.combinations(runs, 2))
+    else:
+        compared = [(name, baseline) for name in runs if name != baseline]
+    found: dict[str, tuple[Pair, ...]] = {}
+    for measure in next(iter(evaluations.values())).measures:
+        rows = [
+            compare_evaluations(
+                evaluations[a], evaluations[b], measure, texts=texts, alternative=alternative, tests=[test]
+            )
+            for a, b in compared
+        ]
+        p_values = [row.tests[test].p_value for row in rows]
+        found[measure] = tuple(
+            Pair(a, b, row, p, corrected)
+            for (a, b), row, p, corrected in zip(compared, rows, p_values, holm(p_values).tolist(), strict=True)
+        )
+    return RunsCompared(evaluations, found, test, baseline)
+
+
+def means_table(found: RunsCompared) -> tuple[list[str], list[list[Any]]]:
+    """Runs down, measures across: the best of a column in bold, with the letters of the runs it is better than."""
+    letters = dict(zip(found.names, run_letters(), strict=False))
+    best = {measure: max(found.mean(name, measure) for name in found.names) for measure in found.measures}
+    rows = [
+        [
+            letters[name],
+            name + (" (baseline)" if name == found.baseline else ""),
+            *(
+                Cell(
+                    found.mean(name, measure),
+                    bold=found.mean(name, measure) >= best[measure] - TIE,
+                    mark="".join(letters[other] for other in found.better_than(name, measure)),
+                )
+                for measure in found.measures
+            ),
+        ]
+        for name in found.names
     ]
+    return ["", "run", *found.measures], rows
+
+
+def run_letters() -> Iterator[str]:
+    """a, b, ... z, then a1, b1, and so on."""
+    for round_ in itertools.count():
+        yield from (letter + (str(round_) if round_ else "") for letter in string.ascii_lowercase)

@@ -1,12 +1,14 @@
 """Figures. Matplotlib is imported by the first call, and no window is ever opened: each function returns a figure.
 
-figure = precision_recall({"dirichlet": run}, qrels)
+figure = precision_recall({"dirichlet": run}, qrels, collection="cranfield")
 save(figure, "curves.png")
+
+Every figure has a title, which ends with the name of the `collection` where it is given, and names on all axes.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +16,29 @@ from scipy import stats
 
 from germane.errors import MissingExtraError, ParameterError, StorageError
 from germane.evaluate.calibration import Reliability
-from germane.evaluate.compare import Comparison
+from germane.evaluate.compare import LEVEL, Comparison, RunsCompared
 from germane.evaluate.detection import DetectionCurve, min_cost
 from germane.evaluate.measures import evaluate
 from germane.evaluate.rankings import Qrels, Run
 
 if TYPE_CHECKING:
     from germane.classify.explanation import ClassPart
-    from germane.engine.feedback_report import ExpansionWord
 
 RECALLS = tuple(i / 10 for i in range(11))
 DET_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)
+
+
+class WeightedWord(Protocol):
+    """A word of an expanded query, as people write it: its weight, and how much of that is the query's own."""
+
+    @property
+    def word(self) -> str: ...
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def query_weight(self) -> float: ...
 
 
 def _axes(width: float = 6.0, height: float = 4.5) -> tuple[Any, Any]:
@@ -55,7 +69,7 @@ def save(figure: Any, path: str | Path) -> None:
         raise ParameterError(f"{path}: {error}") from None
 
 
-def precision_recall(runs: Mapping[str, Run], qrels: Qrels) -> Any:
+def precision_recall(runs: Mapping[str, Run], qrels: Qrels, *, collection: str = "") -> Any:
     """Interpolated precision at recall 0, 0.1, ..., 1, averaged over queries (trec_eval's iprec_at_recall)."""
     figure, axes = _axes()
     names = [f"IPrec@{recall}" for recall in RECALLS]
@@ -63,11 +77,12 @@ def precision_recall(runs: Mapping[str, Run], qrels: Qrels) -> Any:
         found = evaluate(run, qrels, names)
         axes.plot(RECALLS, [found[measure] for measure in names], marker="o", markersize=3, label=name)
     axes.set(xlabel="recall", ylabel="interpolated precision", xlim=(0, 1), ylim=(0, 1))
+    _title(axes, "Precision over recall", collection)
     _finish(axes, len(runs))
     return figure
 
 
-def detection_error_tradeoff(curves: Mapping[str, DetectionCurve]) -> Any:
+def detection_error_tradeoff(curves: Mapping[str, DetectionCurve], *, collection: str = "") -> Any:
     """P_Miss against P_FA on normal-deviate axes, with a mark where the cost is least (SD figure 6.1)."""
     figure, axes = _axes(5.5, 5.5)
     low, high = (float(stats.norm.ppf(p)) for p in (DET_TICKS[0] / 2, DET_TICKS[-1]))
@@ -81,6 +96,7 @@ def detection_error_tradeoff(curves: Mapping[str, DetectionCurve]) -> Any:
     axes.set_xticks(places, labels)
     axes.set_yticks(places, labels)
     axes.set(xlabel="false alarms (%)", ylabel="misses (%)", xlim=(low, high), ylim=(low, high))
+    _title(axes, "Misses over false alarms", collection)
     _finish(axes, len(curves))
     return figure
 
@@ -94,28 +110,86 @@ def normal_deviates(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def sensitivity(curves: Mapping[str, Sequence[tuple[float, float]]], parameter: str, measure: str) -> Any:
     """The measure over a parameter's values, one line a collection; logarithmic where values span a factor of 50."""
     figure, axes = _axes()
-    values = [x for points in curves.values() for x, _ in points]
     for name, points in curves.items():
         xs, ys = zip(*sorted(points), strict=True)
         axes.plot(xs, ys, marker="o", markersize=3, label=name)
-    if min(values) > 0 and max(values) / min(values) >= 50:
-        axes.set_xscale("log")
+    _scale(axes, [x for points in curves.values() for x, _ in points])
     axes.set(xlabel=parameter, ylabel=measure)
+    _title(axes, f"{measure} over {parameter}", ", ".join(curves) if len(curves) == 1 else "")
     _finish(axes, len(curves))
     return figure
 
 
-def query_differences(comparison: Comparison, a: str = "a", b: str = "b") -> Any:
+def tuning(
+    trials: Sequence[tuple[Mapping[str, float], float]],
+    chosen: Sequence[Mapping[str, float]],
+    measure: str,
+    *,
+    collection: str = "",
+) -> Any:
+    """The measure of every trial, a panel for each parameter: the line goes through the best at each of its values.
+
+    Dashed lines stand at what the folds chose.
+    """
+    if not trials:
+        raise ParameterError("there is no trial to draw")
+    names = list(trials[0][0])
+    figure, panes = panels(len(names), 4.0 * len(names) + 1.0, 4.0)
+    for axes, name in zip(panes, names, strict=True):
+        best: dict[float, float] = {}
+        for parameters, value in trials:
+            best[parameters[name]] = max(value, best.get(parameters[name], value))
+        axes.scatter([p[name] for p, _ in trials], [value for _, value in trials], color="grey", s=9, alpha=0.5)
+        xs, ys = zip(*sorted(best.items()), strict=True)
+        axes.plot(xs, ys, marker="o", markersize=3, color="tab:blue", label="best of its value")
+        for x in sorted({parameters[name] for parameters in chosen}):
+            axes.axvline(x, color="tab:orange", linestyle="--", linewidth=0.8, label="chosen by a fold")
+        _scale(axes, list(best))
+        axes.set(xlabel=name, ylabel=measure)
+        _title(axes, f"{measure} over {name}", collection)
+        axes.grid(alpha=0.3)
+    handles, labels = panes[0].get_legend_handles_labels()
+    known = dict(zip(labels, handles, strict=True))
+    panes[0].legend(known.values(), known.keys(), fontsize=8)
+    return figure
+
+
+def _scale(axes: Any, values: Sequence[float]) -> None:
+    """Logarithmic where the values span a factor of 50."""
+    if min(values) > 0 and max(values) / min(values) >= 50:
+        axes.set_xscale("log")
+
+
+def run_differences(found: RunsCompared, measure: str, *, collection: str = "") -> Any:
+    """The mean of the row's run less that of the column's; * where Holm's corrected p-value is below 0.05."""
+    n = len(found.names)
+    figure, axes = _axes(0.9 * n + 3.0, 0.7 * n + 2.0)
+    differences, p_values = found.differences(measure), found.p_values(measure)
+    reach = max(float(np.abs(differences).max()), 1e-12)
+    axes.imshow(differences, cmap="RdBu", vmin=-reach, vmax=reach)
+    for i, j in np.argwhere(~np.isnan(p_values)).tolist():
+        star = "*" if p_values[i, j] < LEVEL else ""
+        colour = "white" if abs(differences[i, j]) > 0.6 * reach else "black"
+        axes.text(j, i, f"{differences[i, j]:+.3f}{star}", ha="center", va="center", fontsize=8, color=colour)
+    axes.set_xticks(range(n), found.names, rotation=45, ha="right")
+    axes.set_yticks(range(n), found.names)
+    axes.set(xlabel="less this run", ylabel="this run")
+    _title(axes, f"{measure}: differences of means", collection)
+    return figure
+
+
+def query_differences(comparison: Comparison, a: str = "a", b: str = "b", *, collection: str = "") -> Any:
     """A bar for each query, from the largest gain of a to its largest loss."""
     figure, axes = _axes(7.0, 3.5)
     d = [query.difference for query in comparison.differences]
     axes.bar(range(len(d)), d, width=1.0, color=["tab:blue" if value >= 0 else "tab:red" for value in d])
     axes.axhline(0.0, color="black", linewidth=0.8)
     axes.set(xlabel="queries", ylabel=f"{comparison.measure}: {a} - {b}", xticks=[])
+    _title(axes, f"{comparison.measure} by query", collection)
     return figure
 
 
-def expansion(words: Sequence["ExpansionWord"]) -> Any:
+def expansion(words: Sequence[WeightedWord], *, collection: str = "") -> Any:
     """A bar for each word of an expanded query, the first on top: the query's own part, and what feedback learnt."""
     figure, axes = _axes(6.0, 0.22 * len(words) + 1.2)
     weights = np.array([word.weight for word in words], np.float64)
@@ -129,13 +203,14 @@ def expansion(words: Sequence["ExpansionWord"]) -> Any:
         axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_yticks(places, [word.word for word in words], fontsize=8)
     axes.invert_yaxis()
-    axes.set(xlabel="weight")
+    axes.set(xlabel="weight", ylabel="word")
+    _title(axes, "Words of the expanded query", collection)
     axes.grid(axis="x", alpha=0.3)
     axes.legend(fontsize=8, loc="lower right")
     return figure
 
 
-def explanation(part: "ClassPart", top: int = 10) -> Any:
+def explanation(part: "ClassPart", top: int = 10, *, collection: str = "") -> Any:
     """A bar for each of the words that argued most strongly for a class (blue) and against it (red)."""
     words = part.words[:top]
     amounts = [word.amount for word in words]
@@ -145,12 +220,13 @@ def explanation(part: "ClassPart", top: int = 10) -> Any:
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_yticks(places, [word.word + (f" ×{word.count}" if word.count > 1 else "") for word in words], fontsize=8)
     axes.invert_yaxis()
-    axes.set(xlabel="what the word adds to the score", title=f"{part.label}: {part.score:.3g}")
+    axes.set(xlabel="what the word adds to the score", ylabel="word")
+    _title(axes, f"{part.label}: {part.score:.3g}", collection)
     axes.grid(axis="x", alpha=0.3)
     return figure
 
 
-def confusion(labels: Sequence[str], counts: npt.ArrayLike) -> Any:
+def confusion(labels: Sequence[str], counts: npt.ArrayLike, *, collection: str = "") -> Any:
     """The confusion matrix: rows are true classes (shade: the share of the row), columns predicted ones."""
     table = np.asarray(counts, np.float64)
     if table.shape != (len(labels), len(labels)):
@@ -162,6 +238,7 @@ def confusion(labels: Sequence[str], counts: npt.ArrayLike) -> Any:
     axes.set_xticks(range(len(labels)), labels, rotation=90)
     axes.set_yticks(range(len(labels)), labels)
     axes.set(xlabel="predicted", ylabel="true")
+    _title(axes, "Confusion matrix", collection)
     if len(labels) <= 25:
         for i, j in np.argwhere(table > 0).tolist():
             colour = "white" if share[i, j] > 0.5 else "black"
@@ -169,18 +246,19 @@ def confusion(labels: Sequence[str], counts: npt.ArrayLike) -> Any:
     return figure
 
 
-def calibration(bins: Mapping[str, Reliability]) -> Any:
+def calibration(bins: Mapping[str, Reliability], *, collection: str = "") -> Any:
     """What was said against what came true; the diagonal is honest."""
     figure, axes = _axes(5.0, 5.0)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     for name, found in bins.items():
         axes.plot(found.confidence, found.accuracy, marker="o", label=f"{name} (ECE {found.ece:.3f})")
     axes.set(xlabel="predicted probability", ylabel="observed share", xlim=(0, 1), ylim=(0, 1))
+    _title(axes, "Calibration", collection)
     _finish(axes, len(bins))
     return figure
 
 
-def recall_over_reading(hits: Sequence[npt.NDArray[np.int64]], stops: Sequence[int]) -> Any:
+def recall_over_reading(hits: Sequence[npt.NDArray[np.int64]], stops: Sequence[int], *, collection: str = "") -> Any:
     """Recall against the share of the documents read: a line a simulated run, with a mark where it was to stop.
 
     `hits`: for each run, the relevant documents found after each one that was read.
@@ -195,8 +273,13 @@ def recall_over_reading(hits: Sequence[npt.NDArray[np.int64]], stops: Sequence[i
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     axes.axhline(0.95, color="grey", linewidth=0.8, linestyle=":")
     axes.set(xlabel="share read", ylabel="recall (dot: recommended stop)", xlim=(0, 1), ylim=(0, 1.02))
+    _title(axes, "Recall over reading", collection)
     axes.grid(alpha=0.3)
     return figure
+
+
+def _title(axes: Any, what: str, collection: str) -> None:
+    axes.set_title(f"{what} ({collection})" if collection else what, fontsize=10, parse_math=False)
 
 
 def _finish(axes: Any, n_lines: int) -> None:

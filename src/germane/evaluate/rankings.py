@@ -22,7 +22,7 @@ from germane.types import Judgement, RunEntry
 Run: TypeAlias = Mapping[str, Mapping[str, float]]
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 
-QUERY_NAMES = ("query_id", "query-id", "qid", "query", "topic")
+QUERY_NAMES = ("query_id", "query-id", "qid", "q_id", "topic", "query")
 DOC_NAMES = ("doc_id", "corpus-id", "docid", "docno", "document", "doc", "pid")
 SCORE_NAMES = ("score", "sim")
 GRADE_NAMES = ("grade", "relevance", "rel", "score", "label")
@@ -34,7 +34,7 @@ def load_run(source: str | Path, *, encoding: str = "utf-8") -> dict[str, dict[s
     start = _beginning(path, encoding)
     triples: Iterable[tuple[str, str, float]]
     if start == "{":
-        triples = _read_json(path, encoding, SCORE_NAMES, _score)
+        triples = _read_json(path, encoding, SCORE_NAMES, checked_score)
     elif _width(path, encoding) == 3:
         triples = _read_three(path, encoding)
     else:
@@ -50,7 +50,7 @@ def load_qrels(source: str | Path, *, encoding: str = "utf-8") -> dict[str, dict
     else:
         path = catalog.resolve(source, catalog.QRELS)
         if _beginning(path, encoding) == "{":
-            triples = _read_json(path, encoding, GRADE_NAMES, _grade)
+            triples = _read_json(path, encoding, GRADE_NAMES, checked_grade)
         else:
             triples = read_qrels(path, encoding=encoding)
     return _gathered(triples, str(source), "judgements")
@@ -102,7 +102,7 @@ def _read_three(path: Path, encoding: str) -> Iterator[tuple[str, str, float]]:
             continue
         query_id, doc_id, text = (columns[i] for i in at)
         try:
-            score = _score(float(text))
+            score = checked_score(float(text))
         except ValueError:
             message = f"a score must be a number, not '{text}'"
             raise InputError(message, source=source, line=number, field="score") from None
@@ -145,7 +145,7 @@ def _read_json(
                 raise InputError(f"query '{query_id}' has document '{doc_id}' twice", source=source)
             seen.add((query_id, doc_id))
             try:
-                yield _id(query_id), _id(doc_id), check(value)
+                yield checked_id(query_id), checked_id(doc_id), check(value)
             except ValueError as error:
                 message = f"query '{query_id}', document '{doc_id}': {error}"
                 raise InputError(message, source=source, field=names[0]) from None
@@ -164,14 +164,15 @@ def _read_json_lines(
                 raise InputError(f"the record has no {wanted[0]}", source=source, line=number)
             values.append(record[name])
         try:
-            query_id, doc_id, value = _id(values[0]), _id(values[1]), check(values[2])
+            query_id, doc_id, value = checked_id(values[0]), checked_id(values[1]), check(values[2])
         except ValueError as error:
             raise InputError(str(error), source=source, line=number, field=names[0]) from None
         pairs.add(query_id, doc_id, number)
         yield query_id, doc_id, value
 
 
-def _id(value: Any) -> str:
+def checked_id(value: Any) -> str:
+    """The id of a query or a document; a ValueError for what cannot be one."""
     name = document_id(value)
     if name is None:
         raise ValueError(f"an id must be a text or a whole number of at most 64 bits, not {value!r}")
@@ -179,7 +180,8 @@ def _id(value: Any) -> str:
     return name
 
 
-def _score(value: Any) -> float:
+def checked_score(value: Any) -> float:
+    """The score; a ValueError for what is no number."""
     try:
         score = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:  # a whole number beyond all floats
@@ -189,7 +191,8 @@ def _score(value: Any) -> float:
     return score
 
 
-def _grade(value: Any) -> int:
+def checked_grade(value: Any) -> int:
+    """The grade; a ValueError for what is no whole number."""
     if isinstance(value, bool) or not isinstance(value, int) or not fits(value):
         raise ValueError(f"a grade must be a whole number of at most 64 bits, not {value!r}")
     return value

@@ -8,7 +8,7 @@ from germane.schema import ABSENT, MaybeNaN, Response
 
 if TYPE_CHECKING:
     from germane.evaluate.classification import Judged, LabellingsCompared
-    from germane.evaluate.compare import Comparison
+    from germane.evaluate.compare import Comparison, RunsCompared
     from germane.evaluate.measures import Evaluation
     from germane.evaluate.significance import Effect, Significance
 
@@ -106,6 +106,55 @@ def compared(found: "Sequence[Comparison]", *, worst: int) -> list[ComparisonRes
         )
         for one, p in zip(found, corrected, strict=True)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class PairResponse(Response):
+    """Two runs on one measure: a - b with its confidence interval, wins, losses and ties by query, and the p-value.
+
+    `p_holm` is corrected for the number of pairs of the measure by Holm's method.
+    """
+
+    measure: str
+    a: str
+    b: str
+    difference: DifferenceResponse
+    wins: int
+    losses: int
+    ties: int
+    p_value: float
+    p_holm: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunsResponse(Response):
+    """Any number of runs: the value of each on each measure, and the pairs that were compared by the test."""
+
+    runs: Mapping[str, Mapping[str, MaybeNaN]]
+    test: str
+    baseline: str | None
+    pairs: tuple[PairResponse, ...]
+
+    @classmethod
+    def of(cls, found: "RunsCompared") -> "RunsResponse":
+        """The comparison."""
+        pairs = (
+            PairResponse(
+                measure,
+                pair.a,
+                pair.b,
+                DifferenceResponse.of(pair.comparison.effect),
+                pair.comparison.wins,
+                pair.comparison.losses,
+                pair.comparison.ties,
+                pair.p_value,
+                pair.p_holm,
+            )
+            for measure, of_measure in found.pairs.items()
+            for pair in of_measure
+        )
+        means = {name: dict(evaluation.overall) for name, evaluation in found.evaluations.items()}
+        return cls(means, found.test, found.baseline, tuple(pairs))
 
 
 @dataclass(frozen=True, slots=True)

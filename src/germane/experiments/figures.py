@@ -96,7 +96,7 @@ def run_figures(experiment: FigureExperiment, result: Result, on_step: OnStep) -
             data = load_labelled(dataset, Analyzer(stemmer="porter", stopwords="none"), unlabelled=True)  # as SD §3.4
             found = count_distributions(data.X, **drawing.parameters)
             result.conventions[dataset] = f"{data.X.shape[0]:,} documents, {data.X.shape[1]:,} stems, stop words kept"
-            result.drawings[f"{drawing.name}-{dataset}"] = partial(count_curves, found)
+            result.drawings[f"{drawing.name}-{dataset}"] = partial(count_curves, found, dataset)
             _note(result, dataset, found)
 
 
@@ -156,13 +156,13 @@ def normalisers(lam: float = 0.2, background: float = 0.5) -> Any:
         "SD approximate, (3.24)": approximate_log_normaliser,
     }.items():
         left.plot(alpha_1, np.exp([log_normaliser(alpha) for alpha in alphas]), label=label)
-    left.set(xlabel="α₁ = 1 - α₂", ylabel="normaliser", ylim=(0, 10), title="(a)")
+    left.set(xlabel="α₁ = 1 - α₂", ylabel="normaliser", ylim=(0, 10), title="(a) normalisers of two words")
     alpha = np.linspace(0.01, 5.0, 500)
     stirling = np.exp(-alpha) * alpha ** (alpha - 0.5) * np.sqrt(2 * np.pi)
     right.plot(alpha, special.gamma(alpha), label="Γ")
     right.plot(alpha, stirling, linestyle="--", label="Stirling, (3.22)")
     right.plot(alpha, approximate_gamma(alpha), label="Γ_a, (3.23)")
-    right.set(xlabel="α", ylabel="value", ylim=(0, 10), title="(b)")
+    right.set(xlabel="α", ylabel="value", ylim=(0, 10), title="(b) Γ and its approximations")
     for pane in (left, right):
         _finish(pane)
     return figure
@@ -175,12 +175,12 @@ def dirichlet_densities(S: Sequence[float] = (2.0, 6.0, 20.0, 100.0)) -> Any:
     for each in S:
         density = np.exp(DirichletDistribution([each / 2, each / 2]).log_marginal(0, theta))
         axes.plot(theta, density, label=f"S = {each:g}")
-    axes.set(xlabel="θ₁ = 1 - θ₂", ylabel="density", xlim=(0, 1))
+    axes.set(xlabel="θ₁ = 1 - θ₂", ylabel="density", xlim=(0, 1), title="Dirichlet densities of two words")
     _finish(axes)
     return figure
 
 
-def count_curves(found: CountDistributions) -> Any:
+def count_curves(found: CountDistributions, collection: str) -> Any:
     """Figure 3.5: how often words of high, medium and low frequency occur in a document, observed and predicted."""
     figure, axes = panels(len(CATEGORIES), 4.5 * len(CATEGORIES), 4.0)
     last = int(found.counts[-1])
@@ -193,7 +193,7 @@ def count_curves(found: CountDistributions) -> Any:
             pane.semilogy(found.counts, predicted[category], style, label=name)
         pane.set(
             xlabel="times in a document, f", ylabel=f"probability, normalised over f = 1 ... {last}",
-            title=f"words of {category} frequency", ylim=(observed[seen].min() / 30, 2),
+            title=f"words of {category} frequency ({collection})", ylim=(observed[seen].min() / 30, 2),
             xticks=range(1, last + 1, max(1, last // 6)),
         )  # fmt: skip
         _finish(pane)

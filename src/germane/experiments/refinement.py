@@ -193,7 +193,7 @@ def run_refinement(experiment: RefineExperiment, result: Result, on_step: OnStep
     result.tables["Reliability of P(relevant)"] = reliability_table(bins)
     shown = {system.name: bins[system.name] for system in experiment.systems if system.decision == "expected-f1"}
     if shown:
-        result.drawings["reliability"] = partial(plots.calibration, shown)
+        result.drawings["reliability"] = partial(plots.calibration, shown, collection=", ".join(experiment.datasets))
     if experiment.initialisations:
         on_step(ALL, "random initialisations")
         draw_initialisations(experiment.initialisations, result, lists)

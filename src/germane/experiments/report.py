@@ -152,7 +152,7 @@ def write_report(result: Result, folder: Path, *, figures: bool = True) -> list[
             written.append(path)
         for dataset, runs in result.runs.items():
             path = folder / f"{name}-{_file(dataset)}-precision-recall.png"
-            plots.save(plots.precision_recall(runs, result.qrels[dataset]), path)
+            plots.save(plots.precision_recall(runs, result.qrels[dataset], collection=dataset), path)
             written.append(path)
         for drawing, draw in result.drawings.items():
             path = folder / f"{name}-{drawing}.png"

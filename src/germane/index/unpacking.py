@@ -19,6 +19,12 @@ EARLY = 256
 _asked = 0
 
 
+def use_kernels() -> None:
+    """From now on no list is early: what is unpacked again and again is to be compiled beforehand."""
+    global _asked
+    _asked = EARLY
+
+
 def is_early(n_lists: int) -> bool:
     """Whether so many more lists are to be unpacked without a kernel: these are the first, or none is loaded."""
     global _asked

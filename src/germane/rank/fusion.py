@@ -109,6 +109,8 @@ FUSIONS: Mapping[str, Fusion] = {
     "combmnz": comb_mnz,
 }
 """By the names that people write, with their defaults."""
+COUNTING = frozenset({"isr", "combmnz"})
+"""Those that multiply the weighted sum by n(d), the rankings that hold d; the others are the sum alone."""
 
 
 def normalisation_named(name: str) -> Callable[[Ranking], list[float]]:

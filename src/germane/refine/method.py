@@ -76,7 +76,7 @@ class RefineMethod(ABC):
         if self.needs_rejected and not (marks == Mark.NOT_RELEVANT).any():
             raise ParameterError(
                 f"method '{self.name}' needs at least one result marked as not relevant; "
-                "'auto', 'knn' and 'rocchio' do without"
+                "'auto', 'paper', 'knn' and 'rocchio' do without"
             )
         return self._refine(results, marks)
 

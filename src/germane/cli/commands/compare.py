@@ -1,4 +1,4 @@
-"""germane compare: two runs side by side."""
+"""germane compare: runs side by side."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -7,55 +7,153 @@ import typer
 
 from germane.cli import measuring, options
 from germane.cli.measuring import named
-from germane.cli.streams import put_json, terminal
-from germane.cli.tables import put_rows, show_rows
+from germane.cli.streams import put_json, say, terminal
+from germane.cli.tables import put_table, show_rows
+from germane.errors import ParameterError
+from germane.tables import Cell
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from germane.evaluate.compare import RunsCompared
+    from germane.evaluate.responses import ComparisonResponse
     from germane.evaluate.significance import Alternative
 
 
 def compare(
-    run_a: Annotated[str, typer.Argument(metavar="RUN_A", help="A run: TREC, TSV or JSON.")],
-    run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run it is compared with.")],
-    qrels: measuring.QrelsFile,
-    more: measuring.MoreMeasures = None,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN_A RUN_B... QRELS",
+            help="Two runs or more (TREC, TSV or JSON), then the judgements: a file, the name of a data set, or "
+            "irds:NAME. More measures may follow, as in -m AP nDCG@10.",
+            show_default=False,
+        ),
+    ],
     measure: measuring.Measures = None,
     topics: Annotated[
         str | None,
         typer.Option("--topics", metavar="SRC", help="The queries, to show their words.", show_default=False),
     ] = None,
     worst: Annotated[int, typer.Option("--worst", metavar="N", help="How many of A's worst losses to list.")] = 5,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="RUN",
+            help="Compare each run with this one alone; of three and more, each with each otherwise.",
+            show_default=False,
+        ),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            "--test",
+            metavar="NAME",
+            help="Of three runs and more: t, wilcoxon, sign or randomisation.",
+            show_default="t; of two runs, all",
+        ),
+    ] = None,
     alternative: measuring.Alternative = "two-sided",
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the first measure's differences.", show_default=False),
     ] = None,
+    format: options.AsTable = None,
     json: options.Json = False,
     tsv: options.TabSeparated = False,
 ) -> None:
-    """Compare two runs: means, wins and losses by query, significance, and the worst losses.
+    """Compare runs: means, wins and losses by query, significance, and the worst losses.
 
-    Tests are paired over queries: Student's t, Wilcoxon's signed ranks, signs, randomisation. With several measures,
-    the last column corrects the t-test's p by Holm's method.
+    Tests are paired over queries: Student's t, Wilcoxon's signed ranks, signs, randomisation. Of two runs all four are
+    shown; with several measures, the last column corrects the t-test's p by Holm's method. Of three runs and more every
+    pair is tested, or each run against the --baseline, and p is corrected by Holm's method over the pairs of a measure.
 
     Example: germane compare bm25.txt dirichlet.txt qrels.txt -m AP nDCG@10 --topics queries.tsv
+
+    Example: germane compare bm25.txt dirichlet.txt rm3.txt qrels.txt --baseline bm25.txt --format latex
     """
-    wanted = options.one_of(json=json, tsv=tsv)
+    wanted = options.table_format(format, json=json, tsv=tsv)
     from germane.data import read_topics
     from germane.evaluate import load_qrels, load_run
-    from germane.evaluate.compare import compare as compare_runs
-    from germane.evaluate.responses import compared
 
+    runs, qrels, more = _told_apart(files)
+    measures = named(measure, more, ("AP", "nDCG@10"))
     texts = {topic.id: topic.text for topic in read_topics(topics)} if topics is not None else {}
-    runs = compare_runs(
-        load_run(run_a), load_run(run_b), load_qrels(qrels), named(measure, more, ("AP", "nDCG@10")),
-        texts=texts, alternative=cast("Alternative", alternative),
-    )  # fmt: skip
+    judged = load_qrels(qrels)
+    loaded = [load_run(run) for run in runs]
+    tail = cast("Alternative", alternative)
+    if len(runs) == 2 and baseline is None and test is None:
+        from germane.evaluate.compare import compare as compare_two
+        from germane.evaluate.responses import compared
+
+        two = compare_two(loaded[0], loaded[1], judged, measures, texts=texts, alternative=tail)
+        if plot is not None:
+            from germane.evaluate import plots
+
+            a, b = (Path(run).name for run in runs)
+            plots.save(plots.query_differences(two[0], a, b, collection=Path(qrels).name), plot)
+        _put_two(compared(two, worst=max(worst, 0)), wanted)
+        return
+    from germane.evaluate.compare import compare_runs
+
+    names = _names(runs)
+    many = compare_runs(
+        dict(zip(names, loaded, strict=True)),
+        judged,
+        measures,
+        baseline=None if baseline is None else _named_run(baseline, runs, names),
+        test=test or "t",
+        alternative=tail,
+        texts=texts,
+    )
     if plot is not None:
         from germane.evaluate import plots
 
-        plots.save(plots.query_differences(runs[0], Path(run_a).name, Path(run_b).name), plot)
-    found = compared(runs, worst=max(worst, 0))
+        plots.save(plots.run_differences(many, many.measures[0], collection=Path(qrels).name), plot)
+    _put_many(many, wanted)
+
+
+def _told_apart(files: "Sequence[str]") -> tuple[list[str], str, list[str]]:
+    """Runs, judgements, and measures that follow: names of measures that are no files."""
+    from germane.evaluate.measures import measure_names, parse_measure
+
+    def is_measure(text: str) -> bool:
+        if Path(text).exists():
+            return False
+        try:
+            return bool([parse_measure(name) for name in measure_names(text)])
+        except ParameterError:
+            return False
+
+    last = len(files)
+    while last and is_measure(files[last - 1]):
+        last -= 1
+    if last < 3:
+        raise ParameterError(
+            f"two runs and the judgements are wanted, as in 'germane compare a.run b.run qrels.txt'; there are {last} "
+            f"names of files: {', '.join(files[:last])}"
+        )
+    return list(files[: last - 1]), files[last - 1], list(files[last:])
+
+
+def _names(runs: "Sequence[str]") -> list[str]:
+    """The names of the files, without their folders where that is enough to tell them apart."""
+    for names in ([Path(run).name for run in runs], list(runs)):
+        if len(set(names)) == len(names):
+            return names
+    raise ParameterError("of three runs and more none may be given twice")
+
+
+def _named_run(wanted: str, runs: "Sequence[str]", names: "Sequence[str]") -> str:
+    """The run of that name, as it was typed or without its folder and ending."""
+    for run, name in zip(runs, names, strict=True):
+        if wanted in (run, name, Path(run).stem):
+            return name
+    raise ParameterError(f"--baseline is one of the runs: {', '.join(names)}, not '{wanted}'")
+
+
+def _put_two(found: "Sequence[ComparisonResponse]", wanted: str) -> None:
     if wanted == "json":
         put_json(found)
         return
@@ -68,14 +166,54 @@ def compare(
         ]
         for c in found
     ]  # fmt: skip
-    if wanted == "tsv":
-        put_rows(header, rows)
+    if wanted != "text":
+        put_table(wanted, header, rows if wanted == "tsv" else _set(header, rows))
         return
     for column, values in zip(header, zip(*rows, strict=True), strict=True):
         terminal().print(f"{column:<16}" + "".join(f"{_written(value, column):>12}" for value in values))
     if found[0].worst:
         listed = [[q.query_id, q.a, q.b, q.difference, q.text] for q in found[0].worst]
         show_rows(["query", "A", "B", "A-B", "words"], listed, title=f"\nA's worst losses, {found[0].measure}")
+
+
+def _set(header: "Sequence[str]", rows: "Sequence[Sequence[Any]]") -> list[list[Any]]:
+    """The rows for a document: the better of A and B in bold, starred where Holm's corrected p is below 0.05."""
+    from germane.evaluate.compare import LEVEL
+
+    at = header.index("p t")
+    made = []
+    for row in rows:
+        measure, a, b, *between = row[:at]
+        mark = "*" if row[-1] < LEVEL else ""
+        better = [Cell(a, bold=a >= b, mark=mark if a > b else ""), Cell(b, bold=b >= a, mark=mark if b > a else "")]
+        made.append([measure, *better, *between, *(Cell(p, spec=".2g") for p in row[at:])])
+    return made
+
+
+def _put_many(found: "RunsCompared", wanted: str) -> None:
+    from germane.evaluate.compare import LEVEL, means_table
+    from germane.evaluate.responses import RunsResponse
+
+    if wanted == "json":
+        put_json(RunsResponse.of(found))
+        return
+    header = ["measure", "A", "B", "mean A", "mean B", "A-B", "wins", "losses", "ties", f"p {found.test}", "p (Holm)"]
+    pairs: Mapping[str, Any] = found.pairs
+    rows = [
+        [
+            measure, p.a, p.b, p.comparison.mean_a, p.comparison.mean_b, p.comparison.effect.mean, p.comparison.wins,
+            p.comparison.losses, p.comparison.ties, Cell(p.p_value, spec=".2g"), Cell(p.p_holm, spec=".2g"),
+        ]
+        for measure, of_measure in pairs.items()
+        for p in of_measure
+    ]  # fmt: skip
+    if wanted == "tsv":
+        put_table(wanted, header, rows)
+        return
+    put_table(wanted, *means_table(found))
+    if wanted == "text":
+        say(f"*: the best; letters: significantly better than those runs (p {found.test} < {LEVEL:g}, Holm)\n")
+        put_table(wanted, header, rows)
 
 
 def _written(value: Any, column: str) -> str:

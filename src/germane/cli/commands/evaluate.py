@@ -7,7 +7,7 @@ import typer
 from germane.cli import measuring, options
 from germane.cli.measuring import named
 from germane.cli.streams import put_json, say, tell
-from germane.cli.tables import put_rows, show_rows
+from germane.cli.tables import put_table, show_rows
 
 
 def evaluate(
@@ -16,6 +16,7 @@ def evaluate(
     more: measuring.MoreMeasures = None,
     measure: measuring.Measures = None,
     by_query: Annotated[bool, typer.Option("--by-query", help="The values of each query too.")] = False,
+    format: options.AsTable = None,
     json: options.Json = False,
     tsv: options.TabSeparated = False,
     trec: Annotated[
@@ -25,11 +26,13 @@ def evaluate(
     """Measure a run against judgements, as trec_eval does.
 
     Judged queries that the run lacks count as 0; queries without judgements are left out. Measures are named as in
-    ir_measures or trec_eval; BEP, microBEP and WSS@95 are ours.
+    ir_measures or trec_eval (map, ndcg_cut.5,10, official); BEP, microBEP and WSS@95 are ours.
 
     Example: germane evaluate run.txt qrels.txt -m AP nDCG@10
+
+    Example: germane evaluate run.txt qrels.txt -m official --trec
     """
-    wanted = options.one_of(json=json, tsv=tsv, trec=trec)
+    wanted = options.table_format(format, json=json, tsv=tsv, trec=trec)
     from germane.evaluate import DEFAULT_MEASURES, load_qrels, load_run
     from germane.evaluate import evaluate as evaluated
     from germane.evaluate.responses import EvaluationResponse
@@ -51,7 +54,7 @@ def evaluate(
         for row in rows:
             for name, value in zip(found.measures, row[1:], strict=True):
                 say(f"{name:<22}\t{row[0]}\t{value:.4f}")
-    elif wanted == "tsv":
-        put_rows(["query_id", *found.measures], rows)
-    else:
+    elif wanted == "text":
         show_rows(["query", *found.measures], rows)
+    else:
+        put_table(wanted, ["query_id" if wanted == "tsv" else "query", *found.measures], rows)

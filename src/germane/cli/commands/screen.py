@@ -331,7 +331,8 @@ def _simulate(
     if plot is not None:
         from germane.evaluate import plots
 
-        plots.save(plots.recall_over_reading([run.hits for run in result.runs], [r.stop for r in result.runs]), plot)
+        hits, stops = [run.hits for run in result.runs], [run.stop for run in result.runs]
+        plots.save(plots.recall_over_reading(hits, stops, collection=Path(source).name), plot)
         tell(f"written: {plot}")
     _put_simulation(result, rule, wanted)
 

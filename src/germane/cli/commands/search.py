@@ -99,7 +99,7 @@ def search(
         found = engine.answer(request)
     tell_learnt(found.learnt)
     if plot is not None and found.result is not None and found.result.feedback is not None:
-        feedback_tables.draw(found.result.feedback, plot)
+        feedback_tables.draw(found.result.feedback, plot, folder.name)
     if wanted == "json":
         put_json(found)
     elif wanted == "tsv":

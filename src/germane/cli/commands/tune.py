@@ -1,15 +1,19 @@
 """germane tune: find parameters on some queries and measure them on others."""
 
+import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from germane.cli import options
+from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
-from germane.cli.tables import put_rows, show_rows
+from germane.cli.tables import put_table, show_rows
 from germane.errors import ParameterError
 from germane.rank.registry import DEFAULT_MODEL
+from germane.tables import Cell
 
 
 def tune(
@@ -30,6 +34,14 @@ def tune(
     method: Annotated[str, typer.Option(help="grid or coordinate (hill-climbing).")] = "grid",
     seed: Annotated[int, typer.Option(help="Draws the folds.")] = 0,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Forget earlier trials.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the measure of every trial (.png, .svg, .pdf).", show_default=False
+        ),
+    ] = None,
+    progress: options.Progress = False,
+    format: options.AsTable = None,
     json: options.Json = False,
     tsv: options.TabSeparated = False,
 ) -> None:
@@ -37,18 +49,32 @@ def tune(
 
     Every trial is kept in the cache folder (GERMANE_CACHE), so that an interrupted search goes on where it stopped.
 
-    Example: germane tune cranfield --model bm25 --grid k1=0.9,1.2,2 --grid b=0.25,0.5,0.75
+    Example: germane tune cranfield --model bm25 --grid k1=0.9,1.2,2 --grid b=0.25,0.5,0.75 --plot bm25.png
     """
-    wanted = options.one_of(json=json, tsv=tsv)
+    wanted = options.table_format(format, json=json, tsv=tsv)
     axes = dict(_axis(text) for text in grid)
     from germane.evaluate.responses import TuningResponse
     from germane.experiments.collections import cache_folder
     from germane.experiments.trials import tune_collection
 
-    found = tune_collection(
-        dataset, model, axes, measure=measure, k=k, folds=folds, method=method, seed=seed,
-        trials=None if no_cache else cache_folder() / "trials", on_trial=_tell,
-    )  # fmt: skip
+    trials: list[tuple[Mapping[str, float], float]] = []
+    n_trials = math.prod(len(set(values)) for values in axes.values()) if method == "grid" else None
+    with steps("tuning", total=n_trials, always=progress, otherwise=tell) as tell_step:
+
+        def on_trial(parameters: Mapping[str, float], value: float) -> None:
+            trials.append((dict(parameters), value))
+            tell_step(f"{' '.join(f'{name}={setting:g}' for name, setting in parameters.items())}: {value:.4f}")
+
+        found = tune_collection(
+            dataset, model, axes, measure=measure, k=k, folds=folds, method=method, seed=seed,
+            trials=None if no_cache else cache_folder() / "trials", on_trial=on_trial,
+        )  # fmt: skip
+    if plot is not None:
+        from germane.evaluate import plots
+
+        chosen = [fold.tuned.parameters for fold in found.folds]
+        plots.save(plots.tuning(trials, chosen, measure, collection=f"{dataset}, {model}"), plot)
+        tell(f"written: {plot}")
     header = ["fold", *axes, f"{measure} train", f"{measure} test", "queries"]
     rows: list[list[Any]] = []
     for number, fold in enumerate(found.folds, 1):
@@ -56,15 +82,14 @@ def tune(
         rows.append([str(number), *fold.tuned.parameters.values(), fold.tuned.value, tested, len(fold.test)])
     if wanted == "json":
         put_json(TuningResponse(found.mean, tuple(dict(zip(header, row, strict=True)) for row in rows)))
-    elif wanted == "tsv":
-        put_rows(header, rows)
-    else:
+    elif wanted == "text":
         show_rows(header, rows)
         show_rows(["", measure], [["all queries, each as a test query", found.mean]])
-
-
-def _tell(parameters: Mapping[str, float], value: float) -> None:
-    tell(f"{' '.join(f'{name}={setting:g}' for name, setting in parameters.items())}: {value:.4f}")
+    else:
+        n_queries = sum(len(fold.test) for fold in found.folds)
+        shown = [[row[0], *(Cell(value, spec="g") for value in row[1:-3]), *row[-3:]] for row in rows]
+        total = [] if wanted == "tsv" else [["all", *("" for _ in axes), "", found.mean, n_queries]]
+        put_table(wanted, header, shown + total)
 
 
 def _axis(text: str) -> tuple[str, list[float]]:

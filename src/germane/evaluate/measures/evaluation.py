@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from germane.arrays import Floats
 from germane.errors import InputError, ParameterError
+from germane.evaluate.frames import AnyQrels, AnyRun, as_qrels, as_run
 from germane.evaluate.measures.judged import Case
-from germane.evaluate.measures.names import parse_measure
-from germane.evaluate.rankings import Qrels, Run
+from germane.evaluate.measures.names import measure_names, parse_measure
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 
@@ -34,9 +34,14 @@ class Evaluation:
         return dict(zip(self.query_ids, self.values[measure].tolist(), strict=True))
 
 
-def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES) -> Evaluation:
-    """The measures of a run, by the names of ir_measures or of trec_eval (`germane.evaluate.measures.names`)."""
-    names = tuple(dict.fromkeys(measures))
+def evaluate(run: AnyRun, qrels: AnyQrels, measures: str | Sequence[str] = DEFAULT_MEASURES) -> Evaluation:
+    """The measures of a run, by the names of ir_measures or of trec_eval (`germane.evaluate.measures.names`).
+
+    Measures are a list of names, or one text with commas (`"AP, P.5,10, official"`: `names.measure_names`).
+    Run and judgements: `{query: {document: score}}`, or what pandas, ir_measures and ranx have (`evaluate.frames`).
+    """
+    run, qrels = as_run(run), as_qrels(qrels)
+    names = tuple(dict.fromkeys(measure_names(measures) if isinstance(measures, str) else measures))
     if not names:
         raise ParameterError("name at least one measure, such as AP")
     if not qrels:

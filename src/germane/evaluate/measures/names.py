@@ -108,7 +108,53 @@ TREC_FAMILIES = {
     "set_F": "SetF(beta={})", "success": "Success@{}",
 }  # fmt: skip
 """trec_eval's names of measures with a parameter, as in P_5 or P.5."""
+TREC_CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+TREC_SERIES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("P", "map_cut", "ndcg_cut", "recall"), TREC_CUTOFFS),
+    "iprec_at_recall": tuple(f"{level / 10:.2f}" for level in range(11)),
+    "success": ("1", "5", "10"),
+}
+"""The parameters that trec_eval takes where a measure is named without one."""
+OFFICIAL = (
+    "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall",
+    "P",
+)  # fmt: skip
+"""What trec_eval measures where nothing is named, or `official`."""
 _TREC_PARAMETER = re.compile(rf"({'|'.join(TREC_FAMILIES)})[._](\d*\.?\d+)")
+
+
+def measure_names(text: str) -> list[str]:
+    """The names in a text with commas between them, and trec_eval's names of several measures spelt out.
+
+    >>> measure_names("AP, nDCG(dcg='exp-log2', gains={1: 3})@10, P.5,10, success, recall_5")
+    ['AP', "nDCG(dcg='exp-log2', gains={1: 3})@10", 'P.5', 'P.10', 'success_1', 'success_5', 'success_10', 'recall_5']
+    """
+    names: list[str] = []
+    series = None
+    for part in _between_commas(text):
+        trec = _TREC_PARAMETER.fullmatch(part)
+        if trec and part[len(trec[1])] == ".":
+            series = trec[1]
+            names.append(part)
+        elif series is not None and re.fullmatch(r"\d*\.?\d+", part):  # the 10 of P.5,10
+            names.append(f"{series}.{part}")
+        else:
+            series = None
+            named = OFFICIAL if part == "official" else (part,)
+            names += [full for name in named for full in ([f"{name}_{x}" for x in TREC_SERIES.get(name, ())] or [name])]
+    return names
+
+
+def _between_commas(text: str) -> list[str]:
+    """The parts of a text between commas that stand outside all brackets; empty parts are left out."""
+    parts, depth = [""], 0
+    for mark in text:
+        depth += (mark in "({[") - (mark in ")}]")
+        if mark == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += mark
+    return [part.strip() for part in parts if part.strip()]
 
 
 @dataclass(frozen=True)

@@ -104,9 +104,8 @@ def evaluate(
     if confusion is not None:
         from germane.evaluate import confusion_matrix, plots
 
-        plots.save(
-            plots.confusion(*confusion_matrix([t for (t,) in documents.labels], [p for (p,) in predicted])), confusion
-        )
+        counted = confusion_matrix([t for (t,) in documents.labels], [p for (p,) in predicted])
+        plots.save(plots.confusion(*counted, collection=Path(data).name), confusion)
         tell(f"written: {confusion}")
     answer = LabellingResponse.of(judged, len(documents.ids), compared)
     if wanted == "json":
