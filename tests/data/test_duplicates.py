@@ -1,5 +1,9 @@
 """Records of the same work, by identifiers and by titles, against all pairs compared one by one."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -170,3 +174,21 @@ def test_records_of_one_title_are_not_all_compared(monkeypatch):
     names = [f"{a * 3}{b * 3}" for a in "abcdefghijklmnopqrstuvwxyz" for b in "abcdefghijklmnopqrstuvwxyz"]
     assert found(*({"title": "Editorial of the journal", "author": [f"{name}, A"]} for name in names)) == []
     assert len(calls) <= 100 * len(names)
+
+
+def test_the_outcome_is_the_same_in_every_process():
+    """Sets of words have another order in each."""
+    code = (
+        "import random; from germane.data.duplicates import find_duplicates; from germane.types import Document\n"
+        "draw = random.Random(1); words = [f'word{chr(97 + n)}' for n in range(26)]\n"
+        "made = [Document(str(n), {'title': ' '.join(draw.sample(words, 9)), 'author': 'Smith', 'year': 2000})\n"
+        "        for n in range(300)]\n"
+        "print(find_duplicates(made, 0.6))"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(told) == 1

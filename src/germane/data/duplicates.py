@@ -19,7 +19,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -176,7 +176,12 @@ class Work:
     @cached_property
     def opening(self) -> tuple[str, ...]:
         """The first words of the abstract."""
-        return tuple(_WORD.findall(plain(self.abstract[: 12 * ABSTRACT_WORDS]))[:ABSTRACT_WORDS])
+        return tuple(_WORD.findall(plain(self.abstract[: 10 * ABSTRACT_WORDS]))[:ABSTRACT_WORDS])
+
+    @cached_property
+    def ordered_words(self) -> tuple[str, ...]:
+        """The words of the title by the alphabet: the order of a set is another in each process."""
+        return tuple(sorted(self.words))
 
     @cached_property
     def signature(self) -> int:
@@ -314,28 +319,44 @@ def _alike(works: Sequence[Work], similarity: float, groups: _Groups) -> Iterato
 def _candidates(works: Sequence[Work], similarity: float) -> Iterator[tuple[int, int]]:
     """Pairs of records whose titles may be nearly the same, the later record second.
 
-    They share one key that is sure to be shared, or two of those that are likely to be.
+    They share one key that is sure to be shared: one of as many of the rarest words of a title as two titles of that
+    similarity must have one of in common, or the beginning of the abstract. Or they share two of those that are likely
+    to be: the rarest words that other titles have too, since a typing error makes a word that none has, of the title
+    and of that without its subtitle; the first author with the year.
     """
     frequency: Counter[str] = Counter()
     for work in works:
         frequency.update(work.words)
+    times = frequency.__getitem__
     sure: dict[Hashable, list[int]] = defaultdict(list)
     likely: dict[Hashable, list[int]] = defaultdict(list)
     for place, work in enumerate(works):
         if not work.words:
             continue
-        rarest = sorted(work.words, key=frequency.__getitem__)
+        rarest = sorted(work.ordered_words, key=times)
+        shared = [word for word in rarest if times(word) > 1]
         found: set[int] = set()
-        for key in _sure_keys(work, rarest, frequency, similarity):
-            others = sure[key]
+        if shared and len(rarest) >= SHORT:
+            # Of words equally rare any may come first in another title: all of them count.
+            edge = times(rarest[len(rarest) - math.ceil(similarity * len(rarest))])
+            for word in shared:
+                if times(word) > edge:
+                    break
+                others = sure[word]
+                found.update(others)
+                if len(others) < MOST_OF_A_WORD:
+                    others.append(place)
+        if len(work.opening) >= OPENING:
+            others = sure[work.opening[:OPENING]]
             found.update(others)
-            if len(others) < (MOST_OF_A_WORD if isinstance(key, str) else MOST_CANDIDATES):
+            if len(others) < MOST_CANDIDATES:
                 others.append(place)
         once: set[int] = set()
-        for key in _likely_keys(work, rarest, frequency):
+        for key in _likely_keys(work, shared):
             others = likely[key]
-            found.update(once.intersection(others))
-            once.update(others)
+            if others:
+                found.update(once.intersection(others))
+                once.update(others)
             if len(others) < MOST_CANDIDATES:
                 others.append(place)
         n, own = len(work.words), work.signature
@@ -348,24 +369,8 @@ def _candidates(works: Sequence[Work], similarity: float) -> Iterator[tuple[int,
                 yield other, place
 
 
-def _sure_keys(
-    work: Work, rarest: Sequence[str], frequency: Mapping[str, int], similarity: float
-) -> Iterator[Hashable]:
-    """As many of the rarest words of the title as two titles of that similarity must have one of in common, of those
-    that another title has at all; the beginning of the abstract."""
-    if len(rarest) >= SHORT:
-        prefix = len(rarest) - math.ceil(similarity * len(rarest)) + 1
-        edge = frequency[rarest[prefix - 1]]
-        # Of words equally rare any may come first in another title: all of them count.
-        yield from (word for word in rarest if 1 < frequency[word] <= edge)
-    if len(work.opening) >= OPENING:
-        yield work.opening[:OPENING]
-
-
-def _likely_keys(work: Work, rarest: Sequence[str], frequency: Mapping[str, int]) -> list[Hashable]:
-    """The rarest words that other titles have too, since a typing error makes a word that none has: of the title, and
-    of that without its subtitle; the first author with the year."""
-    shared = [word for word in rarest if frequency[word] > 1 and len(word) > 2]
+def _likely_keys(work: Work, shared: Sequence[str]) -> list[Hashable]:
+    """`shared`: the words of the title that others have too, the rarest first."""
     keys: list[Hashable] = [*shared[:RARE]]
     if work.mains and len(shared) > RARE:
         main = frozenset(work.mains[0])

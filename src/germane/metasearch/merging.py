@@ -165,7 +165,8 @@ class Merger:
         self._answers[answer.source] = answer
         works = [Work.of(_document(record)) for record in answer.records]
         for work in works:
-            _ = work.opening_words, work.signature, work.author_keys  # made now, while others are waited for
+            # Now, while others are waited for.
+            _ = work.opening_words, work.ordered_words, work.signature, work.author_keys
         self._works[answer.source] = works
         if self._counts is not None:
             self._first[answer.source] = sum(map(len, self._works.values())) - len(works)
