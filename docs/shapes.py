@@ -98,7 +98,7 @@ def section() -> str:
     ]
     for command, shapes in SHAPES.items():
         for shape in shapes:
-            lines += [f"`{command}`: {_description(shape)}", "", "```", outline(schema_of(shape)), "```", ""]
+            lines += [f"`{command}`: {_description(shape)}", "", "```text", outline(schema_of(shape)), "```", ""]
     return "\n".join(lines)
 
 
