@@ -21,6 +21,7 @@ from germane.evaluate.responses import (
 )
 from germane.index.check import CheckReport
 from germane.index.repair import RepairReport
+from germane.metasearch.responses import FindResponse
 from germane.refine.responses import RefinementResponse
 from germane.refine.screening.responses import ScreeningExplanation, ScreeningResponse, SimulationResponse
 from germane.schema import schema_of
@@ -30,6 +31,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "add": (AddResponse,),
     "dedupe": (DedupeResponse,),
     "search": (SearchResponse,),
+    "find": (FindResponse,),
     "explain": (ExplainResponse,),
     "show": (DocumentResponse,),
     "stats": (IndexStats,),

@@ -28,6 +28,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("import-ciff", FILL),
     ("dedupe", FILL),
     ("search", SEARCH),
+    ("find", SEARCH),
     ("explain", SEARCH),
     ("batch", SEARCH),
     ("show", SEARCH),

@@ -5,6 +5,7 @@ PubMed's never do, and it is how XML is used to exhaust memory or to read other 
 """
 
 import html.entities
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -36,8 +37,18 @@ def read_pubmed(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
     The file's own XML declaration gives the encoding, unless `encoding` is something other than UTF-8. The sections of
     a structured abstract follow one another in `text`, each on its own line after its label.
     """
-    source = str(path)
-    for line, record in _records(path, encoding):
+    forced = None if encoding.lower() in ("utf-8", "utf8") else "utf-8"
+    with open_binary(path, encoding) as stream:
+        yield from _documents(_records(stream, str(path), forced), str(path), on_bad)
+
+
+def parse_pubmed(data: bytes, *, source: str = "PubMed", on_bad: OnBad = stop) -> Iterator[Document]:
+    """The same of an answer of PubMed's that is UTF-8, whatever its declaration says; what is whole comes first."""
+    yield from _documents(_records(io.BufferedReader(io.BytesIO(data)), source, "utf-8"), source, on_bad)
+
+
+def _documents(records: Iterator[tuple[int, Element]], source: str, on_bad: OnBad) -> Iterator[Document]:
+    for line, record in records:
         citation = record if record.tag == "MedlineCitation" else record.find("MedlineCitation")
         if citation is None:
             citation = record.find("BookDocument")
@@ -112,37 +123,36 @@ class _Articles:
         )
 
 
-def _records(path: str | Path, encoding: str) -> Iterator[tuple[int, Element]]:
-    source = str(path)
-    articles = _Articles(source, None if encoding.lower() in ("utf-8", "utf8") else "utf-8")
+def _records(stream: io.BufferedReader, source: str, encoding: str | None) -> Iterator[tuple[int, Element]]:
+    """`encoding`: the stream's, in spite of the declaration; None if that is to be believed."""
+    articles = _Articles(source, encoding)
     parser = articles.parser
     fed, blank = 0, True
-    with open_binary(path, encoding) as stream:
-        while True:
-            try:
-                piece = stream.read1(_PIECE_BYTES)
-                blank = blank and not piece.strip()
-                if not blank:  # nothing but white space is an empty file
-                    parser.Parse(piece, not piece)
-                    articles.check_size()
-            except expat.ExpatError as error:
-                message = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
-                raise InputError(message, source=source, line=error.lineno) from None
-            except (LookupError, ValueError) as error:
-                raise InputError(f"not readable XML: {error}", source=source, line=parser.CurrentLineNumber) from None
-            except InputError as error:
-                if error.line is not None:
-                    raise
-                line = parser.CurrentLineNumber
-                raise InputError(error.message, source=source, line=line) from error.__cause__
-            yield from articles.finished
-            articles.finished.clear()
-            if not piece:
-                return
-            fed += len(piece)
-            if not blank and fed - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
-                message = f"one XML tag of more than {MAX_TOKEN_BYTES:,} bytes"
-                raise InputError(message, source=source, line=parser.CurrentLineNumber)
+    while True:
+        try:
+            piece = stream.read1(_PIECE_BYTES)
+            blank = blank and not piece.strip()
+            if not blank:  # nothing but white space is an empty file
+                parser.Parse(piece, not piece)
+                articles.check_size()
+        except expat.ExpatError as error:
+            message = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
+            raise InputError(message, source=source, line=error.lineno) from None
+        except (LookupError, ValueError) as error:
+            raise InputError(f"not readable XML: {error}", source=source, line=parser.CurrentLineNumber) from None
+        except InputError as error:
+            if error.line is not None:
+                raise
+            line = parser.CurrentLineNumber
+            raise InputError(error.message, source=source, line=line) from error.__cause__
+        yield from articles.finished
+        articles.finished.clear()
+        if not piece:
+            return
+        fed += len(piece)
+        if not blank and fed - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+            message = f"one XML tag of more than {MAX_TOKEN_BYTES:,} bytes"
+            raise InputError(message, source=source, line=parser.CurrentLineNumber)
 
 
 def _text(element: Element | None) -> str:
