@@ -214,7 +214,7 @@ CASES: list[tuple[RankingModel, Formula]] = [
         mixture({"title": 7.0, "text": 1.0, "notes": 0.0}, dirichlet(20.0)),
     ),
     (FieldMixture({"text": 2.0}, JelinekMercer(0.3)), mixture({**EVEN, "text": 2.0}, linear(0.3))),
-    (SequentialDependence(), dependence(saturated(2.0, 0.75), saturated(0.3, 0.0), 0.1, 0.05, 8)),
+    (SequentialDependence(), dependence(saturated(2.0, 0.75), saturated(1.0, 0.0), 0.1, 0.05, 8)),
     (
         SequentialDependence(BM25(1.2, 0.3), 0.3, 0.2, 3, BM25(1.0, 0.5)),
         dependence(saturated(1.2, 0.3), saturated(1.0, 0.5), 0.3, 0.2, 3),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WINDOW = 8
 """That of Metzler & Croft (2005)."""
-PAIRS = BM25(k1=0.3, b=0.0)
+PAIRS = BM25(k1=1.0, b=0.0)
 """How BM25 counts pairs where nothing is said: that there is one says nearly all, in however long a text."""
 MAX_PAIRS = 256
 """Pairs of a query that are looked for, the first ones of a longer query."""

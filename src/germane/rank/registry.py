@@ -27,7 +27,7 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
     "bm25f": ("germane.rank.field_models.BM25F", {"k1": 2.0, "b": 0.75}),
     "lmf": ("germane.rank.field_models.field_mixture", {"mu": DEFAULT_MU}),
-    "sdm": ("germane.rank.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 0.3, "pair_b": 0.0}),
+    "sdm": ("germane.rank.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 1.0, "pair_b": 0.0}),
     "sdm-lm": ("germane.rank.dependence.over_dirichlet", SDM | {"mu": DEFAULT_MU}),
 }
 """Where the class is, and its parameters with their defaults. A smoothing ranks by query likelihood under it.
