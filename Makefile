@@ -1,6 +1,7 @@
 # Every target works alone on a fresh machine with Python 3.11 or later: it makes .venv itself, and only when needed.
 #   make demo     install the package and show it at work
 #   make test     lint, types and tests: what the continuous integration runs
+#   make documents  every command and block of README, docs and tutorials, from a clean installation
 #   make fuzz     damaged and forged files, on and on (ARGS="readers --cases 20000")
 #   make bench    measure beside the peers (ARGS="--quick" for a smoke run)
 
@@ -15,7 +16,7 @@ INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 CHECKED := src tests benchmarks
 
-.PHONY: demo test lint format bench fuzz clean
+.PHONY: demo test lint format bench documents fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(INSTALLED)
@@ -35,11 +36,17 @@ format: $(INSTALLED_DEV)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
+# As a reader would: a new environment, the package built and installed with the extras that the pages name.
+documents:
+	rm -rf .venv-documents && $(PYTHON) -m venv .venv-documents
+	.venv-documents/bin/python -m pip install --quiet --only-binary=:all: '.[learn,plots]'
+	.venv-documents/bin/python docs/run.py $(ARGS)
+
 fuzz: $(INSTALLED_DEV)
 	cd tests && ../$(BIN)/python -m fuzz $(ARGS)
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist src/*.egg-info
+	rm -rf .venv .venv-documents .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist src/*.egg-info
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

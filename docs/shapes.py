@@ -22,6 +22,7 @@ from germane.evaluate.responses import (
 )
 from germane.index.check import CheckReport
 from germane.index.repair import RepairReport
+from germane.metasearch.responses import FindResponse
 from germane.refine.responses import RefinementResponse
 from germane.refine.screening.responses import ScreeningExplanation, ScreeningResponse, SimulationResponse
 from germane.schema import schema_of
@@ -37,6 +38,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "workspace kappa": (AgreementResponse,),
     "workspace conflicts": (ConflictsResponse,),
     "search": (SearchResponse,),
+    "find": (FindResponse,),
     "explain": (ExplainResponse,),
     "show": (DocumentResponse,),
     "stats": (IndexStats,),
@@ -103,7 +105,7 @@ def section() -> str:
     ]
     for command, shapes in SHAPES.items():
         for shape in shapes:
-            lines += [f"`{command}`: {_description(shape)}", "", "```", outline(schema_of(shape)), "```", ""]
+            lines += [f"`{command}`: {_description(shape)}", "", "```text", outline(schema_of(shape)), "```", ""]
     return "\n".join(lines)
 
 

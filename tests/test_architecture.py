@@ -18,8 +18,8 @@ LAYERS = {
     "text": 1, "data": 1,
     "index": 2, "clicks": 2,
     "lm": 3,
-    "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4, "metasearch": 4,
-    "evaluate": 5, "engine": 6, "workspace": 7, "experiments": 7,
+    "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4,
+    "evaluate": 5, "engine": 6, "metasearch": 7, "workspace": 7, "experiments": 7,
     "cli": 8, "server": 8, "mcp": 8,
 }  # fmt: skip
 """Imports point downwards only. `types` and `lazy` may know `errors`."""

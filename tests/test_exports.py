@@ -41,15 +41,16 @@ PUBLIC = {
         "Refiner", "ResultList", "method_named", "predicted_set", "probabilities",
     ],
     "germane.refine.screening": [
-        "Recommendation", "Remaining", "Screening", "Simulation", "StoppingRule", "Suggestion", "read_decisions",
-        "simulate", "write_decisions",
+        "Recommendation", "Remaining", "Remark", "Screening", "Simulation", "Sitting", "StoppingRule", "Suggestion",
+        "read_decisions", "simulate", "write_decisions",
     ],
     "germane.experiments": [
         "Experiment", "Figure", "Result", "System", "as_json", "as_markdown", "as_text", "expected_toml",
         "experiment_files", "published_experiments", "read_experiment", "run_experiment", "write_report",
     ],
     "germane.rank": [
-        "BM25", "DCrossEntropy", "MODEL_NAMES", "QueryLikelihood", "RankingModel", "TfIdf", "keep_decoded",
+        "BM25", "BM25F", "DCrossEntropy", "FieldMixture", "MODEL_NAMES", "QueryLikelihood", "RankingModel",
+        "SequentialDependence", "TfIdf", "keep_decoded",
         "model_named",
     ],
     "germane.engine": [
@@ -67,7 +68,7 @@ ERRORS = {
     "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError", "StorageError",
     "MissingExtraError",
 }  # fmt: skip
-MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce")
+MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce", "bm25f", "lmf", "sdm", "sdm-lm")
 
 
 @pytest.mark.parametrize("module", PUBLIC)

@@ -197,7 +197,7 @@ def test_reranker(engine: Engine) -> None:
 
 def test_new_names_are_among_the_choices(page: dict[str, Any], engine: Engine) -> None:
     for options in ({"model": "no"}, {"rerank": "no"}):
-        with pytest.raises(ParameterError, match="tfidf, dce, pivoted, pitman-yor"):
+        with pytest.raises(ParameterError, match="sdm, sdm-lm, pivoted, pitman-yor"):
             engine.search("mars", **options)
     with pytest.raises(ParameterError, match="mixture, divergence"):
         engine.search("mars", feedback="no")

@@ -91,7 +91,8 @@ class Marks:
             raise ParameterError("marks are lists of ids, not one string")
         object.__setattr__(self, "relevant", tuple(dict.fromkeys(relevant)))
         object.__setattr__(self, "not_relevant", tuple(dict.fromkeys(not_relevant)))
-        both = [doc_id for doc_id in self.relevant if doc_id in set(self.not_relevant)]
+        rejected = set(self.not_relevant)
+        both = [doc_id for doc_id in self.relevant if doc_id in rejected]
         if both:
             raise ParameterError(f"marked relevant and not relevant at once: {', '.join(both)}")
 

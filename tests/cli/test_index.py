@@ -110,7 +110,7 @@ def test_an_interrupt_leaves_no_folder(run, sample, tmp_path, monkeypatch):
 
 def test_a_folder_that_holds_something_is_not_touched(fails, sample, tmp_path, copy):
     before = sorted(copy.iterdir())
-    assert "already holds an index" in fails("index", sample, "--into", copy)
+    assert f"already holds an index: 'germane add {copy} SRC' adds to it" in fails("index", sample, "--into", copy)
     assert sorted(copy.iterdir()) == before
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("dear", encoding="utf-8")

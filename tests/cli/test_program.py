@@ -79,3 +79,22 @@ def test_the_first_kernel_that_is_compiled_is_announced(capsys):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     assert done.stderr.count("compiling search kernels, once") == 1
+
+
+def test_errors_speak_python_in_python_and_commands_here(fails, tmp_path):
+    """The same error, once from the package and once from the program."""
+    from germane import Engine
+    from germane.errors import DocumentExistsError, IndexFormatError
+
+    nowhere = tmp_path / "it's nowhere"
+    with pytest.raises(
+        IndexFormatError, match=r"""does not exist; Engine\.create\(".*it's nowhere"\) would make one"""
+    ):
+        Engine.open(nowhere)
+    assert f"does not exist; 'germane index SRC --into {nowhere}' would make one" in fails("stats", nowhere)
+    with Engine.create(":memory:") as engine, pytest.raises(DocumentExistsError, match="on_duplicate='replace' or"):
+        engine.add([{"id": "1"}, {"id": "1"}])
+    twice = tmp_path / "twice.jsonl"
+    twice.write_text('{"id": "1", "text": "a"}\n' * 2)
+    told = fails("index", twice, "--into", tmp_path / "new")
+    assert "--on-duplicate replace or --on-duplicate skip says what becomes of them" in told

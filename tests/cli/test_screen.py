@@ -1,8 +1,6 @@
 """germane screen, as typed."""
 
 import json
-import re
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -210,21 +208,3 @@ def test_refused(files, fails):
     assert "no documents" in fails("screen", "none.jsonl")
     Path("both.csv").write_text("id,included\nr0,1\nr0,0\n", encoding="utf-8")
     assert "both.csv: document 'r0' is both" in fails("screen", "review.jsonl", "--decisions", "both.csv")
-
-
-def test_the_documentation_runs(files, run, capsys):
-    text = (Path(__file__).parents[2] / "docs" / "screening.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^\$ germane (screen .*)$", text, re.MULTILINE)
-    assert len(commands) >= 3
-    for command in commands:
-        result = run(*shlex.split(command))
-        assert result.exit_code == 0, result.output
-    codes = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert codes
-    for code in codes:
-        exec(compile(code, "screening.md", "exec"), {})
-    *suggested, left, advice = capsys.readouterr().out.splitlines()
-    assert {line.split()[0] for line in suggested} < {f"r{i}" for i in range(6, 48, 6)}
-    assert len(suggested) == 3
-    assert left.startswith("an unknown number of relevant among 47 unread documents, at most ")
-    assert advice == "Go on: the first check comes after 20 documents"

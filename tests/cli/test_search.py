@@ -126,7 +126,10 @@ def test_nothing_found(run, built):
         (" \t", "empty"),
         ("the of and", "only stop words ('the', 'of', 'and')"),
         ("?!", "no word"),
-        ("heart AND", "nothing for AND to join (character 7, at 'AND')"),
+        (
+            "heart AND",
+            "the word itself is written in small letters, and (character 7, at 'AND')",
+        ),
         ("+-", "no word"),
         ("yaer:2000 heart", "yaer"),
         ("heart^x", "weight"),
@@ -243,3 +246,13 @@ def test_batch_errors_leave_no_run(fails, built, tmp_path):
 def test_a_stdin_that_is_not_utf8(run, built):
     result = run("search", built, "-", "--json", stdin=io.BytesIO(b"heart \xff\xfe").getvalue())
     assert hits(result)
+
+
+def test_probabilities_of_an_explanation(run, fails, built):
+    words = ("explain", built, "vaccines for children", "malaria-vaccine", "--probabilities")
+    shown = run(*words, "--model", "dirichlet").stdout
+    assert "P(w|d)" in shown
+    assert "0.055556" in shown  # 2 of 36 words
+    told = json.loads(run(*words, "--model", "dirichlet", "--json").stdout)
+    assert [one["p_d"] for one in told["probabilities"]] == [2 / 36, 2 / 36]
+    assert "choose one of the language models: dirichlet, jm" in fails(*words)

@@ -1,10 +1,15 @@
 """Records of the same work, by identifiers and by titles, against all pairs compared one by one."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from germane.data.duplicates import SHORT, find_duplicates
+from germane.data import duplicates
+from germane.data.duplicates import SHORT, clean_arxiv, find_duplicates
 from germane.errors import ParameterError
 from germane.types import Document
 
@@ -81,3 +86,109 @@ def test_groups_are_those_of_all_pairs(listed, similarity):
     dropped = {place: kept for place, kept, _ in found(*listed, similarity=similarity)}
     assert len(listed) - len(dropped) == len(set(group))
     assert all(group[place] == group[kept] and kept not in dropped for place, kept in dropped.items())
+
+
+# -- beyond the words --------------------------------------------------------------------------------------------------
+
+SAID = "The copper of the liver was measured in forty patients before and after a year of treatment with zinc acetate."
+
+
+def test_arxiv_ids():
+    one = {"title": "Attention", "arxiv": "1706.03762"}
+    assert found(one, {"title": "x", "url": "http://arxiv.org/abs/1706.03762v7"}) == [(1, 0, "arxiv")]
+    assert found(one, {"title": "x", "eprint": "arXiv:1706.03762"}) == [(1, 0, "arxiv")]
+    assert found(one, {"title": "x", "doi": "10.48550/arXiv.1706.03762"}) == [(1, 0, "arxiv")]
+    assert found(one, {"title": "Attention", "arxiv": "1706.03763"}) == []
+    for text, clean in [
+        ("https://arxiv.org/pdf/2101.00001v3.pdf", "2101.00001"), ("hep-th/9901001v1", "hep-th/9901001"),
+        ("math.GT/0309136", "math.gt/0309136"), ("10.1000/1706.03762", ""), ("17063762", ""), ("", ""),
+    ]:  # fmt: skip
+        assert clean_arxiv(text) == clean
+
+
+def test_typing_errors_and_spellings():
+    for other in (
+        "Coper in the livver of patients with Wilson disease", "Copper in the liver of patinets with Wislon disease",
+        "Copper in the liver of patients with Wilsondisease",
+    ):  # fmt: skip
+        assert found({"title": LONG}, {"title": other}) == [(1, 0, "title")]
+    assert found({"title": "Oestrogen and the paediatric tumour"}, {"title": "Estrogen and the pediatric tumor"}) == [
+        (1, 0, "title")
+    ]
+    assert found({"title": "TNF-α in the liver of patients"}, {"title": "TNF-alpha in the liver of patients"}) == [
+        (1, 0, "title")
+    ]
+    assert found({"title": LONG}, {"title": LONG.replace("Copper", "Zinc")}) == []
+    assert found({"title": LONG}, {"title": "Coper in the liver of patients with Wilson disease"}, similarity=1.0) == []
+
+
+def test_a_word_that_differs_makes_another_work():
+    """However long the title is, unless the abstracts are the same."""
+    long = " ".join(f"word{chr(97 + n)}" for n in range(24))
+    one, other = {"title": f"{long} hypertension"}, {"title": f"{long} hypotension"}
+    assert found(one, other) == []
+    assert found(one | {"text": SAID}, other | {"text": SAID}) == [(1, 0, "title")]
+
+
+def test_subtitles():
+    whole, short = {"title": f"{LONG}: a cohort of forty children", "year": 2001}, {"title": LONG, "year": 2001}
+    assert found(whole, short) == []  # a title alone is not enough
+    assert found(whole | {"author": "Smith, A"}, short | {"author": "Smith A"}) == [(1, 0, "title")]
+    assert found(whole | {"author": "Smith, A"}, short | {"author": "Jones, B"}) == []
+    assert found(whole | {"text": SAID}, short | {"text": SAID[:70]}) == [(1, 0, "title")]
+
+
+def test_numbers_notices_and_parts_of_a_series():
+    by = {"author": ["Smith, A"], "year": 2001}
+    for other in (f"{LONG}. Part 2", f"{LONG}: II", f"Erratum: {LONG}", f"Reply to: {LONG}", f"Comment on {LONG}"):
+        assert found({"title": LONG} | by, {"title": other} | by) == [], other
+    assert found({"title": f"{LONG}. Part 1"} | by, {"title": f"{LONG}. Part 2"} | by) == []
+    assert found({"title": f"{LONG} in 1999"} | by, {"title": f"{LONG} in 2001"} | by) == []
+
+
+def test_authors_and_abstracts_speak_against_it():
+    assert found({"title": LONG, "author": "Smith, Ann"}, {"title": LONG, "author": ["Jones B"]}) == []
+    for name in ("Smith A", "A. Smith", "Ann Smith", "SMITH, A.", "Smíth, Ann B", "Smyth, A"):
+        assert found({"title": LONG, "author": "Smith, Ann"}, {"title": LONG, "author": name}) == [(1, 0, "title")], (
+            name
+        )
+    other = "Nineteen sheep were followed through winter on grassland that had been manured by hand for several years."
+    assert found({"title": LONG, "text": SAID}, {"title": LONG, "text": other}) == []
+
+
+def test_preprints_stay_apart_from_articles():
+    article = {"title": LONG, "author": ["Smith, A"], "year": 2001, "text": SAID}
+    for sign in ({"doi": "10.1101/2001.01"}, {"publication_type": ["preprint"]}, {"journal": "medRxiv"},
+                 {"arxiv": "2101.00001"}, {"type": "posted-content"}):  # fmt: skip
+        assert found(article, article | sign) == [], sign
+        assert found(article | sign, {**article, **sign}) != []
+    both = article | {"doi": "10.1000/x"}
+    assert found(both, both | {"publication_type": ["preprint"]}) == [(0, 1, "doi")]  # an identifier decides
+
+
+def test_records_of_one_title_are_not_all_compared(monkeypatch):
+    """A hundred of those before at most: the time grows with the number of records, not with its square."""
+    calls = []
+    agree = duplicates._agree
+    monkeypatch.setattr(duplicates, "_agree", lambda *pair: calls.append(pair) or agree(*pair))
+    names = [f"{a * 3}{b * 3}" for a in "abcdefghijklmnopqrstuvwxyz" for b in "abcdefghijklmnopqrstuvwxyz"]
+    assert found(*({"title": "Editorial of the journal", "author": [f"{name}, A"]} for name in names)) == []
+    assert len(calls) <= 100 * len(names)
+
+
+def test_the_outcome_is_the_same_in_every_process():
+    """Sets of words have another order in each."""
+    code = (
+        "import random; from germane.data.duplicates import find_duplicates; from germane.types import Document\n"
+        "draw = random.Random(1); words = [f'word{chr(97 + n)}' for n in range(26)]\n"
+        "made = [Document(str(n), {'title': ' '.join(draw.sample(words, 9)), 'author': 'Smith', 'year': 2000})\n"
+        "        for n in range(300)]\n"
+        "print(find_duplicates(made, 0.6))"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(told) == 1

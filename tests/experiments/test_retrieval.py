@@ -107,7 +107,7 @@ def _written(folder, text):
         (('model = "jm"', ""), "model"),
         (("tolerance", "tolerence"), "tolerence"),
         (('name = "learnt"', 'name = "ql"'), "two systems have one name"),
-        (('learn = "lam"', 'learn = "lam"\nsweep = { lam = [0.1] }'), "one of sweep, tune and learn"),
+        (('learn = "lam"', 'learn = "lam"\nsweep = { lam = [0.1] }'), "one of sweep, tune, learn and choose"),
         (('measure = "AP"\ndatasets', 'measure = "P@5"\ndatasets'), "names a measure or data set that is not run"),
         (("precision-recall", "pie"), "no plot 'pie'"),
         (("[[system]]", "[[system"), "not valid TOML"),
@@ -123,3 +123,70 @@ def test_bad_files(tmp_path, change, message):
     with pytest.raises(InputError, match=message) as caught:
         read_experiment(path)
     assert caught.value.source == str(path)
+
+
+LEFT_OUT = """
+title = "Two"
+datasets = ["tiny", "other"]
+measures = ["AP", "nDCG@10"]
+[tuning]
+measure = "nDCG@10"
+[queries]
+other = ["train"]
+[documents.other]
+path = "elsewhere/docs.tsv"
+map = { id = "doc", text = "abstract" }
+[[system]]
+name = "swept"
+model = "bm25f"
+sweep = { "weights.title" = [0, 1, 9] }
+[[system]]
+name = "left out"
+model = "bm25f"
+choose = { "weights.title" = [0, 1, 9] }
+"""
+
+
+@pytest.fixture
+def two(tiny, tmp_path):
+    """A second data set, whose documents lie elsewhere, with two sets of queries over the same ids."""
+    root = tiny.parent
+    (root / "other").mkdir()
+    (root / "elsewhere").mkdir()
+    rows = [f"d{i}\t{'heart' if i % 3 else 'lung'}\t{'attack ' * (i % 5)}heart wing" for i in range(20)]
+    (root / "elsewhere" / "docs.tsv").write_text("doc\ttitle\tabstract\n" + "\n".join(rows) + "\n")
+    for part, word in (("", "heart attack"), ("_train", "lung attack")):
+        (root / "other" / f"queries{part}.tsv").write_text(f"q1\t{word}\nq2\tnothing here\n")
+        (root / "other" / f"qrels{part}.txt").write_text("".join(f"q1 0 d{i} 1\n" for i in range(0, 20, 4)))
+    path = tmp_path / "two.toml"
+    path.write_text(LEFT_OUT)
+    return read_experiment(path)
+
+
+def test_a_setting_is_chosen_on_the_other_data_sets(two):
+    """What is reported is the row of the sweep that is best on the other data set."""
+    result = run_experiment(two)
+    for dataset, other in (("tiny", "other"), ("other", "tiny")):
+        rows = {
+            f"weights.title={value}": result.value(other, f"swept weights.title={value}", "nDCG@10")
+            for value in (0, 1, 9)
+        }
+        chosen = max(rows, key=rows.__getitem__)
+        assert result.parameters[dataset]["left out"] == chosen
+        for measure in two.measures:
+            own = result.value(dataset, f"swept {chosen}", measure)
+            assert result.value(dataset, "left out", measure) == own
+    assert len({result.value("tiny", f"swept weights.title={value}", "nDCG@10") for value in (0, 1, 9)}) > 1
+
+
+def test_queries_of_all_parts_and_documents_from_elsewhere(two):
+    result = run_experiment(two)
+    assert sorted(result.evaluations["other"]["left out"].query_ids) == ["q1", "train_q1"]
+    assert result.conventions["other"].startswith("20 documents; 2 judged queries")
+
+
+def test_one_way_to_get_a_setting(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text(LEFT_OUT.replace("choose =", "sweep = { k1 = [1] }\nchoose ="))
+    with pytest.raises(InputError, match="one of sweep, tune, learn and choose"):
+        read_experiment(path)

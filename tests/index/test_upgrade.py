@@ -35,9 +35,7 @@ def old(tmp_path: Path) -> Path:
 
 
 def test_an_old_index_is_refused_with_the_command(old: Path) -> None:
-    with pytest.raises(
-        IndexFormatError, match=r"older version of germane \(format 1\): 'germane upgrade .* --into NEW'"
-    ):
+    with pytest.raises(IndexFormatError, match=r"older version of germane \(format 1\): Engine.upgrade\(.*, new\)"):
         Engine.open(old)
 
 

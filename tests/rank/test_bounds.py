@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from germane.index.blocks import BLOCK
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, model_named, scoring
+from germane.rank.evidence import EvidenceModel
 from germane.rank.scoring import NO_MASK, impacts_of, top_k
 from germane.rank.searcher import Searcher
 
 MODELS: list[RankingModel] = [
-    *(model_named(name) for name in MODEL_NAMES),
+    *(model for model in map(model_named, MODEL_NAMES) if not isinstance(model, EvidenceModel)),  # those prune nothing
     QueryLikelihood(Dirichlet(0.5)),
     QueryLikelihood(Dirichlet(1e6)),
     QueryLikelihood(JelinekMercer(0.99)),

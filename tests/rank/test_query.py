@@ -55,6 +55,9 @@ def read(text: str) -> ParsedQuery:
         ("the of and", {}),
         ("heart-attack", {"heart": 1, "attack": 1}),
         ("C++ -", {"c": 1}),
+        ('12" pizza', {"12": 1, "pizza": 1}),
+        ('(a 12" or 14") pizza', {"12": 1, "14": 1, "pizza": 1}),
+        ("pizza :-) (knee :)", {"pizza": 1, "knee": 1}),
         ("+ - ^ : ^^", {}),
         ("^2", {"2": 1}),
         ("see http://example.org/heart?a=(b)*c:d[e]", "see http example org heart a b c d e"),
@@ -222,7 +225,12 @@ def test_filters(text: str, expected: Condition) -> None:
         ("heart ()", 6, "nothing between the parentheses"),
         ("heart ( )", 6, "nothing between the parentheses"),
         ('heart "attack', 6, "the quotation mark is not closed"),
-        ('12" pizza', 2, "the quotation mark is not closed"),
+        ('12"pizza', 2, "the quotation mark is not closed"),
+        ('title:"12" pizza"', 16, "the quotation mark is not closed"),
+        ("heart)", 5, "the parenthesis was not opened"),
+        (": )", 2, "the parenthesis was not opened"),
+        (":)x", 1, "the parenthesis was not opened"),
+        ("Portland OR", 9, "nothing for OR to join; the word itself is written in small letters, or"),
         ('heart ""', 6, "between the quotation marks there is nothing"),
         ('heart "the of"', 6, "only stop words \\(the of\\)"),
         ("heart AND", 6, "nothing for AND to join"),
@@ -294,7 +302,8 @@ def test_dates(text: str, date: str | None) -> None:
 
 def test_plain_text_has_no_syntax() -> None:
     parsed = plain('+heart -heart^2 year:2015 "quoted', ANALYZER)
-    assert parsed == ParsedQuery({"heart": 2, "2": 1, "year": 1, "2015": 1, "quot": 1})
+    run = ("heart", "heart", "2", "year", "2015", "quot")
+    assert parsed == ParsedQuery({"heart": 2, "2": 1, "year": 1, "2015": 1, "quot": 1}, runs=(run,))
 
 
 signs = st.sampled_from(

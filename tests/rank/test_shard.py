@@ -12,13 +12,15 @@ from germane.errors import ParameterError
 from germane.lm import JelinekMercer, TwoStage
 from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, model_named
 from germane.rank.conditions import And, HoldsAny, Not, Or, Phrase, condition_from_dict, condition_to_dict, holds
+from germane.rank.evidence import EvidenceModel
 from germane.rank.filters import FieldFilter, StartsWith
 from germane.rank.plan import Plan
 from germane.rank.registry import description_of
 from germane.rank.shard import ShardAnswer, ShardRequest, join, score_shard
 from germane.rank.statistics import CollectionStatistics, TermStatistics
 
-MODELS: list[RankingModel] = [*map(model_named, MODEL_NAMES), QueryLikelihood(TwoStage(0.3, 7.0)), BM25(0.9, 0.2)]
+NAMED = [model for model in map(model_named, MODEL_NAMES) if not isinstance(model, EvidenceModel)]  # refused elsewhere
+MODELS: list[RankingModel] = [*NAMED, QueryLikelihood(TwoStage(0.3, 7.0)), BM25(0.9, 0.2)]
 QUERIES = [
     {"w0": 1.0, "w3": 2.5, "w40": 0.1},
     {"only0": 1.0, "w1": 1.0},

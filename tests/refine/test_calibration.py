@@ -10,8 +10,9 @@ from germane.refine.registry import METHOD_NAMES, method_named, probabilities
 
 def test_every_method_is_calibrated() -> None:
     """Each by numbers of its own: a method that inherits another's was forgotten."""
-    own = {name: vars(type(method_named(name)))["calibration"] for name in METHOD_NAMES}
-    assert len(set(own.values())) == len(METHOD_NAMES)
+    methods = [name for name in METHOD_NAMES if name != "paper"]  # which chooses among the others
+    own = {name: vars(type(method_named(name)))["calibration"] for name in methods}
+    assert len(set(own.values())) == len(methods)
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)

@@ -18,13 +18,13 @@ from germane.refine.smoothed_dirichlet import SmoothedDirichletEM
 from germane.refine.transductive_svm import TransductiveSVM
 from germane.refine.weighting import ResultList
 
-NO_REJECTED_NEEDED = {"auto", "knn", "rocchio"}
+NO_REJECTED_NEEDED = {"auto", "paper", "knn", "rocchio"}
 every_method = pytest.mark.parametrize("name", METHOD_NAMES)
 
 
 def test_names() -> None:
     assert METHOD_NAMES == (
-        "auto", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic",
+        "auto", "paper", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic",
     )  # fmt: skip
     for name in METHOD_NAMES:
         assert method_named(name).name == name
@@ -32,7 +32,7 @@ def test_names() -> None:
 
 
 def test_unknown_names_and_parameters() -> None:
-    with pytest.raises(ParameterError, match="no method 'svm'; choose one of auto, nb"):
+    with pytest.raises(ParameterError, match="no method 'svm'; choose one of auto, paper, nb"):
         method_named("svm")
     with pytest.raises(
         ParameterError, match="'em' has no parameter k; it takes iterations, unlabelled_weight, weights"
@@ -100,7 +100,7 @@ def test_new_texts(example, name: str) -> None:
         refined.decide(results.like(sparse.csr_matrix((2, 3))))
 
 
-@pytest.mark.parametrize("name", sorted(set(METHOD_NAMES) - {"auto", "sd"}))
+@pytest.mark.parametrize("name", sorted(set(METHOD_NAMES) - {"auto", "paper", "sd"}))
 def test_plain_counts(example, name: str) -> None:
     log_odds = method_named(name, weights="counts").refine(*example).log_odds
     assert np.isfinite(log_odds).all()
@@ -225,7 +225,7 @@ def test_missing_marks(name: str) -> None:
     if name in NO_REJECTED_NEEDED:
         assert np.isfinite(method.refine(results, only_relevant).log_odds).all()
     else:
-        with pytest.raises(ParameterError, match="not relevant; 'auto', 'knn' and 'rocchio' do without"):
+        with pytest.raises(ParameterError, match="not relevant; 'auto', 'paper', 'knn' and 'rocchio' do without"):
             method.refine(results, only_relevant)
 
 

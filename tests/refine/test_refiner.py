@@ -95,8 +95,8 @@ def test_every_method(sample, name):
     assert {r.id for r in open_ones if r.predicted} == {r.id for r in open_ones if r.probability >= found.threshold}
     assert found.predicted[:2] == list(marks.relevant)
     assert not any(r.predicted for r in passed)
-    assert found.method == ("carried evidence" if name == "auto" else name)
-    assert ("auto" if name == "auto" else "asked for") in found.reason
+    assert found.method == {"auto": "carried evidence", "paper": "knn"}.get(name, name)
+    assert (f"{name} takes" if name in ("auto", "paper") else "asked for") in found.reason
     assert "2 relevant and 1 not relevant marks, 10 results above" in found.reason
     assert bool(found.components) == (name in ("mmem-kl", "mmem-aib"))
 

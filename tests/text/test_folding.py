@@ -1,6 +1,8 @@
 """Folding by table against the tokeniser's own normalisation, character by character and in context."""
 
+import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from unicodedata import normalize
 
@@ -65,3 +67,25 @@ def test_nor_do_marks(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = expected(texts)
     monkeypatch.delattr(folding, "scannable")
     assert folded(texts) == answer
+
+
+def test_threads_that_add_pages_at_once() -> None:
+    """Every page has its own characters, whoever added it when."""
+    alone, shared, pages = FoldTable(), FoldTable(), range(24)
+    for page in pages:
+        alone.add_page(page)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(shared.add_page, [*pages, *reversed(pages)]))
+    finally:
+        sys.setswitchinterval(interval)
+
+    def held(table: FoldTable, page: int) -> list[tuple[int, bytes]]:
+        entries = table.entries[table.pages[page]].tolist()
+        return [(e & 0x1FF00FF, table.folded[e >> 25 :][: e >> 8 & 255].tobytes()) for e in entries]
+
+    assert len(shared.entries) == len(pages)
+    for page in pages:
+        assert held(shared, page) == held(alone, page)

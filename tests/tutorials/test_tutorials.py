@@ -1,19 +1,12 @@
-"""The tutorials run, and print what they show. `python tutorials/run.py --write` brings them up to date."""
+"""The tutorials have their parts; that they run, and print what they show, is tested in tests/test_documents.py."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "tutorials"
 TUTORIALS = sorted(path for path in FOLDER.glob("*.md") if path.name != "README.md")
-rendered = runpy.run_path(str(FOLDER / "run.py"))["rendered"]
-
-
-@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_prints_what_is_shown(path: Path) -> None:
-    assert rendered(path).splitlines() == path.read_text(encoding="utf-8").splitlines()
 
 
 def test_the_list_is_complete() -> None:

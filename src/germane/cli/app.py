@@ -29,6 +29,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("dedupe", FILL),
     ("convert", FILL),
     ("search", SEARCH),
+    ("find", SEARCH),
     ("explain", SEARCH),
     ("batch", SEARCH),
     ("show", SEARCH),

@@ -5,6 +5,7 @@
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,19 @@ NO_READER = 141
 DEBUG = "GERMANE_DEBUG"
 """Set this environment variable to see the traceback of an error."""
 
+
+_FOLDER = r"""(?:'([^']*)'|"([^"]*)")"""
+_COMMANDS = tuple(
+    (re.compile(pattern), command)
+    for pattern, command in (
+        (rf"Engine\.create\({_FOLDER}\)", r"'germane index SRC --into \1\2'"),
+        (rf"Engine\.open\({_FOLDER}\) opens it", r"'germane add \1\2 SRC' adds to it"),
+        (rf"Engine\.upgrade\({_FOLDER}, new\)", r"'germane upgrade \1\2 --into NEW'"),
+        (rf"germane\.index\.repair\.repair_index\({_FOLDER}\)", r"'germane repair \1\2'"),
+        (r"\bon_duplicate='(\w+)'", r"--on-duplicate \1"),
+    )
+)
+"""What errors tell a program to call, and what a person types instead."""
 
 _UsageError: Any = typer.BadParameter.__base__
 """Of the Click that Typer brings with it, or of the one it finds installed."""
@@ -85,7 +99,18 @@ def _sentence(error: BaseException) -> str:
         return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
     if isinstance(error, MemoryError):
         return "out of memory; a smaller --memory, or fewer documents at a time, may help"
-    return " ".join(str(error).split())
+    return as_commands(" ".join(str(error).split()))
+
+
+def as_commands(message: str) -> str:
+    """The message with commands and options where it names functions and arguments of the package.
+
+    >>> as_commands("here is no index; Engine.create('my index') would make one")
+    "here is no index; 'germane index SRC --into my index' would make one"
+    """
+    for pattern, command in _COMMANDS:
+        message = pattern.sub(command, message)
+    return message
 
 
 def _silence_stdout() -> None:

@@ -9,7 +9,7 @@ import typer
 from germane.engine.registry import RERANKER_NAMES
 from germane.errors import ParameterError
 from germane.feedback.registry import FEEDBACK_NAMES
-from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
+from germane.rank.registry import DEFAULT_MODEL, FIELD_MODELS, MODEL_NAMES
 
 _RANKING = "Ranking"
 _FEEDBACK = "Feedback"
@@ -160,6 +160,35 @@ B = Annotated[
     float | None,
     typer.Option(
         "--b", help="BM25's length normalisation.", metavar="NUMBER", show_default=False, rich_help_panel=_RANKING
+    ),
+]
+FieldWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--field-weight",
+        metavar="FIELD=NUMBER",
+        help=f"How much a word of a text field counts, as in title=3, for {' and '.join(FIELD_MODELS)}; repeatable. "
+        "Fields not named count 1.",
+        show_default=False,
+        rich_help_panel=_RANKING,
+    ),
+]
+Ordered = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of two words side by side in the score of sdm and sdm-lm.",
+        metavar="NUMBER",
+        show_default=False,
+        rich_help_panel=_RANKING,
+    ),
+]
+Unordered = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of two words near each other in the score of sdm and sdm-lm.",
+        metavar="NUMBER",
+        show_default=False,
+        rich_help_panel=_RANKING,
     ),
 ]
 PriorOption = Annotated[

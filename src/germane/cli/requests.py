@@ -19,8 +19,8 @@ _OPTIONS = {
     "guard": "--guard",
 }
 """What the parameters of a feedback method are called on the command line."""
-_QUOTED = {"priors": "--prior", "feedback": "--feedback", "model": "--model"} | {
-    name: f"--{name}" for name in ("mu", "lam", "delta", "k1", "b")
+_QUOTED = {"priors": "--prior", "weights": "--field-weight", "feedback": "--feedback", "model": "--model"} | {
+    name: f"--{name}" for name in ("mu", "lam", "delta", "k1", "b", "ordered", "unordered")
 }
 """What the members of a request are called, where a message has them in quotation marks."""
 
@@ -37,14 +37,27 @@ def as_typed() -> Iterator[None]:
 
 
 def ranking_request(
-    model: str | None, mu: str | None, lam: str | None, delta: float | None, k1: float | None, b: float | None,
-    priors: Sequence[str] | None,
-) -> "RankingRequest":  # fmt: skip
+    model: str | None, priors: Sequence[str] | None, weights: Sequence[str] | None, **parameters: str | float | None
+) -> "RankingRequest":
     """A model with the parameters that were typed."""
     from germane.engine import RankingRequest
 
-    typed = {"mu": _number(mu), "lam": _number(lam), "delta": delta, "k1": k1, "b": b}
-    return RankingRequest(model, _given(typed), tuple(priors or ()))
+    typed = {name: _number(value) if isinstance(value, str) else value for name, value in parameters.items()}
+    return RankingRequest(model, _given(typed), tuple(priors or ()), _field_weights(weights or ()))
+
+
+def _field_weights(texts: Sequence[str]) -> dict[str, float]:
+    """FIELD=NUMBER, each field once."""
+    weights: dict[str, float] = {}
+    for text in texts:
+        name, sign, typed = text.rpartition("=")
+        weight = _number(typed.strip())
+        if not sign or not name.strip() or not isinstance(weight, float):
+            raise ParameterError(f"--field-weight wants a text field and a number, as in title=3, not '{text}'")
+        if name.strip() in weights:
+            raise ParameterError(f"--field-weight names the field '{name.strip()}' twice")
+        weights[name.strip()] = weight
+    return weights
 
 
 def feedback_request(

@@ -5,6 +5,7 @@ PubMed's never do, and it is how XML is used to exhaust memory or to read other 
 """
 
 import html.entities
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -36,8 +37,24 @@ def read_pubmed(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
     The file's own XML declaration gives the encoding, unless `encoding` is something other than UTF-8. The sections of
     a structured abstract follow one another in `text`, each on its own line after its label.
     """
-    source = str(path)
-    for line, record in xml_records(path, encoding):
+    yield from _documents(xml_records(path, encoding), str(path), on_bad)
+
+
+def parse_pubmed(data: bytes, *, source: str = "PubMed", on_bad: OnBad = stop) -> Iterator[Document]:
+    """The same of an answer of PubMed's that is UTF-8, whatever its declaration says; what is whole comes first."""
+    records = _records(Articles(source, "utf-8"), io.BufferedReader(io.BytesIO(data)), source)
+    yield from _documents(records, source, on_bad)
+
+
+def xml_records(path: str | Path, encoding: str, kind: "type[Articles] | None" = None) -> Iterator[tuple[int, Element]]:
+    """The elements of a file that are records, each with its line."""
+    forced = None if encoding.lower() in ("utf-8", "utf8") else "utf-8"
+    with open_binary(path, encoding) as stream:
+        yield from _records((kind or Articles)(str(path), forced), stream, str(path))
+
+
+def _documents(records: Iterator[tuple[int, Element]], source: str, on_bad: OnBad) -> Iterator[Document]:
+    for line, record in records:
         citation = record if record.tag == "MedlineCitation" else record.find("MedlineCitation")
         if citation is None:
             citation = record.find("BookDocument")
@@ -56,6 +73,7 @@ class Articles:
     records: tuple[str, ...] = RECORDS
 
     def __init__(self, source: str, encoding: str | None) -> None:
+        """`encoding`: the stream's, in spite of the declaration; None if that is to be believed."""
         self.parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -116,38 +134,34 @@ class Articles:
         )
 
 
-def xml_records(path: str | Path, encoding: str, kind: type[Articles] = Articles) -> Iterator[tuple[int, Element]]:
-    """The elements that are records, each with its line."""
-    source = str(path)
-    articles = kind(source, None if encoding.lower() in ("utf-8", "utf8") else "utf-8")
+def _records(articles: Articles, stream: io.BufferedReader, source: str) -> Iterator[tuple[int, Element]]:
     parser = articles.parser
     fed, blank = 0, True
-    with open_binary(path, encoding) as stream:
-        while True:
-            try:
-                piece = stream.read1(_PIECE_BYTES)
-                blank = blank and not piece.strip()
-                if not blank:  # nothing but white space is an empty file
-                    parser.Parse(piece, not piece)
-                    articles.check_size()
-            except expat.ExpatError as error:
-                message = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
-                raise InputError(message, source=source, line=error.lineno) from None
-            except (LookupError, ValueError) as error:
-                raise InputError(f"not readable XML: {error}", source=source, line=parser.CurrentLineNumber) from None
-            except InputError as error:
-                if error.line is not None:
-                    raise
-                line = parser.CurrentLineNumber
-                raise InputError(error.message, source=source, line=line) from error.__cause__
-            yield from articles.finished
-            articles.finished.clear()
-            if not piece:
-                return
-            fed += len(piece)
-            if not blank and fed - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
-                message = f"one XML tag of more than {MAX_TOKEN_BYTES:,} bytes"
-                raise InputError(message, source=source, line=parser.CurrentLineNumber)
+    while True:
+        try:
+            piece = stream.read1(_PIECE_BYTES)
+            blank = blank and not piece.strip()
+            if not blank:  # nothing but white space is an empty file
+                parser.Parse(piece, not piece)
+                articles.check_size()
+        except expat.ExpatError as error:
+            message = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
+            raise InputError(message, source=source, line=error.lineno) from None
+        except (LookupError, ValueError) as error:
+            raise InputError(f"not readable XML: {error}", source=source, line=parser.CurrentLineNumber) from None
+        except InputError as error:
+            if error.line is not None:
+                raise
+            line = parser.CurrentLineNumber
+            raise InputError(error.message, source=source, line=line) from error.__cause__
+        yield from articles.finished
+        articles.finished.clear()
+        if not piece:
+            return
+        fed += len(piece)
+        if not blank and fed - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+            message = f"one XML tag of more than {MAX_TOKEN_BYTES:,} bytes"
+            raise InputError(message, source=source, line=parser.CurrentLineNumber)
 
 
 def _text(element: Element | None) -> str:

@@ -56,7 +56,14 @@ def answer_explain(engine: "Engine", request: ExplainRequest) -> ExplainResponse
     query = _words(request.query)
     asked = resolve(engine, request.ranking)
     assert asked.model is not None
-    found = engine.explain(query, request.doc_id, model=asked.model, priors=asked.priors, syntax=request.syntax)
+    found = engine.explain(
+        query,
+        request.doc_id,
+        model=asked.model,
+        priors=asked.priors,
+        syntax=request.syntax,
+        probabilities=request.probabilities,
+    )
     return ExplainResponse.of(query, asked.name, found, asked.learnt)
 
 

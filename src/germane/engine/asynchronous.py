@@ -190,13 +190,14 @@ class AsyncEngine:
         feedback: str | FeedbackMethod | None = None,
         rerank: str | Reranker | None = None,
         depth: int | None = None,
+        weights: Mapping[str, float] | None = None,
         **parameters: float | None,
     ) -> AsyncIterator[tuple[Topic, SearchResult]]:
         """Search many topics; results come in the topics' order. See `Engine.batch`.
 
         Topics are read as results are taken, two for each thread ahead. Whoever stops half-way stops the rest.
         """
-        chosen = self.engine._model(model, parameters)
+        chosen = self.engine._model(model, weights, parameters)
         ahead: deque[tuple[Topic, asyncio.Future[SearchResult]]] = deque()
         try:
             for topic in topics:

@@ -145,9 +145,4 @@ class Candidates:
     def scores_by(self, model: RankingModel) -> Floats:
         """The candidates' exact scores by any ranking model, under the topic and the priors of the first ranking."""
         wanted, priors = self.topic.for_search(self._searcher, model, self._priors)
-        plan = self._searcher.plan(wanted, model)
-        without = self._searcher.scores_without_words(self._hits, plan, model, priors)
-        if plan is None:
-            return without
-        scores = self._searcher.scores_of(self._hits, plan, model, priors)
-        return np.where(np.isneginf(scores), without, scores)
+        return self._searcher.scores_by(self._hits, wanted, model, priors)

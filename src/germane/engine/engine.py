@@ -40,6 +40,7 @@ from germane.lm.parameters import whole
 from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
+from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, model_named
 from germane.rank.searcher import Hits, Searcher
@@ -273,13 +274,15 @@ class Engine:
         sort: str | None = None,
         group: str | None = None,
         min_score: float | None = None,
+        weights: Mapping[str, float] | None = None,
         **parameters: float | None,
     ) -> SearchResult:
         """The best k documents for a query.
 
         `query`: words in the query language (`rank.query`), plain text with `syntax=False`, or a topic model as a
         mapping from index terms to weights, ranked by T-cross-entropy. `model`: a name with its parameters
-        (`mu=400`), or a RankingModel; BM25 by default. `priors`: log-priors added to the score.
+        (`mu=400`), or a RankingModel; BM25 by default. `weights`: those of text fields (`{"title": 3}`), for the models
+        "bm25f" and "lmf". `priors`: log-priors added to the score.
 
         `feedback`: learn from the first ranking and rank again; a name ("rm3", "sd", ...) or a FeedbackMethod. `marks`:
         documents that are relevant (True) or not (False); without `feedback` they imply DEFAULT_FEEDBACK. With
@@ -295,20 +298,22 @@ class Engine:
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax)
         if offset == 0 and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
-            ranking = self._model(model, parameters) or model_named(DEFAULT_MODEL)
+            ranking = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
             hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
             return SearchResult(parsed, hits, searcher)
         arranging = Arranging(offset, sort, group, min_score)
         second = SecondStage.of(rerank, depth)
-        if parameters and model is None and (feedback is not None or marks):
-            named = ", ".join(parameters)
+        if (parameters or weights is not None) and model is None and (feedback is not None or marks):
+            named = ", ".join(parameters) or "weights"
             raise ParameterError(
                 f"{named}: with feedback, name the model that has it (model=...), or give the method its parameters: "
                 "feedback=RM3(n_docs=20)"
             )
         if sort is not None and (feedback is not None or marks or rerank is not None):
             raise ParameterError("'sort' orders by a field: feedback, marks and re-ranking have nothing to say there")
-        chosen = self._model(model, parameters)
+        chosen = self._model(model, weights, parameters)
+        if chosen is not None:
+            chosen = chosen.of_query(parsed.runs)
         own = self._log_priors(searcher, priors)
         marked = NO_MARKS if marks is None else Marks.of(marks)
         learning = None
@@ -344,16 +349,21 @@ class Engine:
     ) -> Hits:
         """The best k documents of one ranking."""
         conditions, wordless = parsed.conditions, parsed.wordless
-        return searcher.search(parsed.weights, ranking, k, filters=conditions, priors=priors, wordless=wordless)
+        model = ranking.of_query(parsed.runs)
+        return searcher.search(parsed.weights, model, k, filters=conditions, priors=priors, wordless=wordless)
 
     @staticmethod
-    def _model(model: str | RankingModel | None, parameters: Mapping[str, float | None]) -> RankingModel | None:
+    def _model(
+        model: str | RankingModel | None, weights: Mapping[str, float] | None, parameters: Mapping[str, float | None]
+    ) -> RankingModel | None:
         """The model asked for; None if none was."""
         if isinstance(model, RankingModel):
-            if parameters:
+            if parameters or weights is not None:
                 raise ParameterError("a RankingModel carries its own parameters")
             return model
-        return model_named(model or DEFAULT_MODEL, **parameters) if model or parameters else None
+        if not model and not parameters and weights is None:
+            return None
+        return model_named(model or DEFAULT_MODEL, weights, **parameters)
 
     def batch(
         self,
@@ -367,11 +377,12 @@ class Engine:
         rerank: str | Reranker | None = None,
         depth: int | None = None,
         threads: int | None = None,
+        weights: Mapping[str, float] | None = None,
         **parameters: float | None,
     ) -> Iterator[tuple[Topic, SearchResult]]:
         """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
         workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
-        chosen = self._model(model, parameters)
+        chosen = self._model(model, weights, parameters)
 
         def one(topic: Topic) -> tuple[Topic, SearchResult]:
             result = self.search(
@@ -393,7 +404,12 @@ class Engine:
             yield from pool.map(one, topics)
 
     def pipeline(
-        self, model: str | RankingModel | None = None, *, priors: Sequence[Prior] = (), **parameters: float | None
+        self,
+        model: str | RankingModel | None = None,
+        *,
+        priors: Sequence[Prior] = (),
+        weights: Mapping[str, float] | None = None,
+        **parameters: float | None,
     ) -> "Pipeline":
         """A ranking to be composed: `engine.pipeline("bm25") >> RM3() >> rerank("dirichlet") % 100`.
 
@@ -401,7 +417,7 @@ class Engine:
         """
         from germane.engine.pipelines import Retrieval
 
-        return Retrieval(self, self._model(model, parameters), tuple(priors))
+        return Retrieval(self, self._model(model, weights, parameters), tuple(priors))
 
     def explain(
         self,
@@ -411,16 +427,26 @@ class Engine:
         model: str | RankingModel = DEFAULT_MODEL,
         priors: Sequence[Prior] = (),
         syntax: bool = True,
+        probabilities: bool = False,
+        weights: Mapping[str, float] | None = None,
         **parameters: float | None,
     ) -> Explanation:
-        """Why the document gets its score, in parts that add up to it."""
+        """Why the document gets its score, in parts that add up to it.
+
+        `probabilities`: with P(w|d), P(w|C) and θ_D(w) of each word, under a language model; a `ParameterError` under
+        another.
+        """
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax)
-        chosen = model if isinstance(model, RankingModel) else model_named(model, **parameters)
+        chosen = model if isinstance(model, RankingModel) else model_named(model, weights, **parameters)
+        chosen = chosen.of_query(parsed.runs)
         place = searcher.snapshot.place_of(doc_id)
         found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))
         if found is None:
             raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
+        if probabilities:
+            told = word_probabilities(searcher.snapshot, chosen, place, found.parts)
+            found = dataclasses.replace(found, probabilities=told)
         return found
 
     @overload

@@ -282,7 +282,8 @@ class Learning(Pipeline):
     def best(self, asked: Asked, n: int) -> Ranked:
         method = self.method
         first = self.first.best(asked, max(method.n_docs, 1))
-        models = [self.model or model_of(choice) for choice in (*method.first_rankings, method.final)]
+        chosen = self.model.of_query(first.query.runs) if self.model is not None else None
+        models = [chosen or model_of(choice) for choice in (*method.first_rankings, method.final)]
         passes = Passes(tuple(models[:-1]), models[-1], first.query.conditions, first.priors, first.query.wordless)
         snapshot, rankings = first.searcher.snapshot, [first.hits] * len(method.first_rankings)
         evidence, places, terms = gather_evidence(snapshot, dict(first.query.weights), rankings, Marks(), method.n_docs)

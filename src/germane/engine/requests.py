@@ -29,11 +29,15 @@ Setting: TypeAlias = float | Literal["auto"]
 
 @dataclass(frozen=True, slots=True)
 class RankingRequest:
-    """A model by name with its parameters, and priors as text (`rank.priors.prior_named`); by default the default."""
+    """A model by name with its parameters, and priors as text (`rank.priors.prior_named`); by default the default.
+
+    `weights`: those of text fields, for the models that take them; empty: the model's own.
+    """
 
     model: str | None = None
     parameters: Mapping[str, Setting] = field(default_factory=dict)
     priors: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +86,13 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """Why a document has its score."""
+    """Why a document has its score. `probabilities`: with those of the words, under a language model."""
 
     query: str
     doc_id: str
     ranking: RankingRequest = RankingRequest()
     syntax: bool = True
+    probabilities: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +117,8 @@ def resolve(engine: "Engine", ranking: RankingRequest, feedback: FeedbackRequest
     model, learnt = None, dict[str, float]()
     if method is None or ranking.model is not None:
         model, learnt = _model(engine, ranking)
-    elif ranking.parameters:
-        name = next(iter(ranking.parameters))
+    elif ranking.parameters or ranking.weights:
+        name = next(iter(ranking.parameters), "weights")
         raise ParameterError(f"'{name}' belongs to a ranking model; with feedback, name that with 'model'")
     today = datetime.date.today()
     priors = tuple(prior_named(text, engine.filterable(), today) for text in ranking.priors)
@@ -148,10 +153,11 @@ def _model(engine: "Engine", ranking: RankingRequest) -> tuple[RankingModel, dic
             raise ParameterError(f"'{parameter}' wants a number or 'auto', not '{value}'")
         if not isinstance(value, str):
             given[parameter] = value
-    model_named(name, **given)  # complain before the work of learning
+    weights = ranking.weights or None
+    model_named(name, weights, **given)  # complain before the work of learning
     wanted = [parameter for parameter, value in ranking.parameters.items() if value == AUTO]
     learnt = {parameter: _learnt(engine, name, parameter) for parameter in wanted}
-    return model_named(name, **given, **learnt), learnt
+    return model_named(name, weights, **given, **learnt), learnt
 
 
 def _learnt(engine: "Engine", model: str, parameter: str) -> float:

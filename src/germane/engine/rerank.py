@@ -33,7 +33,7 @@ class ByModel:
     model: RankingModel
 
     def rerank(self, query: ParsedQuery, candidates: Candidates) -> Floats:
-        return candidates.scores_by(self.model)
+        return candidates.scores_by(self.model.of_query(query.runs))
 
 
 @dataclass(frozen=True)

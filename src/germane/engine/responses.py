@@ -10,7 +10,7 @@ from germane.engine.results import Hit, SearchResult
 from germane.engine.snippets import Snippet
 from germane.feedback import Drift
 from germane.index.writer import AddReport
-from germane.rank.explain import Explanation, TermPart
+from germane.rank.explain import Explanation, TermPart, WordProbability
 from germane.rank.matching import Facet
 from germane.schema import ABSENT, HIDDEN, Response
 from germane.types import FieldValue, JSONScalar
@@ -117,7 +117,10 @@ class SearchResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class ExplainResponse(Response):
-    """The parts of a score: score = norm · Σ impacts + (constant + document + prior), added in this order."""
+    """The parts of a score: score = norm · Σ impacts + (constant + document + prior), added in this order.
+
+    `probabilities`, where asked for: p_d = P(w|d), p_C = P(w|C), theta_D the smoothed θ_D(w), and α·log θ_D(w).
+    """
 
     query: str
     model: str
@@ -130,6 +133,7 @@ class ExplainResponse(Response):
     prior: float
     length: int
     learnt: Annotated[Mapping[str, float] | None, ABSENT] = None
+    probabilities: Annotated[tuple[WordProbability, ...] | None, ABSENT] = None
 
     @classmethod
     def of(
@@ -148,6 +152,7 @@ class ExplainResponse(Response):
             found.prior,
             found.length,
             learnt or None,
+            found.probabilities,
         )
 
 

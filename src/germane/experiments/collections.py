@@ -7,12 +7,13 @@ import shutil
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from germane import __version__
 from germane.data import catalog, read_documents, read_topics
+from germane.data.catalog import QRELS, TOPICS
 from germane.engine import Engine
 from germane.errors import GermaneError, IndexFormatError, InputError
 from germane.evaluate.rankings import Qrels, load_qrels
@@ -33,29 +34,68 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True)
+class DocumentsFrom:
+    """Where documents are read: a data set's folder, `irds:NAME`, or a file below GERMANE_DATA.
+
+    `map`: our fields from their columns.
+    """
+
+    path: str
+    map: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self) -> Iterator[Document]:
+        """The documents, in order."""
+        return read_documents(self.place, mapping=self.map or None)
+
+    @property
+    def place(self) -> str:
+        """The path from the root, or as it is where there is no such file."""
+        if self.path.startswith("irds:") or Path(self.path).is_absolute():
+            return self.path
+        return str(catalog.data_root() / self.path)
+
+
+@dataclass(frozen=True)
 class Collection:
     """A data set ready to be searched."""
 
     name: str
-    source: str
+    source: DocumentsFrom
     engine: Engine
     topics: tuple[Topic, ...]
     qrels: Qrels
 
     @classmethod
-    def open(cls, name: str, *, analyzer: Analyzer | None = None) -> "Collection":
-        """The data set of that name, indexed now if it has not been before. Topics without judgements are left out."""
+    def open(
+        cls,
+        name: str,
+        *,
+        analyzer: Analyzer | None = None,
+        parts: Sequence[str] = (),
+        documents: DocumentsFrom | None = None,
+    ) -> "Collection":
+        """The data set of that name, indexed now if it has not been before. Topics without judgements are left out.
+
+        `parts`: further topics and judgements of the folder, such as "train" for `queries_train.tsv` and
+        `qrels_train.txt`; the part's name is set before their ids. `documents`: those of another file in their place.
+        """
         source = locate(name)
-        qrels = load_qrels(source)
-        topics = tuple(topic for topic in read_topics(source) if topic.id in qrels)
-        if not topics:
+        qrels, topics = load_qrels(source), list(read_topics(source))
+        for part in parts:
+            files = (Path(source) / f"{Path(file).stem}_{part}{Path(file).suffix}" for file in (TOPICS, QRELS))
+            own_topics, own_qrels = read_topics(next(files)), load_qrels(next(files))
+            topics += [Topic(f"{part}_{topic.id}", topic.text) for topic in own_topics]
+            qrels |= {f"{part}_{query}": grades for query, grades in own_qrels.items()}
+        judged = tuple(topic for topic in topics if topic.id in qrels)
+        if not judged:
             raise InputError("no topic of the data set is judged", source=name)
-        engine = _indexed(name, source, cache_folder() / "indexes", analyzer or Analyzer())
-        return cls(name, source, engine, topics, qrels)
+        read = documents or DocumentsFrom(source)
+        engine = _indexed(name, read, cache_folder() / "indexes", analyzer or Analyzer())
+        return cls(name, read, engine, judged, qrels)
 
     def documents(self) -> Iterator[Document]:
         """The documents, as they are read."""
-        return read_documents(self.source)
+        return self.source.read()
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -122,7 +162,7 @@ class LiteralBM25:
         return run
 
 
-def _indexed(name: str, source: str, folder: Path, analyzer: Analyzer) -> Engine:
+def _indexed(name: str, source: DocumentsFrom, folder: Path, analyzer: Analyzer) -> Engine:
     """The index from the cache, or built beside it and moved there whole."""
     safe = "".join(mark if mark.isalnum() else "-" for mark in name)
     target = folder / f"{safe}-{analyzer.fingerprint}-{_digest(source)}"
@@ -134,7 +174,7 @@ def _indexed(name: str, source: str, folder: Path, analyzer: Analyzer) -> Engine
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="building-") as scratch:
         with Engine.create(Path(scratch) / "index", analyzer=analyzer, fields=DEFAULT_FIELDS) as engine:
-            engine.add(read_documents(source))
+            engine.add(source.read())
         try:
             os.rename(Path(scratch) / "index", target)
         except OSError:
@@ -143,12 +183,13 @@ def _indexed(name: str, source: str, folder: Path, analyzer: Analyzer) -> Engine
     return Engine.open(target)
 
 
-def _digest(source: str) -> str:
+def _digest(source: DocumentsFrom) -> str:
     """16 hex digits of the documents' bytes and our version; of the name alone where the data is ir_datasets'."""
-    digest = hashlib.sha256(__version__.encode())
-    path = None if source.startswith("irds:") else catalog.documents_in(Path(source))
+    digest = hashlib.sha256(__version__.encode() + repr(sorted(source.map.items())).encode() * bool(source.map))
+    place = Path(source.place)
+    path = None if source.place.startswith("irds:") else place if place.is_file() else catalog.documents_in(place)
     if path is None:
-        digest.update(source.encode())
+        digest.update(source.place.encode())
     else:
         with open(path, "rb") as file:
             while chunk := file.read(1 << 20):

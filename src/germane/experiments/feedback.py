@@ -2,7 +2,7 @@
 
 A feedback method holds smoothings, an experiment file only numbers. The names that stand for smoothings are those of
 `SMOOTHINGS` below; every other number is the method's own parameter of that name (`n_docs`, `query_weight`,
-`lam_query`, `precision`, `tempering`, ...). `n_terms = 0` keeps all words.
+`lam_query`, `precision`, `tempering`, ...). `n_terms = 0` keeps all words. `weights.title` is the weight of a field.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,6 +24,10 @@ SMOOTHINGS: Mapping[str, tuple[Callable[[float], Smoothing], tuple[str, ...]]] =
 """Flat name -> the smoothing, and the parameters of a method that become it; a later name outdoes an earlier one."""
 
 
+WEIGHTS = "weights."
+"""What stands before the name of a field whose weight a number is: weights.title."""
+
+
 class Ranking(NamedTuple):
     """How a system ranks: with a model, with feedback, or with feedback whose two rankings the model makes."""
 
@@ -36,8 +40,12 @@ def ranking_of(model: str, feedback: str, parameters: Mapping[str, float]) -> Ra
 
     With both, a number goes to whichever of the two has a parameter of that name, and to both if both have.
     """
+    weights = {
+        name.removeprefix(WEIGHTS): value for name, value in parameters.items() if name.startswith(WEIGHTS)
+    } or None
+    parameters = {name: value for name, value in parameters.items() if not name.startswith(WEIGHTS)}
     if not feedback:
-        return Ranking(model_named(model, **parameters), None)
+        return Ranking(model_named(model, weights, **parameters), None)
     to_method = flat_names(feedback)
     to_model = {*model_defaults(model)} if model else set()
     foreign = sorted(parameters.keys() - to_method - to_model)
@@ -47,7 +55,7 @@ def ranking_of(model: str, feedback: str, parameters: Mapping[str, float]) -> Ra
         raise ParameterError(f"{what} has no parameter {', '.join(foreign)}; it takes {known}")
     method = _method(feedback, {name: value for name, value in parameters.items() if name in to_method})
     own = {name: value for name, value in parameters.items() if name in to_model}
-    return Ranking(model_named(model, **own) if model else None, method)
+    return Ranking(model_named(model, weights, **own) if model else None, method)
 
 
 def flat_names(feedback: str) -> set[str]:

@@ -12,8 +12,12 @@ parameters = { mu = 400 }           fixed; a feedback method's numbers: `feedbac
 sweep = { mu = [100, 400, 1600] }   every value on all queries: one row each
 tune = { mu = [100, 400, 1600] }    chosen by cross-validation over queries (`tuning`)
 learn = "mu"                        learnt from the documents alone
+choose = { mu = [100, 400, 1600] }  chosen on the other data sets: the best mean of the tuning's measure there
 
 [tuning]                            folds = 2, method = "grid", measure = "AP", seed = 0
+
+[queries]                           scifact = ["train"]: the queries of queries_train.tsv too, their ids with train_
+[documents.nfcorpus]                path = "nfcorpus_titles/docs.tsv.gz", map = { text = "abstract" }: from elsewhere
 """
 
 import itertools
@@ -25,7 +29,7 @@ from germane.errors import ParameterError
 from germane.evaluate.measures import Evaluation, evaluate
 from germane.evaluate.rankings import Run
 from germane.evaluate.tuning import cross_validate
-from germane.experiments.collections import Collection
+from germane.experiments.collections import Collection, DocumentsFrom
 from germane.experiments.experiment import Experiment, System, written
 from germane.experiments.feedback import ranking_of
 from germane.experiments.results import OnStep, Result
@@ -42,6 +46,7 @@ class RankingSystem(System):
     feedback: str = ""
     sweep: Mapping[str, Sequence[float]] = field(default_factory=dict)
     learn: str = ""
+    choose: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, dict[str, float]]:
@@ -68,6 +73,8 @@ class RetrievalExperiment(Experiment):
     k: int = 1000
     plots: Sequence[str] = ()
     tuning: Tuning = field(default_factory=Tuning)
+    queries: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    documents: Mapping[str, DocumentsFrom] = field(default_factory=dict)
 
 
 def read_retrieval(content: dict[str, Any], **common: Any) -> RetrievalExperiment:
@@ -75,6 +82,7 @@ def read_retrieval(content: dict[str, Any], **common: Any) -> RetrievalExperimen
     experiment = RetrievalExperiment(
         systems=[RankingSystem(**system) for system in content.pop("system")],
         tuning=Tuning(**content.pop("tuning", {})),
+        documents={name: DocumentsFrom(**told) for name, told in content.pop("documents", {}).items()},
         **common,
         **content,
     )
@@ -88,15 +96,15 @@ def read_retrieval(content: dict[str, Any], **common: Any) -> RetrievalExperimen
 
 def _check_system(system: RankingSystem) -> None:
     """One way to get parameters, and names that the model or the feedback method has."""
-    if sum(map(bool, (system.sweep, system.tune, system.learn))) > 1:
-        raise ValueError(f"system '{system.name}' may have one of sweep, tune and learn")
+    if sum(map(bool, (system.sweep, system.tune, system.learn, system.choose))) > 1:
+        raise ValueError(f"system '{system.name}' may have one of sweep, tune, learn and choose")
     if not system.model and not system.feedback:
         raise ValueError(f"system '{system.name}' needs a model or feedback")
     if system.model == LITERAL:
         if system.feedback:
             raise ValueError(f"system '{system.name}': {LITERAL} takes no feedback")
         return
-    axes = {**system.sweep, **system.tune}
+    axes = {**system.sweep, **system.tune, **system.choose}
     empty = [name for name, values in axes.items() if not values]
     if empty:
         raise ValueError(f"system '{system.name}' has no value for '{empty[0]}'")
@@ -107,12 +115,18 @@ def _check_system(system: RankingSystem) -> None:
 
 
 def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnStep) -> None:
-    """Rank, evaluate and note every system on every data set."""
+    """Rank, evaluate and note every system on every data set; at last those whose settings others choose."""
+    tried: dict[str, dict[str, list[tuple[dict[str, float], Evaluation]]]] = {}
     for dataset in experiment.datasets:
-        collection = Collection.open(dataset)
+        collection = Collection.open(
+            dataset, parts=experiment.queries.get(dataset, ()), documents=experiment.documents.get(dataset)
+        )
         result.conventions[dataset] = "; ".join(filter(None, [collection.convention, experiment.notes.get(dataset)]))
         for system in experiment.systems:
             on_step(dataset, system.name)
+            if system.choose:
+                tried.setdefault(system.name, {})[dataset] = _tried(collection, system, experiment)
+                continue
             for name, point, run in _runs(collection, system, experiment, result):
                 found = evaluate(run, collection.qrels, experiment.measures)
                 result.note(dataset, name, found)
@@ -121,6 +135,32 @@ def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnSt
                 if experiment.plots and not system.sweep:
                     result.runs.setdefault(dataset, {})[name] = run
                     result.qrels[dataset] = collection.qrels
+    for system_name, by_dataset in tried.items():
+        for dataset, settings in by_dataset.items():
+            point, evaluation = settings[_best_elsewhere(by_dataset, dataset, experiment.tuning.measure)]
+            result.parameters.setdefault(dataset, {})[system_name] = written(point)
+            result.note(dataset, system_name, evaluation)
+
+
+def _tried(
+    collection: Collection, system: RankingSystem, experiment: RetrievalExperiment
+) -> list[tuple[dict[str, float], Evaluation]]:
+    """Every setting that may be chosen, judged on this data set."""
+    points = [dict(zip(system.choose, values, strict=True)) for values in itertools.product(*system.choose.values())]
+    return [
+        (point, evaluate(run_of(collection, system, point, experiment.k), collection.qrels, experiment.measures))
+        for point in points
+    ]
+
+
+def _best_elsewhere(
+    by_dataset: Mapping[str, Sequence[tuple[Mapping[str, float], Evaluation]]], left_out: str, measure: str
+) -> int:
+    """The place of the setting with the best mean over the other data sets, each counting the same; the first of
+    several."""
+    others = [found for dataset, found in by_dataset.items() if dataset != left_out]
+    means = [sum(found[measure] for _, found in column) for column in zip(*others, strict=True)]
+    return means.index(max(means))
 
 
 def run_of(collection: Collection, system: RankingSystem, parameters: Mapping[str, float], k: int) -> Run:

@@ -13,7 +13,7 @@ from germane.evaluate.measures import evaluate, parse_measure
 from germane.evaluate.rankings import judgements
 from germane.evaluate.tuning import CrossValidation, Grid, OnTrial, cross_validate
 from germane.experiments.collections import Collection
-from germane.rank.registry import model_named
+from germane.experiments.feedback import ranking_of
 
 
 def tune_collection(
@@ -34,7 +34,7 @@ def tune_collection(
     A trial's key holds the documents' digest, the analyser, topics, judgements, model, parameters, measure and our
     version; with the folder `trials`, those tried before are not tried again.
     """
-    model_named(model, **{name: values[0] for name, values in grid.items()})  # complain before the work
+    ranking_of(model, "", {name: values[0] for name, values in grid.items()})  # complain before the work
     parse_measure(measure)
     collection = Collection.open(dataset)
     memory = TrialCache(trials)
@@ -53,7 +53,7 @@ def tune_collection(
         key = content_key(parts)
         known = memory.get(key)
         if known is None or known.keys() != collection.qrels.keys():
-            run = collection.run(model_named(model, **parameters), k)
+            run = collection.run(ranking_of(model, "", parameters).model, k)
             known = evaluate(run, collection.qrels, [measure]).per_query(measure)
             memory.put(key, known, parts)
         return known

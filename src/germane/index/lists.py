@@ -112,7 +112,7 @@ class PostingsWriter:
         buffer = np.empty(BLOCK, np.uint32)
         size, _ = block_kernels.encode_lists(starts, docs, counts, self._codes, words, table, buffer)
         if self._words + size >= 2**32:
-            raise StorageError("a segment's postings would exceed 16 GiB: build with less --memory, merge less")
+            raise StorageError("a segment's postings would exceed 16 GiB: build with less memory, merge less")
         self._tables.append(table)
         self._container.append("words", words[:size])
         self._words += int(size)

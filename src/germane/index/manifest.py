@@ -153,11 +153,12 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
         content = read_regular(path, MAX_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         what = "does not exist" if not folder.exists() else f"is not a Germane index (it holds no {NAME})"
-        raise IndexFormatError(f"{folder} {what}; 'germane index SRC --into {folder}' would make one") from None
+        raise IndexFormatError(f"{folder} {what}; Engine.create({str(folder)!r}) would make one") from None
     except OSError as error:
         raise IndexFormatError(f"{path} cannot be read: {error.strerror}") from error
     if not checksum_right(content):
-        raise IndexFormatError(f"{path} is damaged (checksum differs); try 'germane repair {folder}'")
+        remedy = f"germane.index.repair.repair_index({str(folder)!r})"
+        raise IndexFormatError(f"{path} is damaged (checksum differs); {remedy} may help")
     try:
         parsed = orjson.loads(content.partition(b"\n")[2])
         if parsed["format"] != format:
@@ -170,7 +171,7 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
 def _other_format(folder: Path, found: object) -> str:
     if found in UPGRADED:
         return (
-            f"{folder} was made by an older version of germane (format {found}): 'germane upgrade {folder} --into NEW' "
+            f"{folder} was made by an older version of germane (format {found}): Engine.upgrade({str(folder)!r}, new) "
             "makes a new index of its stored documents"
         )
     return f"{folder} has format {found}, this program reads {FORMAT}: upgrade germane to open this index"

@@ -1,4 +1,4 @@
-"""Which documents hold words in a certain order, or in a certain field.
+"""Which documents hold words in a certain order, near each other, or in a certain field.
 
 Candidates hold all the words; the order of words that the segment keeps (`index.sequence_kernels`) decides which of
 them hold the phrase. A phrase lies within one value of one field, and stop words do not count: the words are those that
@@ -137,6 +137,51 @@ def _fits(phrase: Sequence[str], positions: dict[str, list[int]], start: int, sl
     return True
 
 
+# -- pairs -------------------------------------------------------------------------------------------------------------
+
+
+class PairCounts(NamedTuple):
+    """The documents, ascending, that hold two terms near each other; how often side by side in order, how often near.
+
+    Every two places count for which that is so, both in one value of one field.
+    """
+
+    docs: Integers
+    ordered: Integers
+    unordered: Integers
+
+
+def pair_counts(segment: Segment, first: int, second: int, window: int, texts: TextFields) -> PairCounts:
+    """Count a pair of terms in every document, deleted ones included; near is less than `window` places apart."""
+    docs = documents_with_all(segment, [first, second])
+    known, unknown = _known_and_unknown(segment, docs, texts)
+    counts = np.zeros((len(docs), 2), np.int64)
+    if len(known):
+        from germane.index.pair_kernels import count_pair as count_pairs
+
+        terms, own = np.array(sorted({first, second})), np.empty((len(known), 2), np.int64)
+        which = [int(np.searchsorted(terms, term)) for term in (first, second)]
+        spots = np.empty(int(segment.doc_len[known].max()), np.uint32)
+        scratch = np.empty((2, len(terms)), np.int64)
+        count_pairs(*_arrays(segment, known), known, terms, *which, window, spots, scratch, own)
+        counts[np.searchsorted(docs, known)] = own
+        several = known[np.isin(known, segment.several_values)]  # whose values follow one another in the sequence
+        unknown = np.sort(np.concatenate([unknown, several]))
+    if len(unknown):
+        pair = segment.term(first), segment.term(second)
+        held = [[count_pair(values, *pair, window) for values in own] for _, own in _texts(segment, unknown, texts)]
+        counts[np.searchsorted(docs, unknown)] = [np.sum(own, axis=0) for own in held]
+    near = counts[:, 1] > 0
+    return PairCounts(docs[near], counts[near, 0], counts[near, 1])
+
+
+def count_pair(held: Sequence[str], first: str, second: str, window: int) -> tuple[int, int]:
+    """How often a sequence of terms holds the pair side by side in this order, and near each other in any order."""
+    places = [[place for place, term in enumerate(held) if term == wanted] for wanted in (first, second)]
+    steps = [b - a for a in places[0] for b in places[1] if a < b or first != second]
+    return steps.count(1), sum(abs(step) < window for step in steps)
+
+
 # -- fields ------------------------------------------------------------------------------------------------------------
 
 
@@ -164,6 +209,18 @@ def field_counts(segment: Segment, term_number: int, field: str, texts: TextFiel
         held = [sum(values.count(term) for values in own) for _, own in _texts(segment, unknown, asked)]
         counts[np.searchsorted(docs, unknown)] = held
     return docs[counts > 0], counts[counts > 0]
+
+
+def counts_by_field(segment: Segment, term_number: int, texts: TextFields) -> tuple[Integers, Integers]:
+    """The documents, ascending, that hold the term, and how often in each field (document × field)."""
+    segment.verify_lists([term_number])
+    held, total = segment.postings(term_number)
+    docs, counts = held.astype(np.int64), np.zeros((len(held), len(texts.names)), np.int64)
+    for i, name in enumerate(texts.names[:-1]):
+        there, own = field_counts(segment, term_number, name, texts)
+        counts[np.searchsorted(docs, there), i] = own
+    counts[:, -1] = total - counts.sum(axis=1)  # what is in no other field is in the last
+    return docs, counts
 
 
 def field_lengths(segment: Segment, texts: TextFields) -> Integers:

@@ -443,7 +443,9 @@ def check_new(folder: Path, text_fields: Sequence[str]) -> None:
     if not folder.is_dir():
         raise IndexFormatError(f"{folder}: an index is a folder, and this is a file")
     if (folder / NAME).exists():
-        raise IndexFormatError(f"{folder} already holds an index: use 'germane add', or another folder")
+        raise IndexFormatError(
+            f"{folder} already holds an index: Engine.open({str(folder)!r}) opens it; or choose another folder"
+        )
     if any(path.name != LOCK_NAME and not is_temporary(path.name) for path in folder.iterdir()):
         raise IndexFormatError(f"{folder} is not empty and not an index: choose another folder")
 
@@ -492,5 +494,5 @@ def _some(ids: list[str]) -> str:
 def _exists(ids: list[str]) -> DocumentExistsError:
     return DocumentExistsError(
         f"{len(ids)} documents have an id that the index or the input holds already ({_some(ids)}): nothing was added; "
-        "choose to replace or to skip them (--on-duplicate)"
+        "on_duplicate='replace' or on_duplicate='skip' says what becomes of them"
     )

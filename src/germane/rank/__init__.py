@@ -9,15 +9,20 @@ from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.rank.decoded import keep_decoded
+    from germane.rank.dependence import SequentialDependence
+    from germane.rank.field_models import BM25F, FieldMixture
     from germane.rank.models import BM25, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
     from germane.rank.registry import MODEL_NAMES, model_named
 
 __all__ = [
     "BM25",
+    "BM25F",
     "MODEL_NAMES",
     "DCrossEntropy",
+    "FieldMixture",
     "QueryLikelihood",
     "RankingModel",
+    "SequentialDependence",
     "TfIdf",
     "keep_decoded",
     "model_named",
@@ -27,6 +32,8 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "decoded": ["keep_decoded"],
+        "dependence": ["SequentialDependence"],
+        "field_models": ["BM25F", "FieldMixture"],
         "models": ["BM25", "DCrossEntropy", "QueryLikelihood", "RankingModel", "TfIdf"],
         "registry": ["MODEL_NAMES", "model_named"],
     },

@@ -3,6 +3,7 @@
 import numpy as np
 
 from germane.arrays import Floats
+from germane.rank.evidence import EvidenceModel, score_evidence
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.plan import QueryTerm
 from germane.rank.scoring import impacts_everywhere, terms_in
@@ -11,8 +12,10 @@ from germane.rank.searcher import Searcher, Weights
 
 def scores_everywhere(searcher: Searcher, weights: Weights, model: RankingModel) -> list[Floats]:
     """For each segment the scores of all its documents under the query `weights`; zeros if no word is known."""
-    plan = searcher.plan(weights, model)
     segments = [live.segment for live in searcher.snapshot.segments]
+    if isinstance(model, EvidenceModel) and (found := model.evidence(searcher, weights)):
+        return [scored.scores(None) for scored in score_evidence(searcher, found)]
+    plan = None if isinstance(model, EvidenceModel) else searcher.plan(weights, model)
     if plan is None:
         return [np.zeros(segment.n_docs) for segment in segments]
     everywhere = []

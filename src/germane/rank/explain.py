@@ -6,8 +6,9 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.index.snapshot import DocumentPlace
+from germane.rank.evidence import EvidenceModel, background_of, constant_of
 from germane.rank.models import RankingModel
-from germane.rank.scoring import impacts_of
+from germane.rank.scoring import add_impacts, impacts_of
 from germane.rank.searcher import Searcher
 
 
@@ -24,6 +25,25 @@ class TermPart:
 
 
 @dataclass(frozen=True, slots=True)
+class WordProbability:
+    """One query word: P(w|d), P(w|C), the smoothed θ_D(w), and what that adds to the score.
+
+    p_d = c/|d| (0 of an empty document), p_C = cf/|C|, theta_D = e_D(w) + a_D·p_C (`lm.smoothing`), and
+    log_likelihood = α_w·log theta_D. Lecture ("Linear Smoothing", "Dirichlet Smoothing"). Over all words of the query
+    the last adds up to the score without priors, but for rounding: the ranking adds the same in another order.
+    """
+
+    term: str
+    word: str
+    weight: float
+    count: int
+    p_d: float
+    p_C: float
+    theta_D: float
+    log_likelihood: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """score = norm · Σ impacts + (constant + document + prior), added in this order."""
 
@@ -34,6 +54,8 @@ class Explanation:
     document: float
     prior: float
     length: int
+    probabilities: tuple[WordProbability, ...] | None = None
+    """Those of the words, where they were asked for (`rank.probabilities`)."""
 
     @property
     def score(self) -> float:
@@ -53,6 +75,8 @@ def explain(
     priors: list[Floats] | None,
 ) -> Explanation | None:
     """Explain the score of one document; None if no word of the query is known."""
+    if isinstance(model, EvidenceModel):
+        return _explain_evidence(searcher, weights, model, doc_id, place, priors)
     plan = searcher.plan(weights, model)
     if plan is None:
         return None
@@ -75,3 +99,29 @@ def explain(
     base = float(document_parts.base.values[place.doc]) if len(document_parts.base.values) else 0.0
     prior = base + (float(priors[place.segment][place.doc]) if priors is not None else 0.0)
     return Explanation(doc_id, parts, norm, plan.constant, document, prior, int(segment.doc_len[place.doc]))
+
+
+def _explain_evidence(
+    searcher: Searcher,
+    weights: dict[str, float],
+    model: EvidenceModel,
+    doc_id: str,
+    place: DocumentPlace,
+    priors: list[Floats] | None,
+) -> Explanation | None:
+    found = model.evidence(searcher, weights)
+    if not found:
+        return None
+    segment, doc = searcher.snapshot.segments[place.segment].segment, place.doc
+    alone = np.zeros(1, np.int64)
+    parts: list[TermPart] = []
+    for evidence in found:
+        size = (segment.n_unique if evidence.plan.sized_by_unique else segment.doc_len)[doc : doc + 1]
+        for item, (term, counted) in enumerate(zip(evidence.plan.terms, evidence.counted[place.segment], strict=True)):
+            own, impact = counted.docs == doc, np.zeros(1)
+            add_impacts(evidence.plan, item, alone[: own.sum()], counted.counts[own], size, impact)
+            n = int(counted.occurrences[own].sum())
+            parts.append(TermPart(term.term, evidence.words[item], term.weight, n, term.df, float(impact[0])))
+    document = float(background_of(found, place.segment, segment.n_docs)[doc])
+    prior = float(priors[place.segment][doc]) if priors is not None else 0.0
+    return Explanation(doc_id, tuple(parts), 1.0, constant_of(found), document, prior, int(segment.doc_len[doc]))

@@ -10,7 +10,7 @@
 
 A sign is one only where it can mean something: `+` and `-` before a word, a parenthesis where a word begins, a colon
 behind the name of a field, AND, OR and NOT in capitals. Elsewhere it is part of a word, as in `C++`, `10:30`, `f(x)`,
-`(-)-catechin` or `10.1002/(SICI)1097-4571`. What cannot be read is a `QueryError` that says where.
+`(-)-catechin`, `12" disk`, `:-)` or `10.1002/(SICI)1097-4571`. What cannot be read is a `QueryError` that says where.
 """
 
 import re
@@ -234,9 +234,12 @@ class _Lexer:
                     break
                 self._open.append((at, len(self.tokens)))
             elif char == ")":
-                if len(self._open) <= depth:
+                if len(self._open) <= depth and not self._is_face(begin, at):
                     break
-                self._open.pop()
+                if len(self._open) > depth:
+                    self._open.pop()
+            elif char == '"' and at > begin and self._is_inch(at):
+                pass
             elif char == ":":
                 if not colon and self._field(begin, at):
                     return
@@ -254,6 +257,15 @@ class _Lexer:
             self._add("AND" if word == "AND" else "OR" if word == "OR" else "NOT", word, len(word))
         else:
             self._add("word", word, len(word))
+
+    def _is_inch(self, at: int) -> bool:
+        """Whether a quotation mark is a sign of inches or seconds: behind a digit, and nothing follows it directly."""
+        return self.text[at - 1].isdigit() and not self.text[at + 1 : at + 2].strip(" \t\r\n)")
+
+    def _is_face(self, begin: int, at: int) -> bool:
+        """Whether a parenthesis that nothing opened ends a word of signs alone, as in :-): it cannot close a group."""
+        signs = self.text[begin:at]
+        return bool(signs) and not self._open and not any(map(str.isalnum, signs)) and not _rest(self.text, at + 1)
 
     def _field(self, begin: int, colon: int) -> bool:
         """Whether the word up to the colon is the name of a field; then its value is read."""
@@ -368,7 +380,8 @@ class _Parser:
             if self._i and self._tokens[self._i - 1].kind in ("+", "-"):
                 raise self._error(f"a sign stands before a word, not before {token.text}", token.at)
             operator = self._tokens[self._i - 1] if self._i and token.kind in ("end", ")") else token
-            raise self._error(f"there is nothing for {operator.text} to join", operator.at)
+            word = f"; the word itself is written in small letters, {operator.text.lower()}" if operator.text else ""
+            raise self._error(f"there is nothing for {operator.text} to join{word}", operator.at)
         self._take()
         node: Node
         if token.kind == "(":

@@ -86,6 +86,10 @@ class RankingModel(ABC):
         """The sum over all its words that a document's norm or base needs."""
         return None
 
+    def of_query(self, runs: tuple[tuple[str, ...], ...]) -> "RankingModel":
+        """What ranks one query, of whose terms those of a run stand one after the other; the same for most models."""
+        return self
+
 
 @dataclass(frozen=True)
 class QueryLikelihood(RankingModel):

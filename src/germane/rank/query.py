@@ -16,7 +16,7 @@ The grammar is in `rank.grammar`, the conditions in `rank.conditions`, told in d
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Names
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -105,7 +105,8 @@ class ParsedQuery:
     """What a query asks: a topic model (term -> weight), a condition, the typed words, and what is to be told of it.
 
     `condition` is what a document must satisfy beside holding one of the weighted terms; None: nothing. With
-    `wordless` it need not hold one. `notes`: sentences on how the query was read.
+    `wordless` it need not hold one. `notes`: sentences on how the query was read. `runs`: the terms that stand one
+    after the other, in a list of words or in a phrase; operators, signs, fields and filters end a run.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -113,6 +114,7 @@ class ParsedQuery:
     wordless: bool = False
     words: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    runs: tuple[tuple[str, ...], ...] = ()
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -124,7 +126,8 @@ class ParsedQuery:
 
 def plain(text: str, analyzer: Analyzer) -> ParsedQuery:
     """A text as a query: every term weighs as often as it occurs (the empirical topic model times |Q|)."""
-    return ParsedQuery(_counted(analyzer.terms(text)))
+    terms = analyzer.terms(text)
+    return ParsedQuery(_counted(terms), runs=_one_run(terms))
 
 
 def _counted(terms: Iterable[str]) -> dict[str, float]:
@@ -138,14 +141,15 @@ def _counted(terms: Iterable[str]) -> dict[str, float]:
 def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED) -> ParsedQuery:
     """Read a query."""
     if _SPECIAL.search(text) is None:
-        words = text.split()
-        return ParsedQuery(_counted(chain.from_iterable(map(_remembering(analyzer), words))), words=tuple(words))
+        words, terms_of = text.split(), _remembering(analyzer)
+        run = list(chain.from_iterable(map(terms_of, words)))
+        return ParsedQuery(_counted(run), words=tuple(words), runs=_one_run(run))
     if _CONJUNCTION.fullmatch(text) is not None:
         return _conjunction(text.split(" AND "), _remembering(analyzer))
     if (phrase := _PHRASE.fullmatch(text)) is not None:
         terms = _remembering(analyzer)(phrase[1])
         if len(terms) > 1:
-            return ParsedQuery(_counted(terms), Phrase(tuple(terms)), words=(phrase[1],))
+            return ParsedQuery(_counted(terms), Phrase(tuple(terms)), words=(phrase[1],), runs=_one_run(terms))
     if _WEIGHTED.fullmatch(text) is not None:
         found = _weighted(text.split(), _remembering(analyzer))
         if found is not None:
@@ -153,26 +157,32 @@ def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED)
     return _Reader(text, analyzer, searchable).read()
 
 
+def _one_run(terms: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return (tuple(terms),) if terms else ()
+
+
 def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery:
     """What `_Reader` makes of plain words with AND between them, without a tree."""
-    weights = _counted(chain.from_iterable(map(terms_of, words)))
+    runs = [tuple(terms_of(word)) for word in words]
+    weights = _counted(chain.from_iterable(runs))
     condition = And(tuple(map(holds, weights))) if len(weights) > 1 else None
-    return ParsedQuery(weights, condition, words=tuple(words))
+    return ParsedQuery(weights, condition, words=tuple(words), runs=tuple(run for run in runs if run))
 
 
 def _weighted(items: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:
     """What `_Reader` makes of words with weights, without a tree; None for a weight that it has something to say of."""
     weights: dict[str, float] = {}
-    words = []
+    words, run = [], list[str]()
     for item in items:
         word, _, factor = item.partition("^")
         weight = float(factor) if factor else 1.0
         if not 0.0 < weight <= MAX_WEIGHT:
             return None
         words.append(word)
+        run += terms_of(word)
         for term in terms_of(word):
             weights[term] = weights.get(term, 0.0) + weight
-    return ParsedQuery(weights, words=tuple(words))
+    return ParsedQuery(weights, words=tuple(words), runs=_one_run(run))
 
 
 @lru_cache(maxsize=8)
@@ -215,6 +225,7 @@ class _Reader:
         self._weights: dict[str, float] = {}
         self._words: list[str] = []
         self._notes: list[str] = []
+        self._runs: list[list[str]] = [[]]
         self._n_conditions = 0
 
     def read(self) -> ParsedQuery:
@@ -224,14 +235,15 @@ class _Reader:
                 f"{self._n_conditions:,} conditions (+word, -word, field:value), where {MAX_CONDITIONS:,} can be asked"
             )
         words, notes = tuple(self._words), tuple(dict.fromkeys(self._notes))
+        runs = tuple(tuple(run) for run in self._runs if run)
         if found is None:
-            return ParsedQuery(self._weights, words=words, notes=notes)
+            return ParsedQuery(self._weights, words=words, notes=notes, runs=runs)
         scoring = frozenset(term for term, weight in self._weights.items() if weight > 0.0)
         wordless = true_without(found.condition, scoring)
         parts = found.condition.parts if isinstance(found.condition, And) else (found.condition,)
         if not wordless:  # then a document holds one of the words anyway
             parts = tuple(part for part in parts if not _is_any_of(part, scoring))
-        return ParsedQuery(self._weights, both(parts) if parts else None, wordless, words, notes)
+        return ParsedQuery(self._weights, both(parts) if parts else None, wordless, words, notes, runs)
 
     def _error(self, message: str, at: int, *, field: str | None = None) -> QueryError:
         return QueryError.at_place(message, self._text, at, field=field)
@@ -276,9 +288,13 @@ class _Reader:
         required: list[_Part] = []
         optional: list[Condition] = []
         values: dict[str, list[Condition]] = {}
+        self._runs.append([])
         for sign, item in node.items:
             weightless = isinstance(item, Weighted) and item.weight == 0.0
+            goes_on = not sign and isinstance(item.node if isinstance(item, Weighted) else item, Word)
+            self._runs += [] if goes_on else [[]]
             found = self._node(item, place._replace(free=not sign, scores=place.scores and sign != "-"))
+            self._runs += [] if goes_on else [[]]
             if found is None:
                 continue
             if sign == "-":
@@ -291,6 +307,7 @@ class _Reader:
                 values.setdefault(found.values_of, []).append(found.condition)
             elif not found.wordy:
                 required.append(found)
+        self._runs.append([])
         if len(node.items) > 1 and any(isinstance(item, Both) for _, item in node.items):
             self._notes.append(AND_IN_A_LIST)
         conditions = [part.condition for part in required] + [either(same) for same in values.values()]
@@ -389,6 +406,7 @@ class _Reader:
         if place.scores:
             self._words.append(text)
             self._weigh(terms, place)
+            self._follow(terms, place)
         return _Asked(tuple(terms), all=not place.free)
 
     def _prefix(self, typed: str, node: Word, place: _Place) -> "_Asked":
@@ -422,6 +440,7 @@ class _Reader:
             self._notes.append(f"{many}: the {MAX_EXPANSION} in most documents are searched")
         if place.scores:
             self._weigh(found.terms, place)
+        self._runs.append([])
         return _Asked(found.terms, all=False, wanted=True)
 
     def _quoted(self, node: Quoted, place: _Place) -> _Read:
@@ -438,11 +457,19 @@ class _Reader:
         if place.scores:
             self._words.append(node.text)
             self._weigh(terms, place)
+            self._runs += [list(terms), []]
         return _Asked(tuple(terms), all=True, slop=node.slop)
 
     def _weigh(self, terms: Iterable[str], place: _Place) -> None:
         for term in terms:
             self._weights[term] = self._weights.get(term, 0.0) + place.weight
+
+    def _follow(self, terms: Sequence[str], place: _Place) -> None:
+        """The terms of a word go on with the run of its list, or are one of their own."""
+        if place.free:
+            self._runs[-1] += terms
+        else:
+            self._runs += [[*terms], []]
 
     @staticmethod
     def _once(make: Callable[[], "_Asked"]) -> Callable[[str | None], Condition | None]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from germane.errors import ParameterError
 from germane.lazy import load
@@ -14,6 +14,9 @@ DEFAULT_MU = 400.0
 DEFAULT_LAM = 0.3
 """Weight of the document in Jelinek-Mercer smoothing; long queries like less, titles more."""
 
+SDM = {"ordered": 0.1, "unordered": 0.05}
+"""Shares of pairs of words in sequential dependence: those of Metzler & Croft (2005)."""
+
 MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "dirichlet": ("germane.lm.Dirichlet", {"mu": DEFAULT_MU}),
     "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
@@ -22,12 +25,18 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "bm25": ("germane.rank.models.BM25", {"k1": 2.0, "b": 0.75}),
     "tfidf": ("germane.rank.models.TfIdf", {}),
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
+    "bm25f": ("germane.rank.field_models.BM25F", {"k1": 2.0, "b": 0.75}),
+    "lmf": ("germane.rank.field_models.field_mixture", {"mu": DEFAULT_MU}),
+    "sdm": ("germane.rank.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 1.0, "pair_b": 0.0}),
+    "sdm-lm": ("germane.rank.dependence.over_dirichlet", SDM | {"mu": DEFAULT_MU}),
 }
 """Where the class is, and its parameters with their defaults. A smoothing ranks by query likelihood under it.
 
 A new model or smoothing is an entry here; see docs/extending.md."""
 
 MODEL_NAMES = tuple(MODELS)
+FIELD_MODELS = ("bm25f", "lmf")
+"""Those that take the weights of fields too (`weights`)."""
 
 DEFAULT_MODEL = "bm25"
 """What ranks when nothing is said: the best untuned model on the collections tried (`reproduce/defaults.toml`)."""
@@ -50,23 +59,37 @@ def description_of(model: "RankingModel") -> tuple[str, dict[str, float]]:
     raise ParameterError(f"{model} is none of the models that have a name: {', '.join(MODELS)}")
 
 
-def model_named(name: str, **parameters: float | None) -> "RankingModel":
-    """The model of that name; a parameter left None keeps its default, one the model does not have is an error."""
+def model_named(name: str, weights: Mapping[str, float] | None = None, /, **parameters: float | None) -> "RankingModel":
+    """The model of that name; a parameter left None keeps its default, one the model does not have is an error.
+
+    `weights`: those of fields, for the models that take them.
+    """
     defaults = model_defaults(name)
     given = {key: value for key, value in parameters.items() if value is not None}
-    foreign = sorted(given.keys() - defaults.keys())
-    if foreign:
-        takes = ", ".join(defaults) or "no parameter"
-        others = [other for other, (_, takes_too) in MODELS.items() if set(foreign) <= takes_too.keys()]
-        hint = f" ({', '.join(foreign)}: model {' or '.join(others)})" if others else ""
-        raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}{hint}")
+    if weights is not None:
+        if name not in FIELD_MODELS:
+            raise ParameterError(f"model '{name}' has no weights of fields; {' and '.join(FIELD_MODELS)} have")
+        return _made(MODELS[name][0], weights=weights, **{**defaults, **_checked(name, given)})
+    given = _checked(name, given)
     try:
         return _remembered(MODELS[name][0], **{**defaults, **given})
     except TypeError:  # a value that has no hash; the model itself says what is wrong with it
         return _made(MODELS[name][0], **{**defaults, **given})
 
 
-def _made(home: str, **parameters: float) -> "RankingModel":
+def _checked(name: str, given: dict[str, float]) -> dict[str, float]:
+    """The parameters, if the model has them all."""
+    defaults = model_defaults(name)
+    foreign = sorted(given.keys() - defaults.keys())
+    if foreign:
+        takes = ", ".join(defaults) or "no parameter"
+        others = [other for other, (_, takes_too) in MODELS.items() if set(foreign) <= takes_too.keys()]
+        hint = f" ({', '.join(foreign)}: model {' or '.join(others)})" if others else ""
+        raise ParameterError(f"model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}{hint}")
+    return given
+
+
+def _made(home: str, **parameters: Any) -> "RankingModel":
     from germane.rank.models import QueryLikelihood, RankingModel
 
     made = load(home)(**parameters)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         decoded_conjunction_kernels,
         decoded_kernels,
         document_kernels,
+        evidence_kernels,
         forward_kernels,
         kernels,
     )
@@ -55,7 +56,8 @@ else:
         LazyModule(f"germane.rank.{name}_kernels")
         for name in ("bound", "conjunction", "decoded_conjunction", "decoded", "document")
     )
-    forward_kernels, kernels = LazyModule("germane.rank.forward_kernels"), LazyModule("germane.rank.kernels")
+    evidence_kernels, forward_kernels = (LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward"))
+    kernels = LazyModule("germane.rank.kernels")
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
@@ -366,6 +368,12 @@ def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
     query, groups = _memory.query, (tuple(_asked(terms)), tuple(_lists(segment)))
     document_kernels.impact_sums(*groups, *segment.blocks, size, query.terms, query.model, sums)
     return sums
+
+
+def add_impacts(plan: Plan, i: int, docs: Integers, counts: Floats, size: npt.NDArray[np.uint32], sums: Floats) -> None:
+    """Add to the documents' sums the impacts of item i of the plan, which they hold so often."""
+    terms, query = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan), _memory.query
+    evidence_kernels.add_impacts(tuple(_asked(terms)), i, docs, counts, size, query.terms, query.model, sums)
 
 
 def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:

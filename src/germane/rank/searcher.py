@@ -16,6 +16,7 @@ from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
+from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, word_weights
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
@@ -79,7 +80,7 @@ class Searcher:
             (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
             for live in snapshot.segments
         ]
-        self._texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
+        self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
         self._values: dict[RankingModel, list[DocumentValues]] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
@@ -144,6 +145,9 @@ class Searcher:
 
         `weights`: the topic model α as term -> weight. `statistics`: see `plan`; the rest: see `search_plan`.
         """
+        if isinstance(model, EvidenceModel) and statistics is None:
+            found = model.evidence(self, checked(weights))
+            return self._search_evidence(found, k, filters, priors, wordless=wordless)
         plan = self.plan(weights, model, statistics)
         return self.search_plan(
             plan,
@@ -179,9 +183,7 @@ class Searcher:
         filters are found even if they hold none of the terms. Their score is then what the formula gives without
         impacts and, without a plan, their prior alone.
         """
-        if k < 1:
-            raise ParameterError(f"k must be at least 1, not {k}")
-        k = min(k, max(self.snapshot.n_docs, 1))  # a kernel makes room for all k
+        k = self._at_most(k)
         if plan is None:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
         results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
@@ -200,6 +202,34 @@ class Searcher:
             results.append(found)
             if i + 1 < len(self.snapshot.segments):
                 threshold = max(threshold, _kth_best(results, k))
+        return self._in_total_order(results, k)
+
+    def _at_most(self, k: int) -> int:
+        """k, or the number of documents if that is less: a kernel makes room for all k."""
+        if k < 1:
+            raise ParameterError(f"k must be at least 1, not {k}")
+        return min(k, max(self.snapshot.n_docs, 1))
+
+    def _search_evidence(
+        self,
+        found: Sequence[Evidence],
+        k: int,
+        filters: Sequence[Condition],
+        priors: Sequence[Floats] | None,
+        *,
+        wordless: bool,
+    ) -> Hits:
+        """The best k documents by what a model found that makes its own counts."""
+        k = self._at_most(k)
+        if not found:
+            return self._unranked(k, filters, priors) if wordless else NO_HITS
+        results = []
+        for i, scored in enumerate(score_evidence(self, found)):
+            docs = self._passing_docs(i, self.mask(i, filters))
+            if not wordless:
+                docs = docs[scored.held[docs]]
+            scores = scored.scores(None if priors is None else priors[i])[docs]
+            results.append(self._best(i, scores, docs, k))
         return self._in_total_order(results, k)
 
     def _best_with_any(
@@ -257,7 +287,7 @@ class Searcher:
             found = np.sort(docs)
             for phrase in phrases:
                 own = segment.find_terms(phrase.terms).tolist()
-                found = phrase_among(segment, found, own, phrase.slop, self._texts, phrase.field)
+                found = phrase_among(segment, found, own, phrase.slop, self.texts, phrase.field)
             if len(found) >= k or len(docs) < n:
                 held = _are_among(docs, found)
                 return scores[held][:k], docs[held][:k]
@@ -276,8 +306,30 @@ class Searcher:
 
     def _best(self, i: int, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
         """The best k of a segment's documents in the total order."""
+        if len(docs) > k:  # ties with the last one stay in
+            among = scores >= np.partition(scores, len(docs) - k)[len(docs) - k]
+            scores, docs = scores[among], docs[among]
         order = np.lexsort((self.snapshot.segments[i].segment.id_rank[docs], -scores))[:k]
         return scores[order], docs[order]
+
+    def scores_by(
+        self, hits: Hits, weights: Mapping[str, float], model: RankingModel, priors: Sequence[Floats] | None
+    ) -> Floats:
+        """The scores of given documents by any model, also of one that holds none of the words."""
+        if isinstance(model, EvidenceModel):
+            found = model.evidence(self, checked(weights))
+            if found:
+                everywhere = enumerate(score_evidence(self, found))
+                all_scores = [scored.scores(None if priors is None else priors[i]) for i, scored in everywhere]
+                places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
+                return np.array([all_scores[i][doc] for i, doc in places])
+            return self.scores_without_words(hits, None, model, priors)
+        plan = self.plan(weights, model)
+        without = self.scores_without_words(hits, plan, model, priors)
+        if plan is None:
+            return without
+        scores = self.scores_of(hits, plan, model, priors)
+        return np.where(np.isneginf(scores), without, scores)
 
     def scores_without_words(
         self, hits: Hits, plan: Plan | None, model: RankingModel, priors: Sequence[Floats] | None
@@ -344,7 +396,7 @@ class Searcher:
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
         for condition in filters:
-            allowed = mask_of(condition, segment, self._texts).view(np.uint8)
+            allowed = mask_of(condition, segment, self.texts).view(np.uint8)
             mask = allowed & mask if len(mask) else allowed
         return mask
 

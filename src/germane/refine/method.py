@@ -76,9 +76,13 @@ class RefineMethod(ABC):
         if self.needs_rejected and not (marks == Mark.NOT_RELEVANT).any():
             raise ParameterError(
                 f"method '{self.name}' needs at least one result marked as not relevant; "
-                "'auto', 'knn' and 'rocchio' do without"
+                "'auto', 'paper', 'knn' and 'rocchio' do without"
             )
         return self._refine(results, marks)
+
+    def applied(self, labels: npt.ArrayLike) -> "RefineMethod":
+        """The method that refines with these marks: this one, unless it is a policy that chooses among others."""
+        return self
 
     @classmethod
     def probabilities(cls, log_odds: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:

@@ -158,7 +158,7 @@ class Refiner:
             prepared,
             labels,
             refined,
-            self._method.contributions_add_up or method == DEMOTION,
+            self._method.applied(labels).contributions_add_up or method == DEMOTION,
         )
 
     @property
@@ -208,6 +208,9 @@ class Refiner:
             counts += f", {_results(passed)} above the last relevant one taken for not relevant"
         if self.method == "auto":
             return refined, CARRIED, f"auto takes carried evidence for any marks that hold a relevant one; {counts}"
+        applied = self._method.applied(labels).name
+        if applied != self.method:
+            return refined, applied, f"{self.method} takes {applied} for these marks; {counts}"
         return refined, self.method, f"asked for by name; {counts}"
 
     def _probability(self, refined: Estimate | None, labels: Labels) -> tuple[Floats | None, float | None]:

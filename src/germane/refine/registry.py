@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 METHODS: "LazyClasses[RefineMethod]" = LazyClasses(
     {
         "auto": "germane.refine.carried.CarriedEvidence",
+        "paper": "germane.refine.paper.PaperPolicy",
         "nb": "germane.refine.em.NaiveBayes",
         "em": "germane.refine.em.EM",
         "mmem-kl": "germane.refine.multi_mixture.MultiMixtureKL",

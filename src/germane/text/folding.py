@@ -10,6 +10,7 @@ itself.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 from unicodedata import category, combining, decomposition
 from unicodedata import normalize as unicode_normalize
@@ -44,11 +45,15 @@ class FoldTable:
         self.pages = np.full(0x1100, -1, np.int32)
         self.entries = np.zeros((0, 256), np.int64)
         self.folded = np.frombuffer(b"", np.uint8)
+        self._adding = Lock()
 
     def add_page(self, page: int) -> None:
         """Make the entries of the characters from `page << 8` on."""
-        if self.pages[page] >= 0:
-            return
+        with self._adding:  # else what two threads add would be lost, or point to the other's characters
+            if self.pages[page] < 0:
+                self._add_page(page)
+
+    def _add_page(self, page: int) -> None:
         parts = [self.folded.tobytes()]
         at, row = len(self.folded), np.zeros(256, np.int64)
         for low in range(256):
@@ -61,8 +66,9 @@ class FoldTable:
         # Threads may read meanwhile: they see the page once its characters are there.
         self.folded = np.frombuffer(b"".join(parts), np.uint8)
         self.entries = np.concatenate([self.entries, row[np.newaxis]])
-        self.pages = self.pages.copy()
-        self.pages[page] = len(self.entries) - 1
+        pages = self.pages.copy()
+        pages[page] = len(self.entries) - 1
+        self.pages = pages
 
 
 def _folded(char: str) -> tuple[int, str]:

@@ -43,6 +43,9 @@ def batch(
     delta: options.Delta = None,
     k1: options.K1 = None,
     b: options.B = None,
+    field_weight: options.FieldWeight = None,
+    ordered: options.Ordered = None,
+    unordered: options.Unordered = None,
     prior: options.PriorOption = None,
     feedback: options.Feedback = None,
     feedback_docs: options.FeedbackDocs = None,
@@ -77,7 +80,22 @@ def batch(
     engine = open_engine(folder)
     learning = feedback_request(feedback, feedback_docs, feedback_terms, query_weight, guard)
     with as_typed():
-        asked = resolve(engine, ranking_request(model, mu, lam, delta, k1, b, prior), learning)
+        asked = resolve(
+            engine,
+            ranking_request(
+                model,
+                prior,
+                field_weight,
+                mu=mu,
+                lam=lam,
+                delta=delta,
+                k1=k1,
+                b=b,
+                ordered=ordered,
+                unordered=unordered,
+            ),
+            learning,
+        )
     tell_learnt(asked.learnt)
     answers = engine.batch(
         topics,

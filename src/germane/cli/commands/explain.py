@@ -1,5 +1,6 @@
 """germane explain: why a document has its score."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,8 +13,10 @@ from germane.rank.registry import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from germane.engine import ExplainResponse
+    from germane.rank.explain import WordProbability
 
 
 def explain(
@@ -26,7 +29,14 @@ def explain(
     delta: options.Delta = None,
     k1: options.K1 = None,
     b: options.B = None,
+    field_weight: options.FieldWeight = None,
+    ordered: options.Ordered = None,
+    unordered: options.Unordered = None,
     prior: options.PriorOption = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Show P(w|d), P(w|C) and the smoothed θ_D(w) of each word."),
+    ] = False,
     plain: options.Plain = False,
     json: options.Json = False,
 ) -> None:
@@ -35,30 +45,31 @@ def explain(
     They add up to the score exactly.
 
     Example: germane explain my-index "heart attack" doc-17
+
+    Example: germane explain my-index "heart attack" doc-17 --model dirichlet --probabilities
     """
     from germane.engine import ExplainRequest
 
     query = query_typed(words)
-    ranking = ranking_request(model, mu, lam, delta, k1, b, prior)
+    ranking = ranking_request(
+        model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
+    )
     with as_typed():
-        found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain))
+        found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain, probabilities))
     tell_learnt(found.learnt)
     if json:
         put_json(found)
+    elif found.probabilities is not None:
+        show_probabilities(terminal(), found, found.probabilities)
     else:
         show(terminal(), found)
 
 
 def show(console: "Console", found: "ExplainResponse") -> None:
     """The parts as a table."""
-    from rich.table import Table
     from rich.text import Text
 
-    title = f"{found.doc_id}: score {found.score:.4f}, {found.length:,} words"
-    table = Table(title=Text(title, "bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("word")
-    for name in ("weight", "in document", "documents", "part of score"):
-        table.add_column(name, justify="right")
+    table = _table(found, "weight", "in document", "documents", "part of score")
     for part in found.parts:
         impact = part.impact * found.norm
         table.add_row(
@@ -74,3 +85,34 @@ def show(console: "Console", found: "ExplainResponse") -> None:
             table.add_row(Text(name, "italic"), "", "", "", f"{value:.4f}")
     table.add_row(Text("score", "bold"), "", "", "", Text(f"{found.score:.4f}", "bold cyan"))
     console.print(table)
+
+
+def show_probabilities(console: "Console", found: "ExplainResponse", words: Sequence["WordProbability"]) -> None:
+    """The words with their probabilities, and how their logarithms become the score."""
+    from rich.text import Text
+
+    table = _table(found, "weight", "in document", "P(w|d)", "P(w|C)", "θ_D(w)", "weight · log θ_D(w)")
+    for word in words:
+        table.add_row(
+            Text(word.word, "bold yellow" if word.count else "dim"),
+            f"{word.weight:g}",
+            str(word.count),
+            *(f"{p:.6f}" for p in (word.p_d, word.p_C, word.theta_D)),
+            f"{word.log_likelihood:.4f}",
+        )
+    if found.prior:
+        table.add_row(Text("priors", "italic"), *[""] * 5, f"{found.prior:.4f}")
+    table.add_row(Text("score", "bold"), *[""] * 5, Text(f"{found.score:.4f}", "bold cyan"))
+    console.print(table)
+
+
+def _table(found: "ExplainResponse", *columns: str) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    title = f"{found.doc_id}: score {found.score:.4f}, {found.length:,} words"
+    table = Table(title=Text(title, "bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("word")
+    for name in columns:
+        table.add_column(name, justify="right")
+    return table

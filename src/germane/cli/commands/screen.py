@@ -10,20 +10,20 @@ import typer
 from germane.cli import options
 from germane.cli.documents import Source, tell_skipped
 from germane.cli.progress import watched
+from germane.cli.reading import MOST_REASONS, REASONS, read_records
 from germane.cli.reviewing import Desk
-from germane.cli.streams import counted, put_json, tell, terminal
-from germane.cli.tables import put_rows, show_rows
+from germane.cli.screening_tables import put_answers, put_explanation, put_simulation
+from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from germane.refine.screening import Screening, Simulation, StoppingRule
+    from germane.refine.screening import Screening, StoppingRule
     from germane.types import Document
 
+_READING = "Reading"
 _DECIDING = "Decisions"
 _SIMULATING = "Simulation"
 _STOPPING = "Stopping"
-WORDS = 12
-"""Words shown for and against with --explain."""
 
 
 class Records(StrEnum):
@@ -108,6 +108,36 @@ def screen(
             case_sensitive=False,
         ),
     ] = Records.INCLUDED,
+    interactive: Annotated[
+        bool,
+        typer.Option(
+            "--interactive",
+            "-i",
+            help="Read one record at a time and decide by single keys; ? lists them.",
+            rich_help_panel=_READING,
+        ),
+    ] = False,
+    reason: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A reason for exclusion, for the keys 1 to 9 of --interactive; repeatable.",
+            show_default=", ".join(REASONS),
+            rich_help_panel=_READING,
+        ),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QUERY",
+            help="Until one is included, read what this search finds first, the likeliest before others.",
+            show_default=False,
+            rich_help_panel=_READING,
+        ),
+    ] = None,
+    abstract: Annotated[
+        bool, typer.Option("--abstract", help="Show the abstracts of what is proposed.", rich_help_panel=_READING)
+    ] = False,
     next: Annotated[int, typer.Option("--next", metavar="N", help="How many to propose for reading.", min=0)] = 10,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Only how many relevant ones remain, and whether to stop.")
@@ -166,7 +196,9 @@ def screen(
 ) -> None:
     """Screen references: what to read next and why, how many relevant ones remain, and whether to stop.
 
-    Example: germane screen references.ris --decisions decisions.csv --next 20
+    Example: germane screen references.ris --decisions decisions.csv --interactive
+
+    Example: germane screen references.ris --query "insulin AND children" --next 20 --abstract
 
     Example: germane screen references.ris --decisions decisions.csv --include 12345 --exclude 678,91011
 
@@ -181,8 +213,19 @@ def screen(
     desk = Desk.of(workspace, project, reviewer)
     if desk is not None and (decisions is not None or label is not None):
         raise ParameterError("--workspace and --decisions or --label both say what was decided; choose one")
-    if simulate and (label is None or decisions or marking or export or estimate or explain is not None):
-        raise ParameterError("--simulate needs --label and goes with no option about decisions")
+    reading = interactive or reason or query is not None or abstract
+    if simulate and (label is None or decisions or marking or export or estimate or explain is not None or reading):
+        raise ParameterError("--simulate needs --label and goes with no option about decisions or reading")
+    if interactive and decisions is None and desk is None:
+        raise ParameterError("--interactive needs --decisions FILE to keep what is decided; it need not exist yet")
+    if interactive and (estimate or explain is not None or abstract or wanted):
+        raise ParameterError("--interactive goes with none of --estimate, --explain, --abstract, --json and --tsv")
+    if reason and not interactive:
+        raise ParameterError("--reason is for --interactive: add it")
+    if reason and len(reason) > MOST_REASONS:
+        raise ParameterError(f"--reason may be given {MOST_REASONS} times, one for each key from 1")
+    if abstract and (estimate or explain is not None):
+        raise ParameterError("--abstract is about what is proposed: without --estimate and --explain")
     if which is not Records.INCLUDED and export is None:
         raise ParameterError("--which says what --export FILE writes: add it")
     if plot is not None and not simulate:
@@ -195,7 +238,7 @@ def screen(
         raise ParameterError("name the references to screen: a file, or a project with --workspace")
     if estimate and explain is not None:
         raise ParameterError("choose one of --estimate and --explain")
-    if decisions is not None and not marking and not decisions.exists():
+    if decisions is not None and not marking and not interactive and not decisions.exists():
         raise InputError("there is no such file of decisions", source=str(decisions))
     from germane.refine.screening import Screening, StoppingRule
 
@@ -211,21 +254,24 @@ def screen(
         assert labels is not None
         _simulate(documents, labels, data, seeds, explore, rule, plot, wanted, progress)
         return
+    first = () if query is None else _found(documents, query, data)
     try:
         if desk is not None:
-            screening = desk.screening(documents, explore=explore, rule=rule)
+            screening = desk.screening(documents, first=first, explore=explore, rule=rule)
         else:
-            screening = Screening(documents, decisions=labels, store=decisions, explore=explore, rule=rule)
+            screening = Screening(documents, decisions=labels, store=decisions, first=first, explore=explore, rule=rule)
     except InputError as error:
         raise InputError(error.message, source=error.source or data) from None
     _decide(screening, include, exclude, undecide)
     if export is not None:
         count = screening.export_records(export, which.value)
         tell(f"{counted(count, f'{which.value} record')} written to {export}")
-    if explain is not None:
-        _put_explanation(screening, explain, wanted)
+    if interactive:
+        read_records(screening, reason or REASONS)
+    elif explain is not None:
+        put_explanation(screening, explain, wanted)
     else:
-        _put_answers(screening, 0 if estimate else next, wanted)
+        put_answers(screening, 0 if estimate else next, wanted, abstracts=abstract)
 
 
 def _read(source: Source, progress: bool) -> "list[Document]":
@@ -237,6 +283,24 @@ def _read(source: Source, progress: bool) -> "list[Document]":
     if not documents:
         raise InputError("there are no documents in it", source=source.name)
     return documents
+
+
+def _found(documents: "Sequence[Document]", query: str, source: str) -> list[str]:
+    """The ids that a search for the query finds, by query likelihood (Dirichlet), from an index that is not kept."""
+    from germane.cli.streams import query_typed
+    from germane.engine import Engine
+    from germane.refine.screening.weighting import BODY_FIELDS, TITLE_FIELDS
+
+    known = dict.fromkeys(name for document in documents for name in document.fields)
+    fields = [name for name in known if name.lower() in (*TITLE_FIELDS, *BODY_FIELDS)]
+    if not fields:
+        raise InputError("no record has a title, an abstract or keywords for --query", source=source)
+    with Engine.create(":memory:", fields=fields) as engine:
+        engine.add(documents)
+        found = engine.search(query_typed(query), k=len(documents), model="dirichlet").ids
+    if not found:
+        tell(f"--query finds nothing in {source}: the most typical records come first")
+    return found
 
 
 def _labels(documents: "Sequence[Document]", column: str, source: str) -> dict[str, bool]:
@@ -286,56 +350,6 @@ def _ids(texts: Sequence[str] | None, screening: "Screening") -> list[str]:
     return ids
 
 
-# -- answers -----------------------------------------------------------------------------------------------------------
-
-
-def _put_answers(screening: "Screening", n: int, wanted: str) -> None:
-    from germane.refine.screening.responses import ScreeningResponse
-
-    found = ScreeningResponse.of(screening, n)
-    if not found.calibrated:
-        tell("probabilities are rough until two relevant and two irrelevant documents are decided")
-    if wanted == "json":
-        put_json(found)
-        return
-    header = ["id", "probability", "because of", "title"]
-    if wanted == "tsv" and n:
-        put_rows(header, [[row.id, row.probability, row.why, row.title] for row in found.next])
-        return
-    left, advice = found.remaining, found.recommendation
-    facts = [
-        ["read", f"{found.read:,} of {found.read + found.unread:,}"],
-        ["relevant found", f"{found.found:,}"],
-        ["relevant remaining, expected", "not known yet" if left.expected is None else f"{left.expected:.1f}"],
-        [f"remaining, at most ({left.confidence:.0%} confidence)", f"{left.high:,}"],
-        ["recommendation", f"{'Stop' if advice.stop else 'Go on'}: {advice.reason}"],
-    ]
-    if wanted == "tsv":
-        put_rows(["what", "value"], facts)
-        return
-    if found.next:
-        show_rows(header, [[row.id, f"{row.probability:.0%}", row.why, row.title] for row in found.next])
-        terminal().print()
-    for name, value in facts:
-        terminal().print(f"{name}: {value}", soft_wrap=True)
-
-
-def _put_explanation(screening: "Screening", doc_id: str, wanted: str) -> None:
-    from germane.refine.screening.responses import ScreeningExplanation
-
-    found = ScreeningExplanation.of(screening, doc_id)
-    header = ["word", "adds to the log-odds"]
-    rows = [[word.word, word.amount] for word in found.words]
-    if wanted == "json":
-        put_json(found)
-    elif wanted == "tsv":
-        put_rows(header, rows)
-    else:
-        terminal().print(f"{doc_id}: {found.title}", soft_wrap=True)
-        terminal().print(f"probability {found.probability:.0%}, score {found.score:.3f} (bias {found.bias:.3f})")
-        show_rows(header, rows[:WORDS])
-
-
 # -- simulation --------------------------------------------------------------------------------------------------------
 
 
@@ -368,26 +382,4 @@ def _simulate(
         hits, stops = [run.hits for run in result.runs], [run.stop for run in result.runs]
         plots.save(plots.recall_over_reading(hits, stops, collection=Path(source).name), plot)
         tell(f"written: {plot}")
-    _put_simulation(result, rule, wanted)
-
-
-def _put_simulation(result: "Simulation", rule: "StoppingRule", wanted: str) -> None:
-    from germane.refine.screening.responses import SimulationResponse
-
-    found = SimulationResponse.of(result)
-    if wanted == "json":
-        put_json(found)
-        return
-    if wanted == "tsv":
-        put_rows(["measure", "mean", "low", "high"], [[name, *mean] for name, mean in found.measures.items()])
-        return
-    shown = [
-        [name, f"{100 * mean.value:.1f}%", f"{100 * mean.low:.1f} to {100 * mean.high:.1f}"]
-        for name, mean in found.measures.items()
-    ]
-    show_rows(["measure", "mean", "95% interval over seeds"], shown)
-    terminal().print(
-        f"{found.documents:,} documents, {found.relevant:,} relevant, {counted(len(found.runs), 'run')}; recall of "
-        f"{rule.target:.0%} at the recommended stop in {found.reached} of {len(found.runs)}",
-        soft_wrap=True,
-    )
+    put_simulation(result, rule, wanted)

@@ -26,6 +26,9 @@ def search(
     delta: options.Delta = None,
     k1: options.K1 = None,
     b: options.B = None,
+    field_weight: options.FieldWeight = None,
+    ordered: options.Ordered = None,
+    unordered: options.Unordered = None,
     prior: options.PriorOption = None,
     feedback: options.Feedback = None,
     relevant: options.Relevant = None,
@@ -74,7 +77,9 @@ def search(
     from germane.engine import SearchRequest
 
     query = query_typed(" ".join(words))
-    ranking = ranking_request(model, mu, lam, delta, k1, b, prior)
+    ranking = ranking_request(
+        model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
+    )
     learning = feedback_request(feedback, feedback_docs, feedback_terms, query_weight, guard)
     engine = open_engine(folder)
     if marked:

@@ -7,15 +7,19 @@ from germane.lazy import lazy_exports
 if TYPE_CHECKING:
     from germane.refine.screening.decisions import read_decisions, write_decisions
     from germane.refine.screening.remaining import Remaining
+    from germane.refine.screening.remarks import Remark
     from germane.refine.screening.session import Screening, Suggestion
     from germane.refine.screening.simulation import Simulation, simulate
+    from germane.refine.screening.sitting import Sitting
     from germane.refine.screening.stopping import Recommendation, StoppingRule
 
 __all__ = [
     "Recommendation",
     "Remaining",
+    "Remark",
     "Screening",
     "Simulation",
+    "Sitting",
     "StoppingRule",
     "Suggestion",
     "read_decisions",
@@ -28,8 +32,10 @@ __getattr__, __dir__ = lazy_exports(
     {
         "decisions": ["read_decisions", "write_decisions"],
         "remaining": ["Remaining"],
+        "remarks": ["Remark"],
         "session": ["Screening", "Suggestion"],
         "simulation": ["Simulation", "simulate"],
+        "sitting": ["Sitting"],
         "stopping": ["Recommendation", "StoppingRule"],
     },
 )

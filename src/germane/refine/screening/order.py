@@ -1,5 +1,7 @@
 """Which documents to read next: the likeliest, and now and then one that is uncertain and unlike all that were read."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import sparse
 
@@ -14,13 +16,18 @@ UNCERTAIN_SHARE, UNCERTAIN_LEAST = 0.1, 50
 
 
 def next_to_read(
-    scores: Floats, labels: Labels, rows: sparse.csr_array, n: int, explore: float = EXPLORE
+    scores: Floats,
+    labels: Labels,
+    rows: sparse.csr_array,
+    n: int,
+    explore: float = EXPLORE,
+    first: Sequence[int] = (),
 ) -> list[tuple[int, bool]]:
     """(document, was it chosen to explore?) of the next n to read, fewer if fewer are unread.
 
     By falling score, ties in the order of the documents; a share `explore` of the places, evenly spread over the whole
     reading, goes to `most_different` instead. While no relevant document is known all scores are equal, and the most
-    typical of the unread come first (`typicality`).
+    typical of the unread come first (`typicality`); before them `first`, in its order, where it is given.
     """
     if not 0.0 <= explore <= 1.0:
         raise ParameterError(f"explore is a share between 0 and 1, not {explore}")
@@ -29,7 +36,9 @@ def next_to_read(
     unread = np.flatnonzero(labels == Mark.UNMARKED)
     n = min(n, len(unread))
     key = scores if (labels == Mark.RELEVANT).any() else typicality(rows, labels)
-    ranked = unread[_first(-key[unread], n)]
+    ahead = np.array([i for i in first if labels[i] == Mark.UNMARKED], np.int64)
+    rest = unread[~np.isin(unread, ahead)]
+    ranked = np.concatenate([ahead, rest[_first(-key[rest], n)]])[:n]
     n_read = len(labels) - len(unread)
     places = n_read + np.arange(1, n + 1)
     exploring = np.floor(explore * places) > np.floor(explore * (places - 1))

@@ -1,22 +1,24 @@
 """What screening answers, as every door prints it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from germane.refine.screening.session import Screening, Suggestion, Word
 from germane.refine.screening.simulation import Mean, Run, Simulation
-from germane.schema import HIDDEN, Response
+from germane.refine.screening.weighting import ABSTRACT_FIELDS, TITLE_FIELDS, words_of
+from germane.schema import ABSENT, HIDDEN, Response
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestionResponse(Response):
-    """A document to read: P(relevant), and `why` in words."""
+    """A document to read: P(relevant), `why` in words, and its abstract where that was asked for."""
 
     id: str
     probability: float
     why: str
     title: str
+    abstract: Annotated[str | None, ABSENT] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,12 @@ class ScreeningResponse(Response):
     calibrated: Annotated[bool, HIDDEN]
 
     @classmethod
-    def of(cls, screening: Screening, n: int) -> "ScreeningResponse":
-        """The state after all decisions, with the next n documents to read."""
+    def of(cls, screening: Screening, n: int, *, abstracts: bool = False) -> "ScreeningResponse":
+        """The state after all decisions, with the next n documents to read, if need be with their abstracts."""
         suggestions = screening.next(n)
         left, advice = screening.estimate(), screening.recommendation()
         return cls(
-            tuple(_suggestion(screening, suggestion) for suggestion in suggestions),
+            tuple(_suggestion(screening, suggestion, abstracts) for suggestion in suggestions),
             left.read,
             left.found,
             RemainingResponse(left.expected, left.low, left.high, left.confidence),
@@ -121,14 +123,22 @@ class SimulationResponse(Response):
         return cls(found.n_docs, found.n_relevant, found.measures, runs, found.reached)
 
 
-def _suggestion(screening: Screening, suggestion: Suggestion) -> SuggestionResponse:
+def _suggestion(screening: Screening, suggestion: Suggestion, abstracts: bool) -> SuggestionResponse:
     why = ", ".join(word.word for word in suggestion.words)
     why = f"unlike what was read: {why}" if suggestion.explores else why
-    return SuggestionResponse(suggestion.id, suggestion.probability, why, title_of(screening, suggestion.id))
+    abstract = abstract_of(screening, suggestion.id) if abstracts else None
+    return SuggestionResponse(suggestion.id, suggestion.probability, why, title_of(screening, suggestion.id), abstract)
 
 
 def title_of(screening: Screening, doc_id: str) -> str:
     """The title of a document in one line."""
-    fields = screening.documents[doc_id].fields
-    title = next((value for name, value in fields.items() if name.lower() == "title"), "")
-    return " ".join(str(title or "").split())
+    return _in_one_line(screening, doc_id, TITLE_FIELDS)
+
+
+def abstract_of(screening: Screening, doc_id: str) -> str:
+    """The abstract of a document in one line; empty where it has none."""
+    return _in_one_line(screening, doc_id, ABSTRACT_FIELDS)
+
+
+def _in_one_line(screening: Screening, doc_id: str, fields: Sequence[str]) -> str:
+    return " ".join(words_of(screening.documents[doc_id], fields).split())

@@ -1,7 +1,7 @@
 """Screening: a list of references, the decisions made so far, and what follows from them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +13,11 @@ import numpy as np
 from germane.arrays import Floats, Labels, Mask
 from germane.data.writing import format_for, write_documents
 from germane.errors import InputError, ParameterError, UnknownDocumentError
-from germane.refine.screening.decisions import read_decisions, with_decision, write_decisions
+from germane.refine.screening.decisions import read_remarked, with_decision, write_decisions
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import Fit, Ranker
 from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
+from germane.refine.screening.remarks import NO_REMARK, Remark
 from germane.refine.screening.stopping import Recommendation, StoppingRule
 from germane.refine.screening.weighting import weigh_documents
 from germane.text import Analyzer
@@ -64,7 +65,10 @@ class Screening:
 
     Everything that is answered follows from the documents and the decisions in their order alone: taking a decision
     back gives exactly the answers from before it. With `store`, a file of decisions, those in it are taken over, and
-    each change is on disk before `decide` or `undecide` returns.
+    each change is on disk before `decide`, `undecide`, `postpone` or `put` returns.
+
+    `first`: ids in the order in which to read them until a relevant document is known, a search's for example. Without
+    it, and after them, the most typical documents come first.
 
     >>> documents = [Document("a", {"title": "copper in the liver"}), Document("b", {"title": "copper wires"})]
     >>> screening = Screening([*documents, Document("c", {"title": "liver copper levels"})])
@@ -80,6 +84,7 @@ class Screening:
         *,
         decisions: Mapping[str, bool] | None = None,
         store: str | Path | None = None,
+        first: Sequence[str] = (),
         explore: float = EXPLORE,
         rule: StoppingRule | None = None,
         analyzer: Analyzer | None = None,
@@ -98,7 +103,9 @@ class Screening:
         self._places = {doc_id: place for place, doc_id in enumerate(self.documents)}
         self._ids = list(self.documents)
         self._analyzer = analyzer
+        self._first = [self._places[self.check(doc_id)] for doc_id in first]
         self._decisions: dict[str, bool] = {}
+        self._remarks: dict[str, Remark] = {}
         self._store: Path | None = None
         self._answers: _Answers | None = None
         if store is not None:
@@ -114,30 +121,54 @@ class Screening:
         """What was decided, in the order of reading."""
         return MappingProxyType(self._decisions)
 
-    def decide(self, doc_id: str, relevant: bool) -> None:
-        """Include (True) or exclude (False) a document. A second decision on it replaces the first, in its place."""
-        self._change(self._decisions | {self.check(doc_id): self._checked(doc_id, relevant)})
+    @property
+    def remarks(self) -> Mapping[str, Remark]:
+        """Reasons, notes, and which documents wait for a decision, by id."""
+        return MappingProxyType(self._remarks)
+
+    def decide(self, doc_id: str, relevant: bool, *, reason: str = "", note: str | None = None) -> None:
+        """Include (True) or exclude (False) a document. A second decision on it replaces the first, in its place.
+
+        `reason`: why it is excluded. `note`: any text; None leaves the note that it has.
+        """
+        if reason and relevant:
+            raise ParameterError(f"document '{doc_id}' is included: a reason is for one that is excluded")
+        note = self._remarks.get(doc_id, NO_REMARK).note if note is None else note
+        self.put(doc_id, self._checked(doc_id, relevant), Remark.of(reason, note))
 
     def undecide(self, doc_id: str) -> None:
         """Take the decision on a document back: it is unread again. Without a decision nothing changes."""
+        self.put(doc_id, None, Remark(note=self._remarks.get(doc_id, NO_REMARK).note))
+
+    def postpone(self, doc_id: str) -> None:
+        """Maybe: the document is undecided, and waits until it is decided."""
+        self.put(doc_id, None, self._remarks.get(doc_id, NO_REMARK)._replace(reason="", maybe=True))
+
+    def put(self, doc_id: str, decision: bool | None, remark: Remark = NO_REMARK) -> None:
+        """Set all that is said of a document at once: the decision (None: undecided), and the remark."""
         known = self.check(doc_id)
-        self._change({other: decision for other, decision in self._decisions.items() if other != known})
+        if decision is None:
+            decisions = {other: made for other, made in self._decisions.items() if other != known}
+        else:
+            decisions = self._decisions | {known: decision}
+        remarks = {other: said for other, said in self._remarks.items() if other != known}
+        self._change(decisions, remarks if remark == NO_REMARK else remarks | {known: remark})
 
     def import_decisions(self, path: str | Path) -> int:
         """Take over the decisions of a file after those made already; returns how many it holds.
 
         An id that is not among the documents, or a decision against one made before, is an error, and nothing changes.
         """
-        found = read_decisions(path)
+        found, remarks = read_remarked(path)
         try:
-            self._take_over(found)
+            self._take_over(found, remarks)
         except (UnknownDocumentError, ParameterError) as error:
             raise InputError(str(error), source=str(path)) from None
         return len(found)
 
     def export_decisions(self, path: str | Path) -> None:
         """Write all decisions, whole or not at all; the ending (.csv, .tsv, .jsonl, .ris) is the format."""
-        write_decisions(path, self._decisions, self.documents)
+        write_decisions(path, self._decisions, self.documents, self._remarks)
 
     def export_records(self, path: str | Path, which: Which = "included", *, format: str | None = None) -> int:
         """Write whole records, every field and tag that was read, in the order of reading; returns how many.
@@ -153,27 +184,30 @@ class Screening:
             records = [document for document in self.documents.values() if document.id not in self._decisions]
         else:
             records = [
-                with_decision(self.documents[doc_id], included, chosen)
+                with_decision(self.documents[doc_id], included, chosen, self._remarks.get(doc_id, NO_REMARK))
                 for doc_id, included in self._decisions.items()
                 if which == "decided" or included == (which == "included")
             ]
         return write_documents(path, records, chosen)
 
-    def _take_over(self, decisions: Mapping[str, bool]) -> None:
+    def _take_over(self, decisions: Mapping[str, bool], remarks: Mapping[str, Remark] | None = None) -> None:
+        said = {self.check(doc_id): remark for doc_id, remark in (remarks or {}).items()}
         wanted = {self.check(doc_id): self._checked(doc_id, relevant) for doc_id, relevant in decisions.items()}
         for doc_id, relevant in wanted.items():
             if self._decisions.get(doc_id, relevant) is not relevant:
                 raise ParameterError(f"document '{doc_id}' was decided the other way already")
-        self._change(self._decisions | wanted)
+        self._change(self._decisions | wanted, self._remarks | said)
 
-    def _change(self, decisions: dict[str, bool]) -> None:
+    def _change(self, decisions: dict[str, bool], remarks: dict[str, Remark]) -> None:
         """Disk first: what cannot be written is not decided."""
-        if list(decisions.items()) == list(self._decisions.items()):
+        same = list(decisions.items()) == list(self._decisions.items())
+        if same and remarks == self._remarks:
             return
         if self._store is not None:
-            write_decisions(self._store, decisions, self.documents)
-        self._decisions = decisions
-        self._answers = None
+            write_decisions(self._store, decisions, self.documents, remarks)
+        self._decisions, self._remarks = decisions, remarks
+        if not same:
+            self._answers = None
 
     def check(self, doc_id: str) -> str:
         """The id, if it is one of the list's; `UnknownDocumentError` otherwise."""
@@ -192,7 +226,8 @@ class Screening:
     def next(self, n: int = 10) -> list[Suggestion]:
         """The next n documents to read, best first; fewer if fewer are unread."""
         now = self._now
-        chosen = next_to_read(now.fit.scores, now.labels, self._ranker.rows, n, self.explore)
+        first = () if True in self._decisions.values() else self._first
+        chosen = next_to_read(now.fit.scores, now.labels, self._ranker.rows, n, self.explore, first)
         return [
             Suggestion(
                 self._ids[place],

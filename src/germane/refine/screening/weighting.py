@@ -12,7 +12,8 @@ from germane.text import Analyzer, BulkAnalyzer
 from germane.types import Document, text_of
 
 TITLE_FIELDS = ("title",)
-BODY_FIELDS = ("text", "abstract", "keywords")
+ABSTRACT_FIELDS = ("text", "abstract")
+BODY_FIELDS = (*ABSTRACT_FIELDS, "keywords")
 """Where the words are looked for, in any case; `text` is what the readers of references call the abstract."""
 TITLE_WEIGHT = 3.0
 BATCH = 4096
@@ -36,11 +37,11 @@ def weigh_documents(
 ) -> Weighted:
     """The documents' words, counted (title words `title_weight` times), as unit tf-idf rows.
 
-    The analyser is by default Porter's stemmer with English stop words.
+    The analyser is `default_analyzer` unless another is given.
     """
     if not (np.isfinite(title_weight) and title_weight >= 0.0):
         raise ParameterError(f"the weight of the title must be a number from 0, not {title_weight}")
-    bulk = BulkAnalyzer(analyzer or Analyzer(stemmer="porter"))
+    bulk = BulkAnalyzer(analyzer or default_analyzer())
     titles = _count(bulk, [words_of(document, title_fields) for document in documents])
     bodies = _count(bulk, [words_of(document, body_fields) for document in documents])
     n_words = len(bulk.terms)
@@ -48,6 +49,11 @@ def weigh_documents(
     bodies.resize(len(documents), n_words)
     words = bulk.surfaces()[0] if n_words else []
     return Weighted(tf_idf(sparse.csr_array(title_weight * titles + bodies)), words)
+
+
+def default_analyzer() -> Analyzer:
+    """Porter's stemmer with English stop words."""
+    return Analyzer(stemmer="porter")
 
 
 def words_of(document: Document, fields: Sequence[str]) -> str:

@@ -1,0 +1,304 @@
+"""germane find: one query to many sources, one list, refined by a few marks."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.cli import options, refinement_tables
+from germane.cli.result_list import marked, threshold_of
+from germane.cli.streams import counted, put_json, put_row, query_typed, tell, terminal
+from germane.errors import InputError, ParameterError
+from germane.refine.registry import METHOD_NAMES
+
+if TYPE_CHECKING:
+    from germane.metasearch.merging import FoundList
+    from germane.metasearch.responses import FindResponse
+    from germane.metasearch.search import MetaSearch
+    from germane.refine.responses import RefinementResponse
+
+SHOWN = 20
+_REFINING, _ASKING, _OUTPUT = "Refining", "Asking", "Output"
+
+
+def find(
+    query: options.Query,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            "-s",
+            metavar="NAME,NAME",
+            help="pubmed, europepmc, arxiv, openalex, crossref, a name of the settings, or the path of an index, a "
+            "file or a folder; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option("-n", metavar="N", min=1, help="Records of each source.")] = 200,
+    page: Annotated[int, typer.Option(metavar="N", min=1, help="Which N records, from 1.")] = 1,
+    settings: Annotated[
+        Path | None,
+        typer.Option("--settings", metavar="FILE", help="Sources of your own: TOML or JSON.", show_default=False),
+    ] = None,
+    relevant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID,ID",
+            help="Results that are relevant: ids or, where nobody has that id, places in the list from 1; repeatable.",
+            show_default=False,
+            rich_help_panel=_REFINING,
+        ),
+    ] = None,
+    not_relevant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--not",
+            metavar="ID,ID",
+            help="Results that are not, named alike; repeatable.",
+            show_default=False,
+            rich_help_panel=_REFINING,
+        ),
+    ] = None,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", rich_help_panel=_REFINING)] = "auto",
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|f1",
+            help="The least probability of the predicted set; f1 takes the one with the best expected F1.",
+            show_default="f1",
+            rich_help_panel=_REFINING,
+        ),
+    ] = None,
+    no_implicit: Annotated[
+        bool,
+        typer.Option(
+            "--no-implicit",
+            help="Do not take unmarked results above the last relevant one for not relevant.",
+            rich_help_panel=_REFINING,
+        ),
+    ] = False,
+    ranking: Annotated[
+        str | None,
+        typer.Option(
+            help="How lists become one: rrf, isr, combsum, combmnz, or lm (the union by a language model).",
+            show_default="rrf",
+        ),
+    ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="An index: the background of the ranking lm.", show_default=False),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="After so long the list is made of what has come.",
+            show_default="20, or the source's own",
+            rich_help_panel=_ASKING,
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep answers in this file, and take them from there while they are fresh.",
+            show_default=False,
+            rich_help_panel=_ASKING,
+        ),
+    ] = None,
+    max_age: Annotated[
+        float, typer.Option(metavar="HOURS", min=0, help="How long they are fresh.", rich_help_panel=_ASKING)
+    ] = 24.0,
+    offline: Annotated[
+        bool,
+        typer.Option("--offline", help="Answer from the cache alone, however old it is.", rich_help_panel=_ASKING),
+    ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all answers to a file.", show_default=False, rich_help_panel=_ASKING),
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Take the answers of such a file instead of asking anyone; its query counts, not WORDS.",
+            show_default=False,
+            rich_help_panel=_ASKING,
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", metavar="K", min=1, help="How many results to print.", show_default=f"{SHOWN}, programs all"
+        ),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="The words for and against each result too.", rich_help_panel=_OUTPUT)
+    ] = False,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="What moved, and because of which words, too.", rich_help_panel=_OUTPUT)
+    ] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="FILE",
+            help="Write the results whole, in this order (.ris, .nbib, .bib, .csv, .tsv, .jsonl).",
+            show_default=False,
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="Print the results as jsonl, csv, tsv, ris, medline or bibtex, or write --to in this format.",
+            show_default=False,
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    json: options.Json = False,
+    tsv: Annotated[
+        bool, typer.Option("--tsv", help="Print rank, id, score, sources, link, title.", rich_help_panel=_OUTPUT)
+    ] = False,
+) -> None:
+    """Search many sources at once, join duplicates, fuse the lists, and refine by a few marks.
+
+    A source that fails is named on stderr with the reason; the others' results are shown. Keys are taken from the
+    environment: NCBI_API_KEY, OPENALEX_API_KEY, CROSSREF_PLUS_TOKEN, or what the settings name.
+
+    Example: germane find "wilson disease zinc" -s pubmed,arxiv,my-index -n 200
+
+    Example: germane find "wilson disease zinc" -s pubmed,openalex --cache answers.db --relevant 3,7 --explain
+
+    Example: germane find "wilson disease zinc" -s lab,papers/ --settings sources.toml --to found.ris
+    """
+    wanted = options.one_of(json=json, tsv=tsv)
+    if wanted and format is not None and to is None:
+        raise ParameterError(f"choose one of --{wanted} and --format")
+    if tsv and (explain or changes):
+        raise ParameterError("--explain and --changes go with the table or with --json, not with --tsv")
+    if offline and cache is None:
+        raise ParameterError("--offline answers from a cache: name it with --cache")
+    from germane.data.writing import format_for, write_documents
+    from germane.metasearch.responses import FindResponse
+    from germane.metasearch.search import record as write_recording
+    from germane.refine.refiner import Refiner
+
+    if to is not None or format is not None:
+        format_for(to, format)  # complains before the work
+    Refiner(method, threshold=threshold_of(threshold))
+    names = [part.strip() for text in source or () for part in text.split(",") if part.strip()]
+    if replay is not None:
+        from germane.metasearch.search import replay as replayed
+
+        if names:
+            raise ParameterError("choose one of --source and --replay")
+        found = replayed(replay, ranking=ranking, reference=reference)
+    else:
+        kept = None if cache is None else (cache, max_age, offline)
+        searching = _searching(names, settings, ranking, reference, kept)
+        found = searching.search(query_typed(query), limit, page, deadline=timeout)
+    if record is not None:
+        write_recording(record, found)
+    _tell(found)
+    refined = None
+    shown = k or (len(found) if wanted or format or to else SHOWN)
+    if relevant or not_relevant:
+        refined = _refined(
+            found, relevant or (), not_relevant or (), method, threshold, no_implicit, shown, explain, changes
+        )
+        tell(f"{refined.method}: {refined.reason}")
+    answer = FindResponse.of(found, refined, shown)
+    by_id = {document.id: document for document in found.documents()}
+    ordered = [by_id[hit.id] for hit in answer.hits]
+    if to is not None:
+        write_documents(to, ordered, format)
+        tell(f"{counted(len(ordered), 'result')} written to {to}")
+    if wanted == "json":
+        put_json(answer)
+    elif wanted == "tsv":
+        _put_rows(answer)
+    elif format is not None and to is None:
+        write_documents(sys.stdout, ordered, format)
+    elif refined is not None:
+        refinement_tables.show(terminal(), refined, shown)
+    else:
+        _show(answer)
+
+
+def _searching(
+    names: list[str],
+    settings: Path | None,
+    ranking: str | None,
+    reference: Path | None,
+    cache: tuple[Path, float, bool] | None,
+) -> "MetaSearch":
+    """`cache`: the file, the hours for which answers are fresh, and whether nothing else may be asked."""
+    from germane.metasearch.cache import Cache
+    from germane.metasearch.configuration import Configuration
+    from germane.metasearch.merging import DEFAULT_RANKING
+    from germane.metasearch.search import MetaSearch
+
+    configuration = Configuration() if settings is None else Configuration.read(settings)
+    if not names:
+        raise ParameterError("name the sources to search with -s, as in -s pubmed,arxiv,my-index")
+    sources = configuration.all(names)
+    kept = None if cache is None else Cache(cache[0], max_age=3600.0 * cache[1], offline=cache[2])
+    return MetaSearch(sources, ranking=ranking or DEFAULT_RANKING, reference=reference, cache=kept)
+
+
+def _tell(found: "FoundList") -> None:
+    """What each source gave, on stderr."""
+    for answer in found.answers:
+        total = f" of {answer.total:,}" if answer.total is not None else ""
+        tell(f"{answer.source}: {counted(len(answer.records), 'record')}{total}")
+        if answer.failure is not None:
+            tell(f"{answer.source}: {answer.failure.kind}: {answer.failure.message}")
+        for note in answer.notes:
+            tell(f"{answer.source}: {note}")
+    tell(f"{counted(len(found), 'result')}, {counted(found.duplicates, 'duplicate')} joined")
+    if not len(found) and len(found.failures) == len(found.answers):
+        raise InputError("no source has answered; what went wrong is said above")
+
+
+def _refined(
+    found: "FoundList",
+    relevant: "list[str] | tuple[()]",
+    not_relevant: "list[str] | tuple[()]",
+    method: str,
+    threshold: str | None,
+    no_implicit: bool,
+    shown: int,
+    explain: bool,
+    changes: bool,
+) -> "RefinementResponse":
+    from germane.refine.responses import RefinementResponse
+    from germane.types import Marks
+
+    marks = Marks(marked("--relevant", relevant, found.ids), marked("--not", not_relevant, found.ids))
+    refinement = found.refine(marks, method, threshold=threshold_of(threshold), implicit_negatives=not no_implicit)
+    titles = {one.id: " ".join(str(one.fields.get("title") or "").split()) for one in found}
+    return RefinementResponse.of(refinement, titles, k=shown, explain=explain, changes=changes)
+
+
+def _put_rows(answer: "FindResponse") -> None:
+    for hit in answer.hits:
+        sources = " ".join(dict.fromkeys(f"{one.source}:{one.rank}" for one in hit.provenance))
+        put_row((hit.rank, hit.id, hit.score, sources, hit.link or "", hit.title or ""))
+
+
+def _show(answer: "FindResponse") -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "found by", "id", "year", "title"):
+        table.add_column(name, header_style="bold", justify="right" if name in ("", "year") else "left",
+                         overflow="fold" if name == "title" else "ellipsis")  # fmt: skip
+    for hit in answer.hits:
+        sources = ", ".join(dict.fromkeys(f"{one.source} {one.rank}" for one in hit.provenance))
+        fields = hit.fields or {}
+        title = " ".join(str(hit.title or "").split())
+        table.add_row(str(hit.rank), sources, hit.id, str(fields.get("year") or ""), title)
+    terminal().print(table)

@@ -1,0 +1,214 @@
+"""germane screen --interactive: one record at a time, large, and a key for each decision."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from germane.cli.keys import END, Keys, keys
+from germane.cli.screening_tables import facts_of, show_explanation
+from germane.cli.streams import counted, terminal
+from germane.errors import GermaneError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from germane.refine.screening import Screening, Sitting, Suggestion
+    from germane.types import Document
+
+REASONS = ("population", "intervention", "comparison", "outcome", "study design", "publication type", "language")
+"""Reasons for exclusion unless others are named: the parts of a review's question, and the kinds of a record."""
+MOST_REASONS = 9
+WIDTH = 76
+"""Characters a line: people read here."""
+HELP = (
+    ("y", "include"),
+    ("n", "exclude"),
+    ("1-9", "exclude, for that reason"),
+    ("m", "maybe: comes again when nothing else is left"),
+    ("c", "a note on this record; what follows, up to the end of the line"),
+    ("u", "undo, also of an earlier sitting"),
+    ("U", "redo"),
+    ("j k", "pass over for now, and back"),
+    ("w", "why: the words for and against"),
+    ("e", "export the included records to a file"),
+    ("?", "these keys"),
+    ("q", "quit; everything is kept"),
+)
+_UNBROKEN = "\u00a0"
+"""A space at which no line is broken."""
+_FACTS = ("authors", "author", "journal", "year", "doi", "pmid")
+
+
+def read_records(screening: "Screening", reasons: Sequence[str]) -> None:
+    """Read and decide until the reader quits, the input ends, or every record is decided."""
+    from germane.refine.screening import Sitting
+
+    sitting = Sitting(screening)
+    console = terminal()
+    with keys() as typed:
+        _loop(sitting, reasons, typed, console)
+    for name, value in facts_of(screening):
+        console.print(f"{name}: {value}", soft_wrap=True)
+
+
+def _loop(sitting: "Sitting", reasons: Sequence[str], typed: Keys, console: "Console") -> None:
+    message = ""
+    while True:
+        record = sitting.record
+        if record is None:
+            message = " ".join(filter(None, (message, "Every record is decided.")))
+        _show(console, sitting, record, reasons, message)
+        key = typed.key()
+        if key in (END, "q"):
+            return
+        message = _act(key, sitting, reasons, typed, console)
+
+
+def _act(key: str, sitting: "Sitting", reasons: Sequence[str], typed: Keys, console: "Console") -> str:
+    """Do what the key means; what there is to say about it."""
+    record = sitting.record
+    if key == "e":
+        return _export(sitting, typed)
+    if key in ("u", "U"):
+        found = sitting.undo() if key == "u" else sitting.redo()
+        word = "undo" if key == "u" else "redo"
+        return f"Nothing to {word}." if found is None else f"{word.capitalize()}: {found}."
+    if key == "?":
+        return "\n".join(f"{name:>4}  {meaning}" for name, meaning in HELP)
+    if record is None:
+        return "u undoes, e exports, q quits." if key in "ynmcwjk123456789" else _unknown(key)
+    if key.isdecimal() and key != "0":
+        if int(key) > len(reasons):
+            return f"There are {counted(len(reasons), 'reason')}: 1 to {len(reasons)}."
+        sitting.exclude(reasons[int(key) - 1])
+        return f"Excluded, {reasons[int(key) - 1]}: {record.id}."
+    if key == "c":
+        sitting.note(typed.line("note: "))
+        return ""
+    if key == "w":
+        show_explanation(console, sitting.screening, record.id)
+        if console.is_terminal:
+            console.print("Any key goes on.", style="dim")
+            typed.key()
+        return ""
+    if key == "j":
+        return "" if sitting.forward() else "No other record is left."
+    if key == "k":
+        return "" if sitting.back() else "Nothing was passed over."
+    actions: dict[str, tuple[Callable[[], None], str]] = {
+        "y": (sitting.include, "Included"),
+        "n": (sitting.exclude, "Excluded"),
+        "m": (sitting.postpone, "Maybe"),
+    }
+    if key not in actions:
+        return _unknown(key)
+    action, word = actions[key]
+    action()
+    return f"{word}: {record.id}."
+
+
+def _unknown(key: str) -> str:
+    return f"{key!r} means nothing here; ? lists the keys."
+
+
+def _export(sitting: "Sitting", typed: Keys) -> str:
+    """Errors are told and nothing ends: a mistyped name must not cost a sitting."""
+    name = typed.line("export to (.ris, .nbib, .bib, .csv, .tsv, .jsonl): ")
+    if not name:
+        return "Nothing was written: e wants the name of a file."
+    try:
+        count = sitting.screening.export_records(Path(name))
+    except (GermaneError, OSError) as error:
+        return f"Nothing was written: {error}"
+    return f"{counted(count, 'included record')} written to {name}."
+
+
+# -- the screen --------------------------------------------------------------------------------------------------------
+
+
+def _show(
+    console: "Console", sitting: "Sitting", record: "Suggestion | None", reasons: Sequence[str], message: str
+) -> None:
+    from rich.rule import Rule
+    from rich.text import Text
+
+    if console.is_terminal:
+        console.clear()
+    console.print(_progress(sitting))
+    console.print(Rule(style="dim"))
+    if record is not None:
+        _show_record(console, sitting.screening, record)
+        console.print(Rule(style="dim"))
+        numbered = "  ".join(f"{key} {reason}".replace(" ", _UNBROKEN) for key, reason in enumerate(reasons, start=1))
+        console.print(Text(f"y include  n exclude  m maybe  u undo  ? keys  q quit\n{numbered}", "dim"))
+    if message:
+        console.print(Text(message, "italic"))
+
+
+def _progress(sitting: "Sitting") -> "Text":
+    from rich.text import Text
+
+    screening = sitting.screening
+    left, advice = screening.estimate(), screening.recommendation()
+    waiting = sum(remark.maybe for remark in screening.remarks.values())
+    expected = "" if left.expected is None else f"about {left.expected:.0f} remain, "
+    parts = [
+        f"{left.read:,} of {left.read + left.unread:,} read",
+        f"{left.found:,} included",
+        *([f"{waiting:,} maybe"] if waiting else []),
+        f"{expected}at most {left.high:,} ({left.confidence:.0%} confidence)",
+    ]
+    text = Text(" · ".join(parts), "dim")
+    text.append(f"\n{'Stop' if advice.stop else 'Go on'}: {advice.reason}", "bold" if advice.stop else "dim")
+    return text
+
+
+def _show_record(console: "Console", screening: "Screening", record: "Suggestion") -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from germane.refine.screening.responses import abstract_of, title_of
+
+    document = screening.documents[record.id]
+    wide = min(WIDTH, console.width - 4)
+    title = Text(title_of(screening, record.id) or record.id, "bold")
+    facts = Text(" · ".join([record.id, *_facts(document)]), "dim")
+    abstract = _marked(abstract_of(screening, record.id) or "(no abstract)", record)
+    why = Text(f"P(relevant) {record.probability:.0%}", "dim")
+    if record.words:
+        lead = "; unlike what was read: " if record.explores else ": "
+        why.append(f"{lead}{', '.join(word.word for word in record.words)}")
+    remark = screening.remarks.get(record.id)
+    if remark is not None and remark.note:
+        why.append(f"\nnote: {remark.note}", "italic")
+    for part, below in ((title, 0), (facts, 1), (abstract, 1), (why, 0)):
+        console.print(Padding(part, (0, 2, below, 2), expand=False), width=wide + 4)
+
+
+def _facts(document: "Document") -> list[str]:
+    """Who wrote it, where and when, as far as the record says."""
+    fields = {name.lower(): value for name, value in document.fields.items()}
+    found = []
+    for name in _FACTS:
+        value = fields.get(name)
+        several = value if isinstance(value, list) else [value]
+        written = ", ".join(str(one) for one in several if one is not None)
+        if written and written not in found:
+            found.append(written if len(written) <= WIDTH else f"{written[:WIDTH]}…")
+    return found
+
+
+def _marked(text: str, record: "Suggestion") -> "Text":
+    """The text, with the words in bold that speak most for the record."""
+    from rich.text import Text
+
+    from germane.engine.snippets import marks
+    from germane.refine.screening.weighting import default_analyzer
+
+    analyzer = default_analyzer()
+    shown = Text(text)
+    terms = {term for word in record.words for term in analyzer.terms(word.word)}
+    for span in marks(text, terms, analyzer):
+        shown.stylize("bold yellow", span.start, span.end)
+    return shown

@@ -1,0 +1,87 @@
+"""Many sources, one list: PubMed, Europe PMC, arXiv, OpenAlex, Crossref, one's own engines, indexes and files.
+
+Each name is imported when it is first used; what asks over the network needs the extra `metasearch` (httpx).
+"""
+
+from typing import TYPE_CHECKING
+
+from germane.lazy import Extra, lazy_exports
+
+if TYPE_CHECKING:
+    from germane.metasearch.answers import Failure, SourceAnswer, SourceRecord
+    from germane.metasearch.cache import Cache
+    from germane.metasearch.configuration import Configuration
+    from germane.metasearch.merging import Found, FoundList, Merger, Provenance, merge
+    from germane.metasearch.registry import SOURCE_KINDS, SOURCES
+    from germane.metasearch.search import MetaSearch, record, replay
+    from germane.metasearch.secrets import Secret
+    from germane.metasearch.sources.arxiv import Arxiv
+    from germane.metasearch.sources.crossref import Crossref
+    from germane.metasearch.sources.elasticsearch import Elasticsearch
+    from germane.metasearch.sources.europe_pmc import EuropePMC
+    from germane.metasearch.sources.feeds import Feed, OpenSearch
+    from germane.metasearch.sources.local import Folder, GermaneIndex
+    from germane.metasearch.sources.openalex import OpenAlex
+    from germane.metasearch.sources.pubmed import PubMed
+    from germane.metasearch.sources.searxng import SearXNG
+    from germane.metasearch.sources.source import Source, WebSource
+    from germane.metasearch.web import Conversation, Web
+
+__all__ = [
+    "SOURCES",
+    "SOURCE_KINDS",
+    "Arxiv",
+    "Cache",
+    "Configuration",
+    "Conversation",
+    "Crossref",
+    "Elasticsearch",
+    "EuropePMC",
+    "Failure",
+    "Feed",
+    "Folder",
+    "Found",
+    "FoundList",
+    "GermaneIndex",
+    "Merger",
+    "MetaSearch",
+    "OpenAlex",
+    "OpenSearch",
+    "Provenance",
+    "PubMed",
+    "SearXNG",
+    "Secret",
+    "Source",
+    "SourceAnswer",
+    "SourceRecord",
+    "Web",
+    "WebSource",
+    "merge",
+    "record",
+    "replay",
+]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "answers": ["Failure", "SourceAnswer", "SourceRecord"],
+        "cache": ["Cache"],
+        "configuration": ["Configuration"],
+        "merging": ["Found", "FoundList", "Merger", "Provenance", "merge"],
+        "registry": ["SOURCES", "SOURCE_KINDS"],
+        "search": ["MetaSearch", "record", "replay"],
+        "secrets": ["Secret"],
+        "sources.arxiv": ["Arxiv"],
+        "sources.crossref": ["Crossref"],
+        "sources.elasticsearch": ["Elasticsearch"],
+        "sources.europe_pmc": ["EuropePMC"],
+        "sources.feeds": ["Feed", "OpenSearch"],
+        "sources.local": ["Folder", "GermaneIndex"],
+        "sources.openalex": ["OpenAlex"],
+        "sources.pubmed": ["PubMed"],
+        "sources.searxng": ["SearXNG"],
+        "sources.source": ["Source", "WebSource"],
+        "web": ["Conversation", "Web"],
+    },
+    Extra("httpcore", "httpx", "metasearch", "Searching over the network"),
+)

@@ -1,0 +1,1 @@
+"""The sources, a module for each; `germane.metasearch.registry` has their names."""

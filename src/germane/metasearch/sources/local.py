@@ -1,0 +1,111 @@
+"""What lies on this machine: a Germane index, and files of records or texts."""
+
+import threading
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from germane.errors import InputError, ParameterError
+from germane.metasearch.answers import SourceRecord
+from germane.metasearch.sources.source import Batch, Source
+from germane.metasearch.threads import aside
+from germane.types import DEFAULT_FIELDS
+
+if TYPE_CHECKING:
+    from germane.engine import Engine
+    from germane.metasearch.web import Web
+
+Signature = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSource(Source):
+    """A source that an engine answers, in Germane's query language, by `model`.
+
+    It has more time than others: the first search after an installation compiles.
+    """
+
+    timeout: float = 120.0
+    path: str | Path = ""
+    model: str = "bm25"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not str(self.path):
+            raise ParameterError(f"the source '{self.name}' needs the path of its files: path")
+
+    def _engine(self) -> "Engine":
+        raise NotImplementedError
+
+    async def _batches(
+        self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
+    ) -> AsyncGenerator[Batch, None]:
+        yield await aside(lambda: self._found(query, limit, offset))
+
+    def _found(self, query: str, limit: int, offset: int) -> Batch:
+        found = self._engine().search(query, limit, offset=offset, model=self.model)
+        records = []
+        for hit in found:
+            link = hit.fields.get("url") or hit.fields.get("link") or ""
+            records.append(SourceRecord(hit.id, dict(hit.fields), str(link), hit.score))
+        return Batch(records, found.total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GermaneIndex(LocalSource):
+    """An index; `engine` where it is open already."""
+
+    kind: ClassVar[str] = "index"
+    engine: "Engine | None" = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.engine is not None and not str(self.path):
+            object.__setattr__(self, "path", str(self.engine.folder))
+        super().__post_init__()
+
+    def _engine(self) -> "Engine":
+        from germane.engine import Engine
+
+        return self.engine if self.engine is not None else Engine.open(self.path)
+
+
+class _Kept:
+    """The index of some files, made anew when they have changed."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.signature: Signature = ()
+        self.engine: Engine | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folder(LocalSource):
+    """A file or a folder of files, in any format that `germane index` reads; bad records are passed over."""
+
+    kind: ClassVar[str] = "folder"
+    format: str | None = None
+    _kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
+
+    def _engine(self) -> "Engine":
+        from germane.data import read_documents
+        from germane.data.documents import text_fields_of
+        from germane.engine import Engine
+
+        with self._kept.lock:
+            signature = _signature(Path(self.path))
+            if self._kept.engine is None or signature != self._kept.signature:
+                names = tuple(dict.fromkeys((*DEFAULT_FIELDS, "abstract", *text_fields_of(self.path, self.format))))
+                engine = Engine.create(":memory:", fields=names, positions=False)
+                read = read_documents(self.path, format=self.format, on_error="skip", number=True)
+                engine.add(read, on_duplicate="skip", threads=1)
+                self._kept.engine, self._kept.signature = engine, signature
+            return self._kept.engine
+
+
+def _signature(path: Path) -> Signature:
+    """The files with their sizes and dates."""
+    if not path.exists():
+        raise InputError("there is no such file or folder", source=str(path))
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    return tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)

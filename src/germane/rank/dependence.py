@@ -1,0 +1,171 @@
+"""Sequential dependence: two words that stand together in the query count more where they stand together in a text."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from germane.errors import ParameterError
+from germane.index.sequences import PairCounts, pair_counts
+from germane.lm import Dirichlet
+from germane.lm.parameters import fraction, whole
+from germane.rank.evidence import NONE_COUNTED, Counted, Evidence, EvidenceModel, check_order
+from germane.rank.models import BM25, QueryLikelihood, RankingModel
+from germane.rank.plan import Plan, QueryTerm
+from germane.rank.registry import SDM
+
+if TYPE_CHECKING:
+    from germane.rank.searcher import Searcher
+
+WINDOW = 8
+"""That of Metzler & Croft (2005)."""
+PAIRS = BM25(k1=1.0, b=0.0)
+"""How BM25 counts pairs where nothing is said: that there is one says nearly all, in however long a text."""
+MAX_PAIRS = 256
+"""Pairs of a query that are looked for, the first ones of a longer query."""
+
+Runs = tuple[tuple[str, ...], ...]
+"""The terms of a query that stand one after the other, in order."""
+
+
+@dataclass(frozen=True)
+class SequentialDependence(EvidenceModel):
+    """λ_T Σ_w f(w) + λ_O Σ_i f(#1(q_i q_i+1)) + λ_U Σ_i f(#uw8(q_i q_i+1)), f the score of one thing by a model.
+
+    Metzler & Croft (2005), the sequential dependence model: #1 are the words side by side in this order, #uw8
+    both within 8 words of each other in any order. Words are scored by `base`, pairs by `pairs` (PAIRS for BM25, else
+    `base`), each pair with its own df and cf over the collection. Pairs count within one value of one field, stop words
+    left out as everywhere.
+
+    Departures: #uw8 counts every two places that are less than 8 apart, not windows. A document must hold a word, not a
+    pair. A pair weighs as much as the words of the runs do on average, 1 for a plain query, so that words that have
+    other weights, such as those that feedback has learnt, keep the balance.
+    `runs`: the words of one query in their order; the engine fills them in. Without them `base` alone ranks.
+    """
+
+    base: RankingModel = field(default_factory=BM25)
+    ordered: float = SDM["ordered"]
+    unordered: float = SDM["unordered"]
+    window: int = WINDOW
+    pairs: RankingModel | None = None
+    runs: Runs = ()
+
+    def __post_init__(self) -> None:
+        for model in (self.base, self.pairs):
+            if not isinstance(model, BM25 | QueryLikelihood | None):
+                raise ParameterError(f"sequential dependence is for BM25 and query likelihood, not {model!r}")
+        fraction("ordered", self.ordered)
+        fraction("unordered", self.unordered)
+        if self.ordered + self.unordered > 1.0:
+            raise ParameterError(
+                f"ordered and unordered are shares of the score: {self.ordered} + {self.unordered} is above 1"
+            )
+        whole("window", self.window, least=2)
+
+    def of_query(self, runs: Runs) -> "SequentialDependence":
+        return replace(self, runs=runs)
+
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+        share = 1.0 - self.ordered - self.unordered
+        words = [term._replace(weight=share * term.weight) for term in searcher.known_terms(weights)]
+        if not words:
+            return []
+        check_order(searcher, self)
+        found = [self._words(searcher, words)]
+        of_pairs = self._pairs(searcher, weights)
+        return found if of_pairs is None else [*found, of_pairs]
+
+    def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> Evidence:
+        plan = self.base.plan(words, searcher.collection)
+        stats = searcher.snapshot.term_stats([term.term for term in plan.terms])
+        counted = []
+        for i, live in enumerate(searcher.snapshot.segments):
+            live.segment.verify_lists([found.numbers[i] for found in stats])
+            lists = []
+            for found in stats:
+                if found.numbers[i] < 0:
+                    lists.append(NONE_COUNTED)
+                else:
+                    docs, counts = live.segment.postings(found.numbers[i])
+                    lists.append(Counted.of(docs.astype(np.int64), counts.astype(np.int64)))
+            counted.append(lists)
+        shown = [searcher.snapshot.surface(term.term) for term in plan.terms]
+        return self._evidence(searcher, self.base, plan, counted, shown, finds=True)
+
+    def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> Evidence | None:
+        """What is said of neighbouring words; None where no document holds two of them together."""
+        asked = Counter(pair for run in self.runs for pair in pairwise(run))
+        wanted = [pair for pair in asked if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
+        in_runs = {term for run in self.runs for term in run}
+        unit = sum(weights.get(term, 0.0) for term in in_runs) / max(sum(map(len, self.runs)), 1)
+        terms: list[QueryTerm] = []
+        lists: dict[str, list[Counted]] = {}
+        shown: dict[str, str] = {}
+        for pair in wanted:
+            found = self._counts(searcher, pair)
+            words = " ".join(map(searcher.snapshot.surface, pair))
+            ordered = [Counted.of(own.docs, own.ordered) for own in found]
+            unordered = [Counted.of(own.docs, own.unordered) for own in found]
+            for share, operator, counted in (
+                (self.ordered, "#1", ordered),
+                (self.unordered, f"#uw{self.window}", unordered),
+            ):
+                name = f"{operator}({' '.join(pair)})"
+                df, cf = _live_frequencies(searcher, counted)
+                if df > 0 and share > 0.0:
+                    terms.append(QueryTerm(name, share * asked[pair] * unit, df, cf))
+                    lists[name], shown[name] = counted, f"{operator}({words})"
+        if not terms:
+            return None
+        model = self.pairs or (PAIRS if isinstance(self.base, BM25) else self.base)
+        plan = model.plan(terms, searcher.collection)
+        by_segment = [[lists[term.term][i] for term in plan.terms] for i in range(len(searcher.snapshot.segments))]
+        return self._evidence(searcher, model, plan, by_segment, [shown[term.term] for term in plan.terms], finds=False)
+
+    def _counts(self, searcher: "Searcher", pair: tuple[str, str]) -> list[PairCounts]:
+        """The pair in every segment."""
+        first, second = (stats.numbers for stats in searcher.snapshot.term_stats(pair))
+        segments = [live.segment for live in searcher.snapshot.segments]
+        return [
+            pair_counts(segment, a, b, self.window, searcher.texts)
+            for segment, a, b in zip(segments, first, second, strict=True)
+        ]
+
+    @staticmethod
+    def _evidence(
+        searcher: "Searcher",
+        model: RankingModel,
+        plan: Plan,
+        counted: Sequence[Sequence[Counted]],
+        shown: Sequence[str],
+        *,
+        finds: bool,
+    ) -> Evidence:
+        segments = range(len(searcher.snapshot.segments))
+        background = [searcher.document_parts(i, model).background.values for i in segments]
+        return Evidence(plan, counted, background, shown, finds)
+
+
+def over_bm25(
+    k1: float, b: float, ordered: float, unordered: float, pair_k1: float, pair_b: float
+) -> SequentialDependence:
+    """Sequential dependence over BM25, as its name in the registry makes it."""
+    own = BM25(pair_k1, pair_b)
+    return SequentialDependence(BM25(k1, b), ordered, unordered, pairs=None if own == PAIRS else own)
+
+
+def over_dirichlet(mu: float, ordered: float, unordered: float) -> SequentialDependence:
+    """Sequential dependence over query likelihood, as its name in the registry makes it."""
+    return SequentialDependence(QueryLikelihood(Dirichlet(mu)), ordered, unordered)
+
+
+def _live_frequencies(searcher: "Searcher", counted: Sequence[Counted]) -> tuple[int, int]:
+    """df and cf of a pair among live documents."""
+    df = cf = 0
+    for live, own in zip(searcher.snapshot.segments, counted, strict=True):
+        there = ~live.deletions.deleted[own.docs]
+        df, cf = df + int(there.sum()), cf + int(own.occurrences[there].sum())
+    return df, cf

@@ -1,0 +1,121 @@
+"""Models that look at more than how often a document holds each word: in which field, beside which other word.
+
+What such a model finds becomes evidence: for each thing it counts (a word, a pair of words) a list of documents with
+its own numbers in the place of counts, made for the query. Each list is scored as a posting list is, by the impact of a
+plan, and every document that holds a word is scored: nothing is pruned, the result is exact.
+
+score = Σ_plans (Σ_items impact(c_item,D) + constant + mass · background_D) + prior_D
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from germane.arrays import Floats, Integers, Mask
+from germane.errors import IndexFormatError, ParameterError
+from germane.rank.arguments import NOTHING
+from germane.rank.models import RankingModel
+from germane.rank.plan import Collection, Plan, QueryTerm
+from germane.rank.scoring import add_impacts
+
+if TYPE_CHECKING:
+    from germane.rank.searcher import Searcher
+
+
+class Counted(NamedTuple):
+    """The documents of a segment that hold an item, ascending; its numbers there, and how often it really is there."""
+
+    docs: Integers
+    counts: Floats
+    occurrences: Integers
+
+    @classmethod
+    def of(cls, docs: Integers, occurrences: Integers) -> "Counted":
+        """An item that counts as often as it is there, in the documents that hold it."""
+        held = occurrences > 0
+        return cls(docs[held], occurrences[held].astype(np.float64), occurrences[held])
+
+
+NONE_COUNTED = Counted(np.empty(0, np.int64), NOTHING, np.empty(0, np.int64))
+
+
+class Evidence(NamedTuple):
+    """A plan, and in each segment the lists of its items, in the plan's order, with the background of each document.
+
+    `words`: how each item is shown. `finds`: a document that holds one of the items is found by it.
+    """
+
+    plan: Plan
+    counted: Sequence[Sequence[Counted]]
+    background: Sequence[Floats]
+    words: Sequence[str]
+    finds: bool = True
+
+
+class Scored(NamedTuple):
+    """The documents of a segment: the sums of their impacts, what else enters their scores, and which hold a word."""
+
+    impacts: Floats
+    rest: Floats
+    held: Mask
+
+    def scores(self, priors: Floats | None) -> Floats:
+        """The scores, with the documents' priors if there are any; added in the order of `rank.explain`."""
+        return self.impacts + (self.rest if priors is None else self.rest + priors)
+
+
+class EvidenceModel(RankingModel):
+    """A ranking model that makes its own counts."""
+
+    @abstractmethod
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+        """What the query finds in every segment of the snapshot; empty if the collection holds none of its words."""
+
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        """There is none without the documents."""
+        raise ParameterError(
+            f"{type(self).__name__} makes its counts from the documents themselves: it ranks one index, not shards"
+        )
+
+
+def check_order(searcher: "Searcher", model: EvidenceModel) -> None:
+    """An error if a segment does not keep the order of words."""
+    for live in searcher.snapshot.segments:
+        if not live.segment.keeps_order:
+            raise IndexFormatError(
+                f"{type(model).__name__} needs the order of words, which {live.segment.path} does not keep: index the "
+                "documents again with positions, or make such an index of this one with 'germane upgrade'"
+            )
+
+
+def score_evidence(searcher: "Searcher", found: Sequence[Evidence]) -> list[Scored]:
+    """Every document of every segment, whether or not it holds a word."""
+    everywhere = []
+    for i, live in enumerate(searcher.snapshot.segments):
+        segment = live.segment
+        impacts, held = np.zeros(segment.n_docs), np.zeros(segment.n_docs, np.bool_)
+        for evidence in found:
+            for item, counted in enumerate(evidence.counted[i]):
+                size = segment.n_unique if evidence.plan.sized_by_unique else segment.doc_len
+                add_impacts(evidence.plan, item, counted.docs, counted.counts, size, impacts)
+                if evidence.finds:
+                    held[counted.docs] = True
+        everywhere.append(Scored(impacts, constant_of(found) + background_of(found, i, segment.n_docs), held))
+    return everywhere
+
+
+def constant_of(found: Sequence[Evidence]) -> float:
+    """What the query gives every document."""
+    return math.fsum(evidence.plan.constant for evidence in found)
+
+
+def background_of(found: Sequence[Evidence], i: int, n_docs: int) -> Floats:
+    """Σ mass · background_D for each document of segment i."""
+    total = np.zeros(n_docs)
+    for evidence in found:
+        if len(evidence.background[i]):
+            total += evidence.plan.mass * evidence.background[i]
+    return total
