@@ -27,3 +27,9 @@ class Notes:
         query = select(notes).where(notes.c.document == document).order_by(notes.c.id)
         with self._database.read() as connection:
             return [Note(**row) for row in connection.execute(query).mappings()]
+
+    def by(self, name: str) -> list[Note]:
+        """All that somebody wrote, the oldest first."""
+        query = select(notes).where(notes.c.by == name).order_by(notes.c.id)
+        with self._database.read() as connection:
+            return [Note(**row) for row in connection.execute(query).mappings()]

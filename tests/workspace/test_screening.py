@@ -1,0 +1,65 @@
+"""Screening in a project: what follows from the decisions is what follows from the same ones in a file."""
+
+import pytest
+
+from germane.data import read_documents
+from germane.errors import StorageError, UnknownDocumentError
+from germane.refine.screening import Screening
+from germane.types import Document
+from germane.workspace.screening import ReviewerScreening
+
+WORDS = ["copper liver", "copper wire", "liver damage", "iron ore", "copper in the liver of mice", "steel"]
+DOCUMENTS = [Document(str(n), {"title": text}) for n, text in enumerate(WORDS)]
+
+
+@pytest.fixture
+def project(workspace):
+    made = workspace.projects.create("review")
+    workspace.projects.join(made, "ann")
+    return made
+
+
+def test_the_same_as_with_a_file(workspace, project, tmp_path):
+    kept = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+    filed = Screening(DOCUMENTS, store=tmp_path / "d.csv")
+    for screening in (kept, filed):
+        screening.decide("0", True)
+        screening.decide("3", False, reason="metal", note="see 5")
+        screening.decide("1", True)
+        screening.decide("1", False)
+        screening.decide("5", True)
+        screening.undecide("5")
+    again = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+    filed_again = Screening(DOCUMENTS, store=tmp_path / "d.csv")
+    for screening in (kept, again, filed_again):
+        assert list(screening.decisions.items()) == list(filed.decisions.items())
+        assert screening.next(5) == filed.next(5)
+        assert screening.estimate() == filed.estimate()
+        assert dict(screening.remarks) == dict(filed.remarks)
+    assert workspace.projects.reasons(project, "ann") == {"3": "metal"}
+    # The file leaves and comes in again, the same.
+    again.export_decisions(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "d.csv").read_bytes()
+    workspace.projects.join(project, "bob")
+    ReviewerScreening(DOCUMENTS, workspace, project, "bob").import_decisions(tmp_path / "d.csv")
+    assert workspace.projects.decisions(project, "bob") == workspace.projects.decisions(project, "ann")
+    assert len(list(read_documents(tmp_path / "out.csv"))) == 3
+
+
+def test_what_cannot_be_kept_is_not_decided(workspace, project):
+    screening = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+    screening.decide("0", True)
+
+    def full(*_, **__):
+        raise StorageError("the disk is full")
+
+    workspace.projects.keep = full
+    with pytest.raises(StorageError):
+        screening.decide("1", True)
+    assert dict(screening.decisions) == {"0": True}
+
+
+def test_a_project_of_other_records_is_refused(workspace, project):
+    workspace.projects.decide(project, "ann", "elsewhere", True)
+    with pytest.raises(UnknownDocumentError, match="elsewhere"):
+        ReviewerScreening(DOCUMENTS, workspace, project, "ann")
