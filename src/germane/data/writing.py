@@ -226,7 +226,7 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
         if tag_of.fullmatch(tag) and (known is None or tag in known):
             written[tag] = [*map(str.strip if format is ENDNOTE else on_one_line, found)]
         else:
-            notes.append(f"{name}: {'; '.join(map(on_one_line, found))}")
+            notes.append(f"{name}: {'; '.join(map(on_one_line, found))}".rstrip())
     written.setdefault(note, []).extend(notes)
     lines = [(tag, value) for tag, value in in_order(written, tags) if value]
     claims = any(tag == note and value.startswith(ID_NOTE) for tag, value in lines)
