@@ -14,6 +14,7 @@ REASONS = {
     "installs packages",
     "installs, or runs the tests themselves",
     "needs the collections",
+    "needs the network",
     "needs the peers installed",
     "tests/test_extending.py runs its blocks as the files that they name",
     "GERMANE_DATA names no folder of collections",

@@ -90,7 +90,7 @@ class QueryJudge:
         searcher = engine._searcher
         whole = searcher.search(
             result.query.weights,
-            model_named(model),
+            model_named(model).of_query(result.query.runs),
             100,
             filters=result.query.conditions,
             prune=False,
