@@ -19,7 +19,7 @@ from germane.metasearch.payload import Payload, plain
 from germane.metasearch.rates import Bucket, Buckets, Rate
 from germane.metasearch.secrets import scrubbed
 from germane.metasearch.web import Web
-from metasearch.library import RECORDS, Library
+from metasearch.library import RECORDS, ROUTES, Library
 
 # -- rates -------------------------------------------------------------------------------------------------------------
 
@@ -376,6 +376,47 @@ def test_bad_answers_are_not_kept(library, source, searching, tmp_path):
     assert len(cache) == 0
     assert not searching(source("crossref"), cache=cache).search("copper").failures
     assert len(cache) == 1
+
+
+ITEM = "<item><guid>{0}</guid><title>Copper {0}</title></item>"
+FEED = "<rss><channel>" + ITEM.format(1) + ITEM.format(2) + "</channel></rss>"
+HALF = FEED[: FEED.index(ITEM.format(2)) + 9]
+
+
+def test_an_answer_that_breaks_off_is_asked_again(library, source, searching, tmp_path):
+    cache = Cache(tmp_path / "c.db")
+    library.scripts["/feed"] = [(200, {}, "text/xml", HALF), (200, {}, "text/xml", FEED)]
+    (answer,) = searching(source("feed"), cache=cache).search("copper").answers
+    assert [record.id for record in answer.records] == ["1", "2"]
+    assert answer.failure is None
+    assert len(library.asked("/feed")) == 2
+    assert len(cache) == 1
+
+
+@pytest.mark.parametrize("end", ["half", "refused", "silent"])
+def test_an_answer_that_stays_broken_is_used_and_not_kept(end, library, source, searching, tmp_path):
+    cache = Cache(tmp_path / "c.db")
+    library.scripts["/feed"] = [(200, {}, "text/xml", HALF)] * (4 if end == "half" else 1)
+    library.faults["feed"] = end
+    (answer,) = searching(source("feed", timeout=1.5), cache=cache).search("copper").answers
+    assert [record.id for record in answer.records] == ["1"]
+    assert answer.failure.kind == "unreadable"
+    assert answer.failure.message.endswith("; 1 record was whole")
+    assert len(library.asked("/feed")) == (3 if end == "half" else 2)  # no time for the fourth
+    assert len(cache) == 0
+    offline = Cache(tmp_path / "c.db", offline=True)
+    assert searching(source("feed"), cache=offline).search("copper").failures["feed"].kind == "offline"
+
+
+def test_articles_that_break_off_are_asked_for_again(library, source, searching, tmp_path):
+    cache = Cache(tmp_path / "c.db")
+    whole = searching(source("pubmed")).search("copper").answers[0].records
+    asked = {"WebEnv": "MCID_1", "query_key": "1", "retstart": "0", "retmax": "9"}
+    kind, text = ROUTES["/pubmed/efetch.fcgi"](asked, b"")
+    library.scripts["/pubmed/efetch.fcgi"] = [(200, {}, kind, text[: len(text) * 3 // 5])]
+    (answer,) = searching(source("pubmed"), cache=cache).search("copper").answers
+    assert (answer.records, answer.failure) == (whole, None)
+    assert len(cache) == 2
 
 
 def test_offline(library, source, searching, tmp_path, clock):

@@ -95,3 +95,14 @@ class SourceError(Exception):
         self.failure = Failure(kind, message)
         self.again = again
         self.wait = wait
+
+
+class BrokenOffError(SourceError):
+    """An answer that breaks off, of which something can be used: `whole` is what the parser makes of that.
+
+    It is asked for again, and it is never kept in the cache.
+    """
+
+    def __init__(self, message: str, whole: object) -> None:
+        super().__init__("unreadable", message, again=True)
+        self.whole = whole

@@ -6,6 +6,7 @@ what came back, and hands the bytes to the source's parser. A parser that finds 
 only what it accepts is kept.
 """
 
+import asyncio
 import email.utils
 import random
 import ssl
@@ -13,7 +14,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import urljoin, urlsplit
 
 import httpcore
@@ -21,7 +22,7 @@ import httpx
 
 from germane.errors import ParameterError
 from germane.metasearch.addresses import Guard, Resolver, origin_of, resolve
-from germane.metasearch.answers import SourceError
+from germane.metasearch.answers import BrokenOffError, SourceError
 from germane.metasearch.cache import Body, Cache, request_key
 from germane.metasearch.calls import Call, Policy
 from germane.metasearch.clock import Clock
@@ -96,6 +97,8 @@ class Conversation:
         """What the parser makes of the answer; `SourceError` where there is none."""
         try:
             return await self._answer(call, parse)
+        except BrokenOffError as trouble:
+            return cast(Value, trouble.whole)
         except SourceError as trouble:
             told = scrubbed_text(str(trouble), call.secrets)
             raise SourceError(trouble.failure.kind, told, again=trouble.again, wait=trouble.wait) from None
@@ -110,28 +113,34 @@ class Conversation:
             if kept.offline:
                 raise SourceError("offline", "this request was not recorded, and nothing is fetched offline")
         attempt = 0
+        broken: BrokenOffError | None = None
         while True:
             attempt += 1
             try:
-                body = await self._fetched(call)
+                # The source's own time would end everything: what is whole already waits for half of the rest.
+                async with asyncio.timeout(None if broken is None else self.left / 2):
+                    body = await self._fetched(call)
                 found = parse(Payload(body.data, body.content_type))
-            except SourceError as trouble:
-                if not trouble.again or attempt > self._policy.retries:
-                    raise
-                await self._wait(trouble, attempt)
+            except (SourceError, TimeoutError) as trouble:
+                broken = trouble if isinstance(trouble, BrokenOffError) else broken
+                if not await self._waited(trouble, attempt):
+                    raise broken or trouble from None
                 continue
             if kept is not None:
                 kept.put(key, origin_of(call.url)[0], body)
             return found
 
-    async def _wait(self, trouble: SourceError, attempt: int) -> None:
-        """Before the next attempt; the trouble itself where there is no time for it."""
+    async def _waited(self, trouble: SourceError | TimeoutError, attempt: int) -> bool:
+        """Wait for the next attempt; False, at once, where it would not help or there is no time for it."""
+        if isinstance(trouble, TimeoutError) or not trouble.again or attempt > self._policy.retries:
+            return False
         seconds = FIRST_WAIT * 2 ** (attempt - 1) * self._web.draw(self._name, attempt)
         if trouble.wait is not None:
             seconds = max(seconds, trouble.wait)
         if seconds >= self.left:
-            raise trouble
+            return False
         await self._web.clock.sleep(seconds)
+        return True
 
     async def _fetched(self, call: Call) -> Body:
         client = await self._web.client(self._name, self._policy)

@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element
 
 from germane.data.bibliographic import clean_doi
 from germane.data.duplicates import clean_arxiv
-from germane.metasearch.answers import Failure, SourceError, SourceRecord
+from germane.metasearch.answers import SourceError, SourceRecord
 from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, children, text_of_element
 from germane.metasearch.rates import Rate
-from germane.metasearch.sources.source import Batch, WebSource
+from germane.metasearch.sources.source import Batch, WebSource, whole
 from germane.metasearch.values import fields, number, texts
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def _batch(payload: Payload, start: int) -> Batch:
     if not feed.finished and total is not None and total > start:
         raise SourceError("unreadable", f"an empty page, though there are {total:,} results", again=True)
     records = [record for record in map(_record, feed.finished) if record is not None]
-    broken = Failure("unreadable", f"{feed.broken}; {len(records):,} records were whole") if feed.broken else None
-    return Batch(records, total, payload.notes, broken)
+    return whole(Batch(records, total, payload.notes), feed.broken)
 
 
 def _record(entry: Element) -> SourceRecord | None:

@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element
 
 from germane.data.bibliographic import clean_doi
 from germane.data.fields import year_of
-from germane.metasearch.answers import Failure, SourceError, SourceRecord
+from germane.metasearch.answers import SourceError, SourceRecord
 from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, children, plain, text_of_element
 from germane.metasearch.rates import Rate
-from germane.metasearch.sources.source import Batch, WebSource
+from germane.metasearch.sources.source import Batch, WebSource, whole
 from germane.metasearch.values import fields, number, texts
 
 if TYPE_CHECKING:
@@ -148,8 +148,7 @@ def _batch(payload: Payload) -> Batch:
     if feed.root.tag not in ("feed", "rss", "RDF"):
         raise SourceError("error", f"neither Atom nor RSS: the root is <{feed.root.tag}>")
     records = [record for record in map(_record, feed.finished) if record is not None]
-    broken = Failure("unreadable", f"{feed.broken}; {len(records):,} records were whole") if feed.broken else None
-    return Batch(records, number(feed.find("totalResults")), payload.notes, broken)
+    return whole(Batch(records, number(feed.find("totalResults")), payload.notes), feed.broken)
 
 
 def _record(entry: Element) -> SourceRecord | None:

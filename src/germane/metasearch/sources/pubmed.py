@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from germane.data.bad_records import SkipReport
 from germane.data.pubmed import parse_pubmed
 from germane.errors import InputError
-from germane.metasearch.answers import Failure, SourceError, SourceRecord
+from germane.metasearch.answers import BrokenOffError, Failure, SourceError, SourceRecord
 from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload
 from germane.metasearch.rates import Rate
@@ -140,7 +140,7 @@ def _fetched(payload: Payload) -> _Articles:
     except InputError as error:
         if not documents:
             raise SourceError("unreadable", error.message, again="entity" not in error.message) from None
-        return _Articles(documents, error.message, payload.notes)
+        raise BrokenOffError(error.message, _Articles(documents, error.message, payload.notes)) from None
     return _Articles(documents, "", payload.notes)
 
 

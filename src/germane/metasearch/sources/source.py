@@ -4,12 +4,12 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from germane.errors import GermaneError, ParameterError
 from germane.metasearch.addresses import origin_of
-from germane.metasearch.answers import Failure, SourceAnswer, SourceError, SourceRecord
+from germane.metasearch.answers import BrokenOffError, Failure, SourceAnswer, SourceError, SourceRecord
 from germane.metasearch.calls import MAX_BYTES, RETRIES, Policy
 from germane.metasearch.rates import Rate
 from germane.metasearch.secrets import Secret
@@ -31,6 +31,15 @@ class Batch:
     total: int | None = None
     notes: tuple[str, ...] = ()
     trouble: Failure | None = None
+
+
+def whole(batch: Batch, broken: str) -> Batch:
+    """The batch; where its answer breaks off, `BrokenOffError` with the batch and its trouble in it."""
+    if not broken:
+        return batch
+    count = len(batch.records)
+    told = f"{broken}; {count:,} {'record was' if count == 1 else 'records were'} whole"
+    raise BrokenOffError(told, replace(batch, trouble=Failure("unreadable", told)))
 
 
 @dataclass(frozen=True, kw_only=True)
