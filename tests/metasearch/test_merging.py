@@ -286,3 +286,18 @@ def test_files_and_indexes_of_this_machine(tmp_path, papers):
         MetaSearch([])
     with pytest.raises(ParameterError, match="one name"):
         MetaSearch([papers, papers])
+
+
+def test_a_folder_names_what_it_passes_over_and_tells_ids_apart(tmp_path):
+    for name, titles in {"a.ris": ["Copper in the liver"], "deep/b.ris": ["Zinc, not copper", "Copper pipes"]}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("".join(f"TY  - JOUR\nID  - 7\nTI  - {title}\nER  - \n" for title in titles))
+    for number in range(7):
+        (tmp_path / f"n{number}.txt").write_bytes(b"copper caf\xe9")
+    answer = asyncio.run(Folder(name="mine", path=tmp_path).search("copper"))
+    assert {record.id: record.fields["title"] for record in answer.records} == {
+        "7": "Copper in the liver", "deep/b.ris:7": "Zinc, not copper", "deep/b.ris:7:2": "Copper pipes"
+    }  # fmt: skip
+    assert [str(tmp_path / f"n{number}.txt") in note for number, note in enumerate(answer.notes[:5])] == [True] * 5
+    assert all("not valid UTF-8" in note for note in answer.notes[:5])
+    assert answer.notes[5:] == ("passed over: 2 more",)

@@ -1,5 +1,6 @@
 """One door to all formats: `read_documents(source)`."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ def read_documents(
     encoding: str = "utf-8",
     number: bool = False,
     keep_source: bool = False,
+    distinct: bool = False,
 ) -> Iterator[Document]:
     """Documents of a file, a folder, a data set by name, or `irds:NAME`, one at a time.
 
@@ -39,8 +41,9 @@ def read_documents(
     - With `on_error="skip"` bad records are passed over and noted in `report`. A file that cannot be read still stops.
     - With `number`, records of JSON Lines, CSV and TSV that have no id are numbered; other formats always do so.
     - With `keep_source`, records of RIS, MEDLINE and BibTeX have their own text with them (`data/sources.py`).
+    - With `distinct`, an id that an earlier record of a file or folder has stands behind its file's name (`b.ris:7`).
 
-    Ids are not checked for being unique; the index does that.
+    Ids are not checked for being unique otherwise; the index does that.
     """
     if on_error not in ("stop", "skip"):
         raise ParameterError(f"on_error is 'stop' or 'skip', not '{on_error}'")
@@ -51,18 +54,20 @@ def read_documents(
     read = partial(
         _read_file, mapping=mapping, number=number, encoding=encoding, on_bad=on_bad, keep_source=keep_source
     )
+    apart = _Ids().apart if distinct else _unchanged
     if not path.is_dir():
         if format == "folder":
             raise InputError("a file, where the format 'folder' needs a folder", source=str(path))
-        return read(path, format or detect_format(path, encoding))
+        return apart(read(path, format or detect_format(path, encoding)), path.name)
     if not whole:
-        return (document for file in files_in(path) for document in read(file, format))
+        read_in = ((file, read(file, format)) for file in files_in(path))
+        return (document for file, found in read_in for document in apart(found, relative_name(file, path)))
     if format == "folder" or dict(mapping or {}) == {"label": "folder"}:
         return _read_texts(path, mapping or {}, encoding, on_bad)
     files = [(file, format_in_folder(file, encoding)) for file in files_in(path)]
     if mapping and any(found is None for _, found in files):
         raise InputError(_UNMAPPED, source=str(path))
-    return _read_mixed(path, files, read, encoding, on_bad)
+    return _read_mixed(path, files, read, encoding, on_bad, apart)
 
 
 def text_fields_of(source: str | Path, format: str | None = None, encoding: str = "utf-8") -> tuple[str, ...]:
@@ -99,18 +104,50 @@ def _read_mixed(
     read: Callable[[Path, str], Iterator[Document]],
     encoding: str,
     on_bad: OnBad,
+    apart: Callable[[Iterator[Document], str], Iterator[Document]],
 ) -> Iterator[Document]:
     """The documents of each file, in the order of their paths; records without an id are named by their file's path."""
     for file, format in files:
+        name = relative_name(file, folder)
         if format is None:
-            yield from read_text(file, folder, encoding=encoding, on_bad=on_bad)
-            continue
-        own, below = f"{file.name}:", file.parent != folder
-        for document in read(file, format):
-            if below and document.id.startswith(own) and document.id.removeprefix(own).isdigit():
-                number = document.id.removeprefix(own)
-                document = Document(f"{relative_name(file, folder)}:{number}", document.fields)
+            found = read_text(file, folder, encoding=encoding, on_bad=on_bad)
+        else:
+            found = _numbered(read(file, format), f"{file.name}:", f"{name}:")
+        yield from apart(found, name)
+
+
+def _numbered(documents: Iterator[Document], own: str, path: str) -> Iterator[Document]:
+    """Documents; of those that are the file's own name and a number, the path in place of the name."""
+    for document in documents:
+        number = document.id.removeprefix(own)
+        if own != path and document.id.startswith(own) and number.isdigit():
+            document = Document(f"{path}{number}", document.fields)
+        yield document
+
+
+class _Ids:
+    """Those that are taken."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._repeats: Counter[str] = Counter()
+
+    def apart(self, documents: Iterator[Document], file: str) -> Iterator[Document]:
+        """The documents of a file, its name before an id that is taken; a number behind it where that is taken too."""
+        for document in documents:
+            name = document.id
+            if name in self._taken:
+                name = own = f"{file}:{document.id}"
+                while name in self._taken:
+                    self._repeats[own] += 1
+                    name = f"{own}:{self._repeats[own] + 1}"
+                document = Document(name, document.fields)
+            self._taken.add(name)
             yield document
+
+
+def _unchanged(documents: Iterator[Document], _: str) -> Iterator[Document]:
+    return documents
 
 
 def _read_file(

@@ -13,10 +13,15 @@ from germane.metasearch.threads import aside
 from germane.types import DEFAULT_FIELDS
 
 if TYPE_CHECKING:
+    from germane.data import SkipReport
     from germane.engine import Engine
     from germane.metasearch.web import Web
 
+    Opened = tuple[Engine, tuple[str, ...]]
+
 Signature = tuple[tuple[str, int, int], ...]
+NAMED = 5
+"""Records that cannot be used which are named; of more their number is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +40,8 @@ class LocalSource(Source):
         if not str(self.path):
             raise ParameterError(f"the source '{self.name}' needs the path of its files: path")
 
-    def _engine(self) -> "Engine":
+    def _opened(self) -> "Opened":
+        """The engine, and what may surprise about it."""
         raise NotImplementedError
 
     async def _batches(
@@ -44,12 +50,13 @@ class LocalSource(Source):
         yield await aside(lambda: self._found(query, limit, offset))
 
     def _found(self, query: str, limit: int, offset: int) -> Batch:
-        found = self._engine().search(query, limit, offset=offset, model=self.model)
+        engine, notes = self._opened()
+        found = engine.search(query, limit, offset=offset, model=self.model)
         records = []
         for hit in found:
             link = hit.fields.get("url") or hit.fields.get("link") or ""
             records.append(SourceRecord(hit.id, dict(hit.fields), str(link), hit.score))
-        return Batch(records, found.total)
+        return Batch(records, found.total, notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +71,10 @@ class GermaneIndex(LocalSource):
             object.__setattr__(self, "path", str(self.engine.folder))
         super().__post_init__()
 
-    def _engine(self) -> "Engine":
+    def _opened(self) -> "Opened":
         from germane.engine import Engine
 
-        return self.engine if self.engine is not None else Engine.open(self.path)
+        return self.engine if self.engine is not None else Engine.open(self.path), ()
 
 
 class _Kept:
@@ -76,31 +83,47 @@ class _Kept:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.signature: Signature = ()
-        self.engine: Engine | None = None
+        self.opened: Opened | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Folder(LocalSource):
-    """A file or a folder of files, in any format that `germane index` reads; bad records are passed over."""
+    """A file or a folder of files, in any format that `germane index` reads.
+
+    Records of one id are told apart by their file. Bad records are passed over, and named in the notes.
+    """
 
     kind: ClassVar[str] = "folder"
     format: str | None = None
     _kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
 
-    def _engine(self) -> "Engine":
-        from germane.data import read_documents
+    def _opened(self) -> "Opened":
+        from germane.data import SkipReport, read_documents
         from germane.data.documents import text_fields_of
         from germane.engine import Engine
 
         with self._kept.lock:
             signature = _signature(Path(self.path))
-            if self._kept.engine is None or signature != self._kept.signature:
+            if self._kept.opened is None or signature != self._kept.signature:
                 names = tuple(dict.fromkeys((*DEFAULT_FIELDS, "abstract", *text_fields_of(self.path, self.format))))
                 engine = Engine.create(":memory:", fields=names, positions=False)
-                read = read_documents(self.path, format=self.format, on_error="skip", number=True)
-                engine.add(read, on_duplicate="skip", threads=1)
-                self._kept.engine, self._kept.signature = engine, signature
-            return self._kept.engine
+                report = SkipReport(keep=NAMED)
+                read = read_documents(
+                    self.path, format=self.format, on_error="skip", report=report, number=True, distinct=True
+                )
+                engine.add(read, threads=1)
+                self._kept.opened, self._kept.signature = (engine, _notes(report)), signature
+            return self._kept.opened
+
+
+def _notes(report: "SkipReport") -> tuple[str, ...]:
+    """What was passed over, the first by name."""
+    named = [
+        f"passed over: {InputError(one.reason, source=one.source, line=one.line, field=one.field)}"
+        for one in report.first
+    ]
+    more = report.count - len(named)
+    return (*named, f"passed over: {more:,} more") if more else tuple(named)
 
 
 def _signature(path: Path) -> Signature:
