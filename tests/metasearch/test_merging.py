@@ -301,3 +301,17 @@ def test_a_folder_names_what_it_passes_over_and_tells_ids_apart(tmp_path):
     assert [str(tmp_path / f"n{number}.txt") in note for number, note in enumerate(answer.notes[:5])] == [True] * 5
     assert all("not valid UTF-8" in note for note in answer.notes[:5])
     assert answer.notes[5:] == ("passed over: 2 more",)
+
+
+def test_ranks_are_those_of_the_source_on_later_pages_too(library, source, searching, papers, tmp_path):
+    """What stands third at the source stands third on its second page of two."""
+    sources = source("crossref"), source("feed"), papers
+    whole = searching(*sources).search("wilson's copper disease")
+    ranks = {(one.source, one.id): one.rank for found in whole for one in found.provenance}
+    assert len(ranks) > 6
+    for page, limit in ((2, 1), (2, 2), (3, 2)):
+        later = searching(*sources).search("wilson's copper disease", limit, page)
+        told = {(one.source, one.id): one.rank for found in later for one in found.provenance}
+        assert told == {one: rank for one, rank in ranks.items() if (page - 1) * limit < rank <= page * limit}
+        record(tmp_path / "answers.json", later)
+        assert replay(tmp_path / "answers.json") == later

@@ -46,7 +46,8 @@ class SourceRecord:
 class SourceAnswer:
     """Records in the source's order, how many it says there are in all, what went wrong, and what may surprise.
 
-    A failure does not take away the records that came before it.
+    A failure does not take away the records that came before it. `offset`: the source's records on the pages before, so
+    that the first one here has the rank offset + 1 there.
     """
 
     source: str
@@ -54,6 +55,7 @@ class SourceAnswer:
     total: int | None = None
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
+    offset: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON has it; `of_dict` undoes it."""
@@ -62,6 +64,7 @@ class SourceAnswer:
             "total": self.total,
             "failure": None if self.failure is None else {"kind": self.failure.kind, "message": self.failure.message},
             "notes": list(self.notes),
+            "offset": self.offset,
             "records": [
                 {"id": one.id, "fields": dict(one.fields), "link": one.link, "score": one.score} for one in self.records
             ],
@@ -79,8 +82,9 @@ class SourceAnswer:
                 for one in content["records"]
             )
             failure = None if failed is None else Failure(failed["kind"], str(failed["message"]))
-            return cls(str(content["source"]), records, content["total"], failure, tuple(map(str, content["notes"])))
-        except (KeyError, TypeError, ValueError) as error:
+            notes, offset = tuple(map(str, content["notes"])), int(content.get("offset", 0))
+            return cls(str(content["source"]), records, content["total"], failure, notes, offset)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a recorded answer of a source: {error!r}") from None
 
 

@@ -28,7 +28,7 @@ _KEPT_APART = {"record_format", "record_tags"}
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What one source said of a result: its own id there, its rank, its page, its score."""
+    """What one source said of a result: its own id there, its rank there (of all pages), its page, its score."""
 
     source: str
     id: str
@@ -175,7 +175,11 @@ class Merger:
     def merged(self) -> FoundList:
         """The list of all answers so far."""
         answers = [self._answers[name] for name in self._sources if name in self._answers]
-        rows = [(answer, rank, record) for answer in answers for rank, record in enumerate(answer.records, start=1)]
+        rows = [
+            (answer, rank, record)
+            for answer in answers
+            for rank, record in enumerate(answer.records, start=answer.offset + 1)
+        ]
         documents = [_document(record) for _, _, record in rows]
         works = [work for answer in answers for work in self._works[answer.source]]
         kept = list(range(len(rows)))

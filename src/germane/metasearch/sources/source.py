@@ -75,6 +75,7 @@ class Source(ABC):
             raise ParameterError("there is nothing to search for: the query is empty")
         if limit < 1 or page < 1:
             raise ParameterError("limit and page are whole numbers of at least 1")
+        offset = (page - 1) * limit
         seconds = self.timeout if within is None else min(within, self.timeout)
         records: list[SourceRecord] = []
         total: int | None = None
@@ -83,7 +84,7 @@ class Source(ABC):
         try:
             async with (
                 asyncio.timeout(seconds),
-                aclosing(self._batches(query, limit, (page - 1) * limit, web, seconds)) as batches,
+                aclosing(self._batches(query, limit, offset, web, seconds)) as batches,
             ):
                 async for batch in batches:
                     records += batch.records
@@ -101,7 +102,7 @@ class Source(ABC):
             failure = trouble.failure
         except GermaneError as error:
             failure = Failure("local", str(error))
-        return SourceAnswer(self.name, _distinct(records)[:limit], total, failure, tuple(notes))
+        return SourceAnswer(self.name, _distinct(records)[:limit], total, failure, tuple(notes), offset)
 
     @abstractmethod
     def _batches(
