@@ -12,7 +12,7 @@ from germane.metasearch.sources.arxiv import arxiv_query
 from germane.metasearch.sources.openalex import abstract
 from germane.metasearch.web import Web
 from metasearch.conftest import PATHS
-from metasearch.library import RECORDS
+from metasearch.library import RECORDS, ROUTES
 
 
 @pytest.fixture
@@ -275,3 +275,19 @@ def test_searches_that_cannot_be():
         asyncio.run(PubMed().search(" "))
     with pytest.raises(ParameterError, match="at least 1"):
         asyncio.run(PubMed().search("x", 0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sought"),
+    [
+        ({}, ["title", "text", "abstract"]),
+        ({"mapping": {"title": "name", "text": "body"}}, ["name", "body", "abstract"]),
+        ({"mapping": {"title": "name"}, "fields": ("title", "all")}, ["title", "all"]),
+    ],
+)
+def test_words_are_sought_by_the_cluster_s_names_of_fields(settings, sought, library, ask, monkeypatch):
+    bodies = []
+    usual = ROUTES["/elastic/papers/_search"]
+    monkeypatch.setitem(ROUTES, "/elastic/papers/_search", lambda q, body: (bodies.append(body), usual(q, body))[1])
+    ask(Elasticsearch(url=f"{library.url}/elastic", index="papers", **settings))
+    assert [json.loads(body)["query"]["simple_query_string"]["fields"] for body in bodies] == [sought]

@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1000
 REACHABLE = 10000
+SOUGHT = ("title", "text", "abstract")
+"""The fields where words are sought, by our names."""
 SCHEMES = ("ApiKey", "Bearer", "Basic")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Elasticsearch(WebSource):
-    """An index of a cluster. `fields`: where words are sought. `mapping`: from our names of fields to theirs.
+    """An index of a cluster. `mapping`: from our names of fields to theirs. `fields`: where words are sought, by
+    their names; if left out, in what they call title, text and abstract.
 
     `authorization`: what the key is: ApiKey, Bearer or Basic (as it stands behind that word in the header).
     """
@@ -36,7 +39,7 @@ class Elasticsearch(WebSource):
     kind: ClassVar[str] = "elasticsearch"
     habit: ClassVar[Rate] = Rate(20)
     index: str = ""
-    fields: tuple[str, ...] = ("title", "text", "abstract")
+    fields: tuple[str, ...] = ()
     mapping: Mapping[str, str] = field(default_factory=dict)
     authorization: str = "ApiKey"
 
@@ -50,10 +53,11 @@ class Elasticsearch(WebSource):
     async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
         limit = min(limit, REACHABLE - offset)
         token = None if self.key is None else Secret(f"{self.authorization} {self.key.value}")
+        fields = list(self.fields) or [self.mapping.get(name, name) for name in SOUGHT]
         for start in range(offset, offset + limit, AT_ONCE):
             size = min(AT_ONCE, offset + limit - start)
             body = {
-                "query": {"simple_query_string": {"query": query, "fields": list(self.fields)}},
+                "query": {"simple_query_string": {"query": query, "fields": fields}},
                 "size": size,
                 "from": start,
                 "track_total_hits": True,
