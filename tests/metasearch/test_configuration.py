@@ -1,12 +1,13 @@
 """Settings of sources: read, refused with a sentence, and without keys."""
 
+import dataclasses
 import json
 
 import pytest
 
 from germane.engine import Engine
 from germane.errors import InputError, ParameterError
-from germane.metasearch import Configuration
+from germane.metasearch import SOURCES, Configuration
 
 TOML = """
 email = "me@example.org"
@@ -45,6 +46,14 @@ def test_settings(tmp_path):
     assert Configuration.read(tmp_path / "sources.json").source("arxiv").timeout == 3
 
 
+def test_each_setting_of_each_kind_is_of_a_type_that_can_be_checked():
+    for kind, made in SOURCES.items():
+        for one in dataclasses.fields(made):
+            if one.init and one.name not in ("key", "rate", "engine"):
+                with pytest.raises(ParameterError, match=f"setting {one.name} of the source 'a' is "):
+                    Configuration(sources={"a": {"kind": kind, one.name: {"x": 1}}}).source("a", {})
+
+
 def test_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Engine.create("index").close()
@@ -71,7 +80,12 @@ def test_paths(tmp_path, monkeypatch):
         ("[sources.a]\nkind = 'searxng'", "needs its address"),
         ("[sources.a]\nkind = 'searxng'\nurl = 'https://me:pw@x.example'", "environment variable"),
         ("[sources.a]\nkind = 'pubmed'\nper_second = 0", "per_second"),
-        ("[sources.a]\nkind = 'pubmed'\ntimeout = 'long'", "sources.a"),
+        ("[sources.a]\nkind = 'pubmed'\ntimeout = 'long'", "setting timeout of the source 'a' is a number, not 'long'"),
+        ("[sources.a]\nkind = 'pubmed'\nretries = 1.5", "setting retries of the source 'a' is a whole number"),
+        ("[sources.a]\nkind = 'pubmed'\nurl = 3", "setting url of the source 'a' is a text in quotes, not 3"),
+        ("[sources.a]\nkind = 'pubmed'\nprivate = 'no'", "setting private of the source 'a' is true or false"),
+        ("[sources.a]\nkind = 'elasticsearch'\nfields = 'body'", "setting fields of the source 'a' is a list of texts"),
+        ("[sources.a]\nkind = 'elasticsearch'\nmapping = {title = 3}", "setting mapping of the source 'a' is a table"),
     ],
 )
 def test_settings_that_cannot_be_used(text, message, tmp_path):

@@ -3,10 +3,11 @@
 import dataclasses
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_origin
 
 import orjson
 
@@ -66,7 +67,7 @@ class Configuration:
         for name in sources:
             try:
                 made.source(name, {})
-            except (GermaneError, TypeError) as error:
+            except GermaneError as error:
                 raise InputError(str(error), source=str(path), field=f"sources.{name}") from None
         return made
 
@@ -111,6 +112,8 @@ class Configuration:
                 {*known, "kind", *(("key_env", "per_second") if issubclass(made, WebSource) else ())} - {"name"}
             )
             raise ParameterError(f"'{kind}' has no setting {', '.join(unknown)}; it takes {', '.join(takes)}")
+        for one, value in settings.items():
+            _require_usable(name, one, value, known[one].type)
         if issubclass(made, WebSource):
             settings.setdefault("email", self.email)
             if variable and environment.get(str(variable)):
@@ -123,6 +126,33 @@ class Configuration:
             if isinstance(value, list):
                 settings[one] = tuple(value)
         return made(**{"name": name, **settings})
+
+
+def _require_usable(source: str, setting: str, value: Any, declared: Any) -> None:
+    """Complain of a value that is not of the type which the source declares for that setting."""
+    usable, wanted = _WANTED[get_origin(declared) or declared]
+    if not usable(value):
+        raise ParameterError(f"the setting {setting} of the source '{source}' is {wanted}, not {value!r}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+_TEXT: tuple[Callable[[Any], bool], str] = (_is_text, "a text in quotes")
+_WANTED: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
+    str: _TEXT,
+    UnionType: _TEXT,  # a path, or a text that may be left out
+    bool: (lambda value: isinstance(value, bool), "true or false"),
+    int: (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
+    float: (lambda value: isinstance(value, int | float) and not isinstance(value, bool), "a number"),
+    tuple: (lambda value: isinstance(value, list | tuple) and all(map(_is_text, value)), "a list of texts"),
+    Mapping: (
+        lambda value: isinstance(value, Mapping) and all(map(_is_text, value.values())),
+        "a table from texts to texts",
+    ),
+}
+"""Of each type that a source declares: what can be used, and what it is called."""
 
 
 def _rate(per_second: Any) -> Rate:
