@@ -156,3 +156,15 @@ def test_batch_reads_topics_as_plain_text(library: Engine) -> None:
     assert set(results[topics[0]].ids) == {"1", "2", "3", "5"}
     assert results[topics[1]].ids == []
     assert results[topics[2]].ids == ["5"]
+
+
+@pytest.mark.parametrize("k", [2.5, "5", None, True, 0])
+def test_how_many_results_is_a_whole_number(engine: Engine, k: object) -> None:
+    with pytest.raises(ParameterError, match="k must be"):
+        engine.search("heart", k)
+
+
+@pytest.mark.parametrize("query", [None, 5, ["heart"]])
+def test_a_query_is_a_text_or_weights(engine: Engine, query: object) -> None:
+    with pytest.raises(ParameterError, match="a query is a text"):
+        engine.search(query)

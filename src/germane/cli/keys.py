@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from germane.cli import streams
+
 END = ""
 """The key that stands for the end of the input."""
 _END_OF_INPUT = "\x04"
@@ -81,8 +83,7 @@ class TerminalKeys:
         changed = termios.tcgetattr(self._fd)
         before = [*changed]
         changed[3] |= termios.ICANON | termios.ECHO
-        sys.stdout.write(prompt)
-        sys.stdout.flush()
+        streams.prompt(prompt)
         termios.tcsetattr(self._fd, termios.TCSADRAIN, changed)
         try:
             while b"\n" not in self._typed:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from germane.cli.apart import require_apart
 from germane.cli.keys import END, Keys, keys
 from germane.cli.screening_tables import facts_of, show_explanation
 from germane.cli.streams import counted, terminal
@@ -40,19 +41,22 @@ _UNBROKEN = "\u00a0"
 _FACTS = ("authors", "author", "journal", "year", "doi", "pmid")
 
 
-def read_records(screening: "Screening", reasons: Sequence[str]) -> None:
-    """Read and decide until the reader quits, the input ends, or every record is decided."""
+def read_records(screening: "Screening", reasons: Sequence[str], files: Sequence[str]) -> None:
+    """Read and decide until the reader quits, the input ends, or every record is decided.
+
+    `files`: those of the records and of the decisions, which no export may replace.
+    """
     from germane.refine.screening import Sitting
 
     sitting = Sitting(screening)
     console = terminal()
     with keys() as typed:
-        _loop(sitting, reasons, typed, console)
+        _loop(sitting, reasons, files, typed, console)
     for name, value in facts_of(screening):
         console.print(f"{name}: {value}", soft_wrap=True)
 
 
-def _loop(sitting: "Sitting", reasons: Sequence[str], typed: Keys, console: "Console") -> None:
+def _loop(sitting: "Sitting", reasons: Sequence[str], files: Sequence[str], typed: Keys, console: "Console") -> None:
     message = ""
     while True:
         record = sitting.record
@@ -62,14 +66,15 @@ def _loop(sitting: "Sitting", reasons: Sequence[str], typed: Keys, console: "Con
         key = typed.key()
         if key in (END, "q"):
             return
-        message = _act(key, sitting, reasons, typed, console)
+        if key == "e":
+            message = _export(sitting, files, typed)
+        else:
+            message = _act(key, sitting, reasons, typed, console)
 
 
 def _act(key: str, sitting: "Sitting", reasons: Sequence[str], typed: Keys, console: "Console") -> str:
     """Do what the key means; what there is to say about it."""
     record = sitting.record
-    if key == "e":
-        return _export(sitting, typed)
     if key in ("u", "U"):
         found = sitting.undo() if key == "u" else sitting.redo()
         word = "undo" if key == "u" else "redo"
@@ -112,12 +117,13 @@ def _unknown(key: str) -> str:
     return f"{key!r} means nothing here; ? lists the keys."
 
 
-def _export(sitting: "Sitting", typed: Keys) -> str:
+def _export(sitting: "Sitting", files: Sequence[str], typed: Keys) -> str:
     """Errors are told and nothing ends: a mistyped name must not cost a sitting."""
     name = typed.line("export to (.ris, .nbib, .bib, .csv, .tsv, .jsonl): ")
     if not name:
         return "Nothing was written: e wants the name of a file."
     try:
+        require_apart({"e": Path(name)}, files)
         count = sitting.screening.export_records(Path(name))
     except (GermaneError, OSError) as error:
         return f"Nothing was written: {error}"

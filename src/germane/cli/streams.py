@@ -102,6 +102,12 @@ def say(text: str) -> None:
     _put(neutral(text).encode(errors="backslashreplace"))
 
 
+def prompt(text: str) -> None:
+    """What a reader is asked, on the line on which the answer is typed."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def put_row(cells: Iterable[object]) -> None:
     """One line of results, with tabs between its cells; numbers in full, NumPy's as Python's."""
     say("\t".join(repr(float(cell)) if isinstance(cell, float) else one_line(str(cell)) for cell in cells))
@@ -164,6 +170,12 @@ def terminal(*, stderr: bool = False) -> "Console":
 
     stream = sys.stderr if stderr else sys.stdout
     file = stream.beneath if isinstance(stream, PeopleStream) else stream  # what Rich itself adds may command it
-    console = Console(file=file, highlight=False, markup=False, emoji=False)
+
+    class _Console(Console):
+        def on_broken_pipe(self) -> None:
+            """Rich would end the program as if nothing had been found."""
+            raise BrokenPipeError
+
+    console = _Console(file=file, highlight=False, markup=False, emoji=False)
     console.push_render_hook(_EverythingNeutral())  # type: ignore[arg-type]
     return console

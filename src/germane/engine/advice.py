@@ -37,6 +37,8 @@ def suggestion(engine: "Engine", query: str, words: Sequence[str]) -> str | None
 def why_nothing(engine: "Engine", query: str, words: Sequence[str], result: SearchResult) -> str:
     """A sentence for a query that found nothing; one that no collection could answer is an error."""
     terms = {word: term for word in words if (term := engine.analyzer.term_of(word)) is not None}
+    if result.offset and result.total:
+        return f"nothing there: {result.total} documents are found, and {result.offset} are left out before the first"
     if words and not terms:
         raise QueryError(f"the query holds only stop words ({_some(words)}), and those are not searched")
     if not words and result.query.condition is not None and len(engine):

@@ -467,6 +467,8 @@ class Engine:
 
     def _parse(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
         if not isinstance(query, str):
+            if not isinstance(query, Mapping):
+                raise ParameterError(f"a query is a text, or a mapping from terms to weights, not {query!r:.60}")
             return ParsedQuery(dict(query))
         analyzer = searcher.snapshot.manifest.analyzer
         parsed = parse(query, analyzer, searcher.searchable) if syntax else plain(query, analyzer)

@@ -206,9 +206,11 @@ class Searcher:
 
     def _at_most(self, k: int) -> int:
         """k, or the number of documents if that is less: a kernel makes room for all k."""
+        if not isinstance(k, int | np.integer) or isinstance(k, bool):
+            raise ParameterError(f"k must be a whole number, not {k!r}")
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
-        return min(k, max(self.snapshot.n_docs, 1))
+        return min(int(k), max(self.snapshot.n_docs, 1))
 
     def _search_evidence(
         self,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
+from germane.cli.apart import require_apart
 from germane.cli.documents import tell_skipped
 from germane.cli.progress import watched
 from germane.cli.streams import counted, put_json, tell
@@ -62,6 +63,7 @@ def convert(
     from germane.data.writing import format_for, write_documents
 
     chosen = format_for(target, to)
+    require_apart({"the target": target}, [source])
     if to_encoding is None:
         same = (format or format_of(source, encoding)) == chosen
         to_encoding = encoding if same and chosen != "endnote-xml" else "utf-8"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
+from germane.cli.apart import require_apart
 from germane.cli.documents import Source, documents, tell_skipped
 from germane.cli.streams import counted, put_json, tell
 from germane.cli.tables import put_rows, show_rows
@@ -53,6 +54,7 @@ def dedupe(
 
     for target in filter(None, (to, duplicates)):
         format_for(target)  # complains before the work
+    require_apart({"--to": to, "--duplicates": duplicates}, sources)
     report = SkipReport()
     read = [Source(name, format, mapping or (), encoding, on_error.value, True) for name in sources]
     records = list(documents(read, report, DEFAULT_FIELDS, all_fields=False, progress=progress))

@@ -1,5 +1,6 @@
 """germane index: make an index from a collection."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,6 +58,8 @@ def index(
     for source in sources:
         if source.endswith(CIFF_ENDINGS):
             raise InputError(f"a CIFF file is an index already: germane import-ciff {source} --into {into}")
+        if Path(source).resolve() == into.resolve():  # made first, it would be what is read
+            raise InputError(f"--into {into} is what is to be indexed; name another folder", source=source)
     from germane.data import SkipReport
     from germane.data.documents import text_fields_of
 

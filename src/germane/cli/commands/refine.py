@@ -8,6 +8,7 @@ import typer
 
 from germane.cli import options, refinement_tables
 from germane.cli.analysis import analyzer_named
+from germane.cli.apart import require_apart
 from germane.cli.result_list import ResultSource, marked, threshold_of
 from germane.cli.streams import counted, put_json, tell, terminal
 from germane.errors import ParameterError
@@ -172,6 +173,7 @@ def refine(
         random_state=seed,
     )
     make()  # complains before a long list is read
+    require_apart({"--export": export}, [results])
     listed = ResultSource(results, text or (), format, encoding, on_error.value, export is not None).read()
     ranking = ranked or listed.ranking
     refiner = make(implicit_negatives=ranking and not no_implicit)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
+from germane.cli.apart import require_apart
 from germane.cli.documents import Source, tell_skipped
 from germane.cli.progress import watched
 from germane.cli.reading import MOST_REASONS, REASONS, read_records
@@ -240,6 +241,9 @@ def screen(
         raise ParameterError("choose one of --estimate and --explain")
     if decisions is not None and not marking and not interactive and not decisions.exists():
         raise InputError("there is no such file of decisions", source=str(decisions))
+    written = {"--decisions": decisions if marking or interactive else None, "--export": export}
+    inputs = [path for path in (data, decisions if written["--decisions"] is None else None) if path is not None]
+    require_apart(written, inputs)
     from germane.refine.screening import Screening, StoppingRule
 
     rule = StoppingRule(target, confidence, omega)
@@ -267,7 +271,7 @@ def screen(
         count = screening.export_records(export, which.value)
         tell(f"{counted(count, f'{which.value} record')} written to {export}")
     if interactive:
-        read_records(screening, reason or REASONS)
+        read_records(screening, reason or REASONS, [str(path) for path in (data, decisions) if path is not None])
     elif explain is not None:
         put_explanation(screening, explain, wanted)
     else:

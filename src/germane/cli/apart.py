@@ -1,0 +1,28 @@
+"""What is written must not be what is read, nor be written twice: a file that somebody needs would be gone."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from germane.errors import InputError
+
+
+def require_apart(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]) -> None:
+    """Complain of an output, by the name of its option, that is one of the inputs or another output."""
+    taken = {_place(given): f"it is read too ({given})" for given in inputs if os.path.isfile(given)}
+    for option, path in outputs.items():
+        if path is None or not (path.is_file() or not path.exists()):
+            continue  # a pipe or a device may be written twice
+        place = _place(path)
+        if place in taken:
+            raise InputError(f"{option} {path} would be overwritten: {taken[place]}; name another file")
+        taken[place] = f"{option} is written there too"
+
+
+def _place(path: str | Path) -> object:
+    """The same for two names of one file."""
+    try:
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
+    except OSError:
+        return os.path.realpath(path)
