@@ -149,6 +149,27 @@ def test_what_cannot_be_asked(fails, run, files):
     assert "no source has answered" in fails("find", "(x", "-s", "a.ris")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-s", "a.ris", "--to", "a.ris"),
+        ("-s", "a.ris,b.ris", "--record", "./b.ris"),
+        ("-s", ".", "--to", "a.ris"),
+        ("-s", "mine", "--settings", "sources.toml", "--to", "b.ris"),
+        ("-s", "mine", "--settings", "sources.toml", "--record", "sources.toml"),
+        ("-s", "a.ris", "--record", "new.jsonl", "--to", "new.jsonl"),
+        ("-s", "a.ris", "--cache", "new.jsonl", "--to", "new.jsonl"),
+        ("--replay", "answers.json", "--record", "answers.json"),
+    ],
+)
+def test_what_is_read_is_not_replaced(words, run, fails, files):
+    Path("sources.toml").write_text("[sources.mine]\nkind = 'folder'\npath = 'b.ris'\n")
+    run("find", "wilson", "-s", "a.ris", "--record", "answers.json")
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    assert "would be overwritten" in fails("find", "wilson", *words)
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
 def test_without_the_extra(run, files, monkeypatch):
     """Files and indexes need nothing more; what asks over the network says what to install."""
     for name in [name for name in sys.modules if name.startswith(("germane.metasearch", "httpx", "httpcore"))]:

@@ -1,12 +1,14 @@
 """germane find: one query to many sources, one list, refined by a few marks."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from germane.cli import options, refinement_tables
+from germane.cli.apart import require_apart
 from germane.cli.result_list import marked, threshold_of
 from germane.cli.streams import counted, put_json, put_row, query_typed, tell, terminal
 from germane.errors import InputError, ParameterError
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from germane.metasearch.merging import FoundList
     from germane.metasearch.responses import FindResponse
     from germane.metasearch.search import MetaSearch
+    from germane.metasearch.sources.source import Source
     from germane.refine.responses import RefinementResponse
 
 SHOWN = 20
@@ -195,10 +198,14 @@ def find(
 
         if names:
             raise ParameterError("choose one of --source and --replay")
+        require_apart({"--record": record, "--to": to}, [replay, *_files(reference)])
         found = replayed(replay, ranking=ranking, reference=reference)
     else:
+        sources = _sources(names, settings)
+        read = [file for path in (settings, reference, *_paths(sources)) for file in _files(path)]
+        require_apart({"--cache": cache, "--record": record, "--to": to}, read)
         kept = None if cache is None else (cache, max_age, offline)
-        searching = _searching(names, settings, ranking, reference, kept)
+        searching = _searching(sources, ranking, reference, kept)
         found = searching.search(query_typed(query), limit, page, deadline=timeout)
     if record is not None:
         write_recording(record, found)
@@ -228,23 +235,39 @@ def find(
         _show(answer)
 
 
+def _sources(names: list[str], settings: Path | None) -> "list[Source]":
+    from germane.metasearch.configuration import Configuration
+
+    configuration = Configuration() if settings is None else Configuration.read(settings)
+    if not names:
+        raise ParameterError("name the sources to search with -s, as in -s pubmed,arxiv,my-index")
+    return configuration.all(names)
+
+
+def _paths(sources: "list[Source]") -> Iterator[Path]:
+    """Of the sources that lie on this machine."""
+    from germane.metasearch.sources.local import LocalSource
+
+    return (Path(source.path) for source in sources if isinstance(source, LocalSource))
+
+
+def _files(path: Path | None) -> Iterator[Path]:
+    """The file, or all those below the folder."""
+    if path is not None:
+        yield from path.rglob("*") if path.is_dir() else [path]
+
+
 def _searching(
-    names: list[str],
-    settings: Path | None,
+    sources: "list[Source]",
     ranking: str | None,
     reference: Path | None,
     cache: tuple[Path, float, bool] | None,
 ) -> "MetaSearch":
     """`cache`: the file, the hours for which answers are fresh, and whether nothing else may be asked."""
     from germane.metasearch.cache import Cache
-    from germane.metasearch.configuration import Configuration
     from germane.metasearch.merging import DEFAULT_RANKING
     from germane.metasearch.search import MetaSearch
 
-    configuration = Configuration() if settings is None else Configuration.read(settings)
-    if not names:
-        raise ParameterError("name the sources to search with -s, as in -s pubmed,arxiv,my-index")
-    sources = configuration.all(names)
     kept = None if cache is None else Cache(cache[0], max_age=3600.0 * cache[1], offline=cache[2])
     return MetaSearch(sources, ranking=ranking or DEFAULT_RANKING, reference=reference, cache=kept)
 
