@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from germane.metasearch import SOURCES
 from metasearch.library import Library
 
 RIS = """TY  - JOUR
@@ -170,8 +171,18 @@ def test_what_is_read_is_not_replaced(words, run, fails, files):
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 
+def test_nothing_found(run, files):
+    result = run("find", "xylophone", "-s", "a.ris")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no source that answered has found anything" in result.stderr
+    result = run("find", "wilson", "-s", "a.ris", "--page", "9", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["hits"]) == (1, [])
+    assert "nothing stands on page 9" in result.stderr
+
+
 def test_without_the_extra(run, files, monkeypatch):
     """Files and indexes need nothing more; what asks over the network says what to install."""
+    assert all(SOURCES.values())  # loaded: those of other tests come back afterwards, none made here stays
     for name in [name for name in sys.modules if name.startswith(("germane.metasearch", "httpx", "httpcore"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "httpx", None)

@@ -50,7 +50,7 @@ def test_a_fault_at_one_source(fault, kind, library, source, searching, papers):
         assert failure.kind == "unreadable"
         if kind in ("arxiv", "feed"):
             assert 0 < len(by_name[kind].records) < len(RECORDS)
-            assert "records were whole" in failure.message
+            assert "records came whole" in failure.message
     else:
         assert failure is not None
         assert failure.kind in EXPECTED[fault]
@@ -105,7 +105,7 @@ def test_records_before_a_failure_are_kept(library, source, searching):
     (answer,) = searching(source("searxng", timeout=0.5)).search("one").answers
     assert [record.fields["title"] for record in answer.records] == ["One"]
     assert answer.failure.kind == "time-out"
-    assert "1 records had come" in answer.failure.message
+    assert "1 record had come" in answer.failure.message
 
 
 def test_a_source_with_a_mistake_of_its_own(source, searching):

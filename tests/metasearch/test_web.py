@@ -401,7 +401,7 @@ def test_an_answer_that_stays_broken_is_used_and_not_kept(end, library, source, 
     (answer,) = searching(source("feed", timeout=1.5), cache=cache).search("copper").answers
     assert [record.id for record in answer.records] == ["1"]
     assert answer.failure.kind == "unreadable"
-    assert answer.failure.message.endswith("; 1 record was whole")
+    assert answer.failure.message.endswith("; 1 record came whole")
     assert len(library.asked("/feed")) == (3 if end == "half" else 2)  # no time for the fourth
     assert len(cache) == 0
     offline = Cache(tmp_path / "c.db", offline=True)

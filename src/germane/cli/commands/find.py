@@ -9,6 +9,7 @@ import typer
 
 from germane.cli import options, refinement_tables
 from germane.cli.apart import require_apart
+from germane.cli.failures import NOTHING_FOUND
 from germane.cli.result_list import marked, threshold_of
 from germane.cli.streams import counted, put_json, put_row, query_typed, tell, terminal
 from germane.errors import InputError, ParameterError
@@ -169,7 +170,8 @@ def find(
     """Search many sources at once, join duplicates, fuse the lists, and refine by a few marks.
 
     A source that fails is named on stderr with the reason; the others' results are shown. Keys are taken from the
-    environment: NCBI_API_KEY, OPENALEX_API_KEY, CROSSREF_PLUS_TOKEN, or what the settings name.
+    environment: NCBI_API_KEY, OPENALEX_API_KEY, CROSSREF_PLUS_TOKEN, or what the settings name. Exit code 1 means that
+    nothing was found.
 
     Example: germane find "wilson disease zinc" -s pubmed,arxiv,my-index -n 200
 
@@ -231,8 +233,11 @@ def find(
         write_documents(sys.stdout, ordered, format)
     elif refined is not None:
         refinement_tables.show(terminal(), refined, shown)
-    else:
+    elif answer.hits:
         _show(answer)
+    if not answer.hits:
+        tell("no source that answered has found anything" if page == 1 else f"nothing stands on page {page}")
+        raise typer.Exit(NOTHING_FOUND)
 
 
 def _sources(names: list[str], settings: Path | None) -> "list[Source]":

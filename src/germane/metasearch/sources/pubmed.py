@@ -149,7 +149,7 @@ def _in_order(found: _Articles, ids: list[str]) -> Batch:
     records = [_record(by_id[pmid]) for pmid in ids if pmid in by_id]
     notes = found.notes
     if found.broken:
-        told = f"{found.broken}; {len(records):,} of {len(ids):,} records were whole"
+        told = f"{found.broken}; {len(records):,} of {len(ids):,} records came whole"
         return Batch(records, notes=notes, trouble=Failure("unreadable", told))
     if missing := len(ids) - len(records):
         notes = (*notes, f"{missing:,} of {len(ids):,} records were not given out")

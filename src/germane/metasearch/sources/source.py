@@ -37,8 +37,7 @@ def whole(batch: Batch, broken: str) -> Batch:
     """The batch; where its answer breaks off, `BrokenOffError` with the batch and its trouble in it."""
     if not broken:
         return batch
-    count = len(batch.records)
-    told = f"{broken}; {count:,} {'record was' if count == 1 else 'records were'} whole"
+    told = f"{broken}; {_counted(len(batch.records))} came whole"
     raise BrokenOffError(told, replace(batch, trouble=Failure("unreadable", told)))
 
 
@@ -96,7 +95,7 @@ class Source(ABC):
                     if len(records) >= limit:
                         break
         except TimeoutError:
-            came = f"; {len(records):,} records had come" if records else ""
+            came = f"; {_counted(len(records))} had come" if records else ""
             failure = Failure("time-out", f"no full answer within {seconds:g} seconds{came}")
         except SourceError as trouble:
             failure = trouble.failure
@@ -109,6 +108,10 @@ class Source(ABC):
         self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
     ) -> AsyncGenerator[Batch, None]:
         """The records from `offset` on, until `limit` or the last; it raises `SourceError`."""
+
+
+def _counted(records: int) -> str:
+    return f"{records:,} record{'s' if records != 1 else ''}"
 
 
 def _distinct(records: Iterable[SourceRecord]) -> tuple[SourceRecord, ...]:
