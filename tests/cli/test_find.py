@@ -112,6 +112,16 @@ def test_export(run, files):
     assert "found_by: " in printed
 
 
+def test_what_joined_records_say_as_a_note_and_as_a_field_is_written_once(run, files):
+    Path("c.ris").write_text(
+        "TY  - JOUR\nTI  - Stars and planets of the sky\nPY  - 2001\nN1  - topic: astronomy\nER  - \n"
+    )
+    Path("d.jsonl").write_text('{"title": "Stars and planets of the sky", "year": 2001, "topic": "astronomy"}\n')
+    printed = run("find", "stars", "-s", "c.ris,d.jsonl", "--format", "ris").stdout
+    assert printed.count("N1  - topic: astronomy") == 1
+    assert printed.count("TY  - ") == 1
+
+
 def test_recording_and_replay(run, files):
     words = ("find", "wilson disease", "-s", "a.ris,b.ris", "--ranking", "lm")
     first = run(*words, "--record", "answers.json", "--json").stdout

@@ -227,7 +227,8 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
             written[tag] = [*map(str.strip if format is ENDNOTE else on_one_line, found)]
         else:
             notes.append(f"{name}: {'; '.join(map(on_one_line, found))}".rstrip())
-    written.setdefault(note, []).extend(notes)
+    own_notes = written.setdefault(note, [])
+    own_notes += [told for told in notes if told not in own_notes]  # joined records may say a thing in both ways
     lines = [(tag, value) for tag, value in in_order(written, tags) if value]
     claims = any(tag == note and value.startswith(ID_NOTE) for tag, value in lines)
     if claims or _read_back(fields, format) != document.id:
