@@ -22,6 +22,7 @@ def documents() -> list[Document]:
             fields["year"] = 1990 + int(random.integers(0, 25))
         if i % 3:
             fields["colour"] = [COLOURS[int(j)] for j in random.choice(6, int(random.integers(1, 3)), replace=False)]
+        fields["weight"] = i / 7
         made.append(Document(f"d{i:03}", fields))
     return made
 
@@ -106,8 +107,14 @@ def test_facets(engine: Engine) -> None:
     classes = result.facet("year", size=5)
     assert sum(value.count for value in classes.values) == len(years)
     assert classes.missing == len(found) - len(years)
-    for value in classes.values[:-1]:
-        assert value.count == sum(value.value <= year < value.high for year in years)
+    assert 1 < len(classes.values) <= 5
+    for value in classes.values:
+        assert value.value == int(value.value)
+        assert value.count == sum(value.value <= year <= value.high for year in years)
+    assert len({value.high - value.value for value in classes.values[:-1]}) == 1, "classes of as many years"
+    weights = result.facet("weight", size=5)
+    for value in weights.values[:-1]:
+        assert value.count == sum(value.value <= doc.fields.get("weight", -1.0) < value.high for doc in found)
     every = result.facet("year", size=100)
     assert {value.value: value.count for value in every.values} == Counter(years)
 

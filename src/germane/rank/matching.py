@@ -13,6 +13,9 @@ from germane.index.sequences import documents_with_any
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Hits, Searcher
 
+MOST_WHOLE = 2.0**53
+"""Whole numbers that lie no farther apart are put into classes of whole numbers."""
+
 Found = list[npt.NDArray[np.int64]]
 """For each segment the documents found, ascending."""
 
@@ -33,7 +36,10 @@ def matching(searcher: Searcher, query: ParsedQuery) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """How many documents hold a value; `high` ends a class of numbers, which begins at `value`."""
+    """How many documents hold a value; `high` ends a class of numbers, which begins at `value`.
+
+    A class of whole numbers holds its end; of others the last one alone does.
+    """
 
     value: str | float
     count: int
@@ -95,6 +101,12 @@ def _classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
     distinct, counts = np.unique(known, return_counts=True)
     if len(distinct) <= size:
         return tuple(FacetValue(value, n) for value, n in zip(distinct.tolist(), counts.tolist(), strict=True))
+    if (distinct == np.floor(distinct)).all() and distinct[-1] - distinct[0] < MOST_WHOLE:  # years, say
+        low, width = distinct[0], -(-(distinct[-1] - distinct[0] + 1.0) // size)
+        lows = low + width * np.arange(-(-(distinct[-1] - low + 1.0) // width))
+        held = np.bincount(((known - low) // width).astype(np.int64), minlength=len(lows))
+        ends = np.minimum(lows + width - 1.0, distinct[-1])
+        return tuple(FacetValue(*own) for own in zip(lows.tolist(), held.tolist(), ends.tolist(), strict=True))
     edges = np.linspace(distinct[0], distinct[-1], size + 1)
     held, _ = np.histogram(known, edges)
     return tuple(
