@@ -15,6 +15,7 @@ from germane.engine.feedback_report import ExpansionWord
 from germane.engine.requests import DEFAULT_FEEDBACK, ranked_by
 from germane.feedback import FEEDBACK_NAMES, RM3, feedback_named
 from germane.lm import Dirichlet, JelinekMercer
+from germane.rank import QueryLikelihood
 from germane.rank.registry import MODEL_NAMES, model_named
 
 QUERY = "planet telescope"
@@ -105,9 +106,9 @@ def test_the_model(answer, engine):
 
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_the_model_that_ranked_has_its_name(name):
-    smoothing = getattr(model_named(name), "smoothing", None)
-    if smoothing is not None:
-        assert ranked_by(RM3(final=smoothing)) == name
+    model = model_named(name)
+    if isinstance(model, QueryLikelihood):
+        assert ranked_by(RM3(final=model.smoothing)) == name
     assert ranked_by(RM3(final=JelinekMercer(0.9), first=Dirichlet(5.0))) == "jm"
 
 
