@@ -9,7 +9,6 @@ r_t - r_s speaks against K.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from germane.arrays import Floats, Integers, Mask
 
@@ -46,6 +45,8 @@ def p_at_most(found: Integers, unread: Integers, relevant: Integers, drawn: Inte
     another (Wallenius), by its mean-field form X ~ Binomial(K, 1 - q^ω) with (U - K)·q + K·q^ω = U - n, q being the
     share of irrelevant documents still unread.
     """
+    from scipy import stats  # half a second, which a list without decisions does without
+
     possible = relevant <= unread
     K = np.minimum(relevant, unread)
     if omega == 1.0:

@@ -1,14 +1,20 @@
 """How likely is each document relevant? Logistic regression that takes the unread for mostly irrelevant."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import optimize, sparse
+from scipy import sparse
 
 from germane.arrays import Floats, Labels
 from germane.errors import ParameterError
-from germane.refine.screening.ranking_kernels import descend, primal
+from germane.lazy import LazyModule
 from germane.types import Mark
+
+if TYPE_CHECKING:
+    from germane.refine.screening import ranking_kernels
+else:
+    ranking_kernels = LazyModule("germane.refine.screening.ranking_kernels")
 
 QUICK = (6, 0.05)
 """(passes, tolerance) from a warm start, where the order is all that matters."""
@@ -79,8 +85,8 @@ class Ranker:
         alpha = np.zeros(n_docs) if warm is None else np.where(warm.signs == signs, warm.shares, 0.0) * costs
         w = np.zeros(n_words + 1)
         table = self.rows.indptr, self.rows.indices, self.rows.data
-        primal(*table, signs, alpha, w)
-        descend(*table, self._square, self._order, signs, costs, alpha, w, *effort)
+        ranking_kernels.primal(*table, signs, alpha, w)
+        ranking_kernels.descend(*table, self._square, self._order, signs, costs, alpha, w, *effort)
         margins = self.rows @ w[:-1]
         bias = best_bias(margins, signs, costs)
         return Fit(w[:-1], bias, margins + bias, alpha / costs, signs)
@@ -95,6 +101,8 @@ def best_bias(margins: Floats, signs: Floats, costs: Floats) -> float:
     def slope(bias: float) -> float:
         p = 0.5 * (1.0 - np.tanh(0.5 * signs * (margins + bias)))
         return bias - float((costs * signs * p).sum())
+
+    from scipy import optimize  # as long as all else that is imported
 
     bound = 1.0 + float(costs.sum())  # 0 < p < 1: the slope is positive there, and negative at -bound
     return float(optimize.brentq(slope, -bound, bound, xtol=1e-10))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
 from germane.arrays import Floats, Integers, Labels, Mask
 from germane.errors import ParameterError
@@ -77,6 +77,8 @@ class Mean(NamedTuple):
         middle = float(x.mean())
         if len(x) < 2:
             return cls(middle, middle, middle)
+        from scipy import stats
+
         half = float(stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x)))
         return cls(middle, middle - half, middle + half)
 
