@@ -32,7 +32,8 @@ from germane.metasearch.secrets import scrubbed, scrubbed_text
 
 Value = TypeVar("Value")
 
-AGENT = "germane (https://pypi.org/project/germane)"
+AGENT = "germane (meta-search by its user)"
+"""What sources are told of who asks, unless an `agent` is given."""
 REDIRECTS = 5
 FIRST_WAIT = 0.5
 """Seconds before the second request, doubled for each after it, times a number drawn from 0.5 to 1.5."""
