@@ -1,6 +1,7 @@
 """What lies on this machine: a Germane index, and files of records or texts."""
 
 import threading
+from abc import abstractmethod
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,9 +41,9 @@ class LocalSource(Source):
         if not str(self.path):
             raise ParameterError(f"the source '{self.name}' needs the path of its files: path")
 
+    @abstractmethod
     def _opened(self) -> "Opened":
         """The engine, and what may surprise about it."""
-        raise NotImplementedError
 
     async def _batches(
         self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
