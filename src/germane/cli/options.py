@@ -10,12 +10,14 @@ from germane.engine.registry import RERANKER_NAMES
 from germane.errors import ParameterError
 from germane.feedback.registry import FEEDBACK_NAMES
 from germane.rank.registry import DEFAULT_MODEL, FIELD_MODELS, MODEL_NAMES
+from germane.refine.registry import METHOD_NAMES
 
 _RANKING = "Ranking"
 _FEEDBACK = "Feedback"
 _READING = "Reading"
 _OUTPUT = "Output"
 _PAGE = "Page"
+_REFINING = "Refining"
 
 
 class OnError(StrEnum):
@@ -334,6 +336,16 @@ PlotFeedback = Annotated[
 # -- output ------------------------------------------------------------------------------------------------------------
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_OUTPUT)]
+Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", rich_help_panel=_REFINING)]
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|f1",
+        help="The least probability of the predicted set; f1 takes the one with the best expected F1.",
+        show_default="f1",
+        rich_help_panel=_REFINING,
+    ),
+]
 TabSeparated = Annotated[
     bool, typer.Option("--tsv", help="Print columns with tabs between them.", rich_help_panel=_OUTPUT)
 ]

@@ -13,7 +13,6 @@ from germane.cli.failures import NOTHING_FOUND
 from germane.cli.result_list import marked, threshold_of
 from germane.cli.streams import counted, put_json, put_row, query_typed, tell, terminal
 from germane.errors import InputError, ParameterError
-from germane.refine.registry import METHOD_NAMES
 
 if TYPE_CHECKING:
     from germane.metasearch.merging import FoundList
@@ -64,16 +63,8 @@ def find(
             rich_help_panel=_REFINING,
         ),
     ] = None,
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", rich_help_panel=_REFINING)] = "auto",
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER|f1",
-            help="The least probability of the predicted set; f1 takes the one with the best expected F1.",
-            show_default="f1",
-            rich_help_panel=_REFINING,
-        ),
-    ] = None,
+    method: options.Method = "auto",
+    threshold: options.Threshold = None,
     no_implicit: Annotated[
         bool,
         typer.Option(

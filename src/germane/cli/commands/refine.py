@@ -12,7 +12,6 @@ from germane.cli.apart import require_apart
 from germane.cli.result_list import ResultSource, marked, threshold_of
 from germane.cli.streams import counted, put_json, tell, terminal
 from germane.errors import ParameterError
-from germane.refine.registry import METHOD_NAMES
 
 _REFINING = "Refining"
 _ANALYSIS = "Words"
@@ -42,16 +41,8 @@ def refine(
             "--not", metavar="ID,ID", help="Results that are not, named alike; repeatable.", show_default=False
         ),
     ] = None,
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", rich_help_panel=_REFINING)] = "auto",
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER|f1",
-            help="The least probability of the predicted set; f1 takes the one with the best expected F1.",
-            show_default="f1",
-            rich_help_panel=_REFINING,
-        ),
-    ] = None,
+    method: options.Method = "auto",
+    threshold: options.Threshold = None,
     ranked: Annotated[
         bool,
         typer.Option(
