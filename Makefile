@@ -39,7 +39,7 @@ bench: $(INSTALLED)
 # As a reader would: a new environment, the package built and installed with the extras that the pages name.
 documents:
 	rm -rf .venv-documents && $(PYTHON) -m venv .venv-documents
-	.venv-documents/bin/python -m pip install --quiet --only-binary=:all: '.[learn,plots]'
+	.venv-documents/bin/python -m pip install --quiet --only-binary=:all: '.[learn,plots,clicks]'
 	.venv-documents/bin/python docs/run.py $(ARGS)
 
 fuzz: $(INSTALLED_DEV)

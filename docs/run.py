@@ -44,7 +44,7 @@ _BLOCK = re.compile(
     r"^```(?P<language>[^\s`]*)[ ]*(?P<why>[^\n`]*)\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,
 )
-_FORM = re.compile(r"\b(?:DIR|SRC|FILE|ID|DATA|RUN|RUN_A|MODEL|OLD|NAME|RESULTS|WORKSPACE)\b")
+_FORM = re.compile(r"\b(?:DIR|SRC|FILE|ID|DATA|RUN|RUN_A|MODEL|OLD|NAME|RESULTS|STORE|WORKSPACE)\b")
 """What stands for something of the reader's in the form of a command, which is not to be run."""
 _INDENTED = re.compile(r"^    (?:\$ )?(germane .*)$", re.MULTILINE)
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from germane.classify.responses import PredictionResponse, TrainingResponse
+from germane.clicks import ClickStats, EraseResponse, ImportResponse, LogSimulation, PairsReport
 from germane.data.conversion import ConversionResponse
 from germane.data.responses import DedupeResponse, DocumentResponse
 from germane.engine.responses import (
@@ -26,15 +27,33 @@ from germane.metasearch.responses import FindResponse
 from germane.refine.responses import RefinementResponse
 from germane.refine.screening.responses import ScreeningExplanation, ScreeningResponse, SimulationResponse
 from germane.schema import schema_of
-from germane.workspace.responses import AgreementResponse, ConflictsResponse, KeptRecord, WorkspaceResponse
+from germane.stream.responses import HitResponse, TopicDetail, TopicResponse, TrackReportResponse
+from germane.workspace.responses import (
+    AgreementResponse,
+    ConflictsResponse,
+    KeptRecord,
+    NotesResponse,
+    WorkspaceResponse,
+)
 
 SHAPES: dict[str, tuple[Any, ...]] = {
     "index": (AddResponse,),
     "add": (AddResponse,),
     "dedupe": (DedupeResponse,),
     "convert": (ConversionResponse,),
+    "track new": (TopicResponse,),
+    "track run": (HitResponse,),
+    "track report": (TrackReportResponse,),
+    "track list": (list[TopicResponse],),
+    "track show": (TopicDetail,),
+    "clicks import": (ImportResponse,),
+    "clicks stats": (ClickStats,),
+    "clicks pairs": (PairsReport,),
+    "clicks erase": (EraseResponse,),
+    "clicks simulate": (LogSimulation,),
     "workspace list": (WorkspaceResponse,),
     "workspace show": (KeptRecord,),
+    "workspace note": (NotesResponse,),
     "workspace kappa": (AgreementResponse,),
     "workspace conflicts": (ConflictsResponse,),
     "search": (SearchResponse,),

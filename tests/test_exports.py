@@ -36,6 +36,10 @@ PUBLIC = {
         "BernoulliClassifier", "ClassStatistics", "DCMClassifier", "DirichletClassifier", "MultinomialClassifier",
         "OneVersusRestRanker", "SmoothedDirichletClassifier", "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
     ],
+    "germane.latent": [
+        "BLTM", "CLLSA", "Combination", "Documents", "LATENT_NAMES", "LSA", "OPCA", "Pair", "Pairs", "S2Net", "UM",
+        "VSM", "WTM", "latent_named", "load", "save",
+    ],
     "germane.refine": [
         "METHOD_NAMES", "Component", "Contributions", "RefineClassifier", "RefineMethod", "Estimate", "Refinement",
         "Refiner", "ResultList", "method_named", "predicted_set", "probabilities",
@@ -57,6 +61,11 @@ PUBLIC = {
         "AddReport", "AsyncEngine", "ByModel", "Candidates", "Engine", "ExplainRequest", "ExplainResponse",
         "Explanation", "FeedbackRequest", "Gathered", "Hit", "IndexStats", "Pipeline", "RERANKER_NAMES",
         "RankingRequest", "Reranker", "SearchRequest", "SearchResponse", "SearchResult", "TermPart", "reranker_named",
+    ],
+    "germane.clicks": [
+        "ClickModel", "ClickStats", "ClickStore", "EraseResponse", "ImportResponse", "ImportRules", "LogSimulation",
+        "Observations", "Pair", "PairRules", "PairsReport", "PositionCurve", "SearchRules", "click_stats", "em_curve",
+        "observe", "ratio_curve", "read_pairs", "simulate_log", "write_pairs",
     ],
     "germane.data": [
         "SkipReport", "Skipped", "data_root", "dataset_names", "dataset_path", "read_documents", "read_qrels",

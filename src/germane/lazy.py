@@ -52,6 +52,20 @@ def compiler_is_loaded() -> bool:
     return "numba" in sys.modules
 
 
+def load_compiler() -> None:
+    """From now on kernels are used for few things too: they will be needed anyway."""
+    import_module("germane.jit")
+
+
+FEW = 1 << 18
+"""So many characters, strings or numbers are treated by Python and NumPy sooner than kernels for them are loaded."""
+
+
+def is_few(n: int) -> bool:
+    """Whether so many things are to be treated without kernels: they are few, and the compiler is not loaded anyway."""
+    return n <= FEW and not compiler_is_loaded()
+
+
 with_compiler: list[Callable[[], None]] = []
 """What is to be called as soon as the compiler is loaded."""
 

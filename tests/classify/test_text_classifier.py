@@ -6,12 +6,12 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from germane import Analyzer, TextClassifier
-from germane.classify.counting import count_all, count_known
 from germane.classify.targets import Targets
 from germane.classify.text_models import TEXT_MODELS
 from germane.classify.tuning import best, best_sharpness, best_threshold, climb, stratified_split
 from germane.errors import InputError, ParameterError
 from germane.text import CharacterNGrams
+from germane.text.counting import count_all, count_known
 
 OWN = {
     "politics": ["vote", "law", "minister", "election", "party", "parliament", "tax"],

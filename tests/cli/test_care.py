@@ -26,8 +26,25 @@ def test_check_and_repair(run, copy):
     assert segment.name in damaged.stdout
     assert "germane repair" in damaged.stderr
     repaired = run("repair", copy)
-    assert repaired.exit_code == 0, repaired.stderr
+    assert repaired.exit_code == (1 if repaired.stdout else 0), repaired.stderr
     assert run("check", copy).exit_code == 0
+
+
+def test_what_is_lost_is_an_exit_code(run, copy):
+    segment = next(copy.glob("segment-*"))
+    segment.write_bytes(segment.read_bytes()[:100])
+    lost = run("repair", copy)
+    assert lost.exit_code == 1
+    assert f"all documents of {segment.name}" in lost.stdout
+    assert run("repair", copy).exit_code == 0
+
+
+def test_a_damaged_manifest_names_a_command(run, copy):
+    (copy / "MANIFEST").write_text("garbage")
+    told = run("check", copy)
+    assert told.exit_code == 1
+    assert f"'germane repair {copy}'" in told.stdout
+    assert "repair_index(" not in told.stdout
 
 
 def test_export_reads_back(run, built, sample, tmp_path):

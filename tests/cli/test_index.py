@@ -204,3 +204,35 @@ def test_several_sources_and_folders(run, fails, tmp_path):
     (tmp_path / "f.csv").write_text("id,title\nten,Ten\n")
     assert run("add", tmp_path / "index", tmp_path / "e.nbib", tmp_path / "f.csv").exit_code == 0
     assert len(Engine.open(tmp_path / "index")) == 6
+
+
+def test_a_column_of_abstracts_is_searched(run, tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_text("id,title,Abstract\n1,Copper,liver disease\n2,Iron,bone\n")
+    told = run("index", table, "--into", tmp_path / "i")
+    assert "the column 'Abstract' is searched too" in told.stderr
+    assert "Copper" in run("search", tmp_path / "i", "liver").stdout
+    told = run("index", table, "--into", tmp_path / "mapped", "--map", "text=Abstract")
+    assert "searched too" not in told.stderr
+    assert "Copper" in run("search", tmp_path / "mapped", "liver").stdout
+    told = run("index", table, "--into", tmp_path / "titles", "--fields", "title")
+    assert "searched too" not in told.stderr
+    assert run("search", tmp_path / "titles", "liver").exit_code == 1
+
+
+def test_an_order_by_a_field_has_no_scores(run, fails, tmp_path):
+    lines = [json.dumps({"id": str(n), "title": "copper", "year": 2000 + n, "share": (n + 1) / 4}) for n in range(3)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    run("index", tmp_path / "a.jsonl", "--into", tmp_path / "i")
+    words = ("search", tmp_path / "i", "copper", "--sort", "-year")
+    assert "0.0000" not in run(*words).stdout
+    assert [line.split("\t")[:3] for line in run(*words, "--tsv").stdout.splitlines()] == [
+        ["1", "2", ""], ["2", "1", ""], ["3", "0", ""],
+    ]  # fmt: skip
+    printed = run(*words, "--json", "--facet", "year", "--facet", "share").stdout
+    found = json.loads(printed)
+    assert all("score" not in hit for hit in found["hits"])
+    years, shares = ([value["value"] for value in facet["values"]] for facet in found["facets"])
+    assert (years, shares) == ([2000, 2001, 2002], [0.25, 0.5, 0.75])
+    assert '"value":2000,' in printed
+    assert "--sort orders by a field" in fails(*words, "--trec")

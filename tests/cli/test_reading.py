@@ -110,7 +110,7 @@ def test_a_search_and_abstracts_in_the_list(run, review):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--interactive"], "--interactive needs --decisions FILE"),
+        (["--interactive", "--label", "title"], "--label says what was decided"),
         (["--interactive", "--decisions", "d.csv", "--json"], "--interactive goes with none of"),
         (["--reason", "age"], "--reason is for --interactive"),
         (["--abstract", "--estimate"], "--abstract is about what is proposed"),

@@ -111,7 +111,7 @@ def test_deciding(files, run, fails):
     assert "no document 'zz'" in fails(*words, "--include", "r12,zz")
     assert "named twice" in fails(*words, "--include", "r12", "--exclude", "r12")
     assert Path("mine.jsonl").read_bytes() == before
-    assert "need --decisions" in fails("screen", "review.jsonl", "--include", "r0")
+    assert "decide without it" in fails("screen", "review.jsonl", "--label", "included", "--include", "r0")
 
 
 RECORDS = """TY  - JOUR

@@ -1,6 +1,7 @@
 """Records of the same work, by identifiers and by titles, against all pairs compared one by one."""
 
 import os
+import random
 import subprocess
 import sys
 
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane.data import duplicates
-from germane.data.duplicates import SHORT, clean_arxiv, find_duplicates
+from germane.data.duplicates import find_duplicates
+from germane.data.title_pairs import TitlePairs
+from germane.data.works import SHORT, Work, clean_arxiv
 from germane.errors import ParameterError
 from germane.types import Document
 
@@ -169,8 +172,8 @@ def test_preprints_stay_apart_from_articles():
 def test_records_of_one_title_are_not_all_compared(monkeypatch):
     """A hundred of those before at most: the time grows with the number of records, not with its square."""
     calls = []
-    agree = duplicates._agree
-    monkeypatch.setattr(duplicates, "_agree", lambda *pair: calls.append(pair) or agree(*pair))
+    agree = duplicates.agree
+    monkeypatch.setattr(duplicates, "agree", lambda *pair: calls.append(pair) or agree(*pair))
     names = [f"{a * 3}{b * 3}" for a in "abcdefghijklmnopqrstuvwxyz" for b in "abcdefghijklmnopqrstuvwxyz"]
     assert found(*({"title": "Editorial of the journal", "author": [f"{name}, A"]} for name in names)) == []
     assert len(calls) <= 100 * len(names)
@@ -192,3 +195,47 @@ def test_the_outcome_is_the_same_in_every_process():
         for seed in ("1", "2", "3")
     }
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("similarity", [0.9, 0.6])
+@pytest.mark.parametrize("seed", range(6))
+def test_list_by_list_is_as_all_at_once(seed, similarity):
+    """Lists compared as they come, in any order, find what the keys of the whole find; with keys that many share."""
+    draw = random.Random(seed)
+    words = [f"word{chr(97 + n)}{chr(97 + n // 3)}" for n in range(40)]
+
+    def record() -> dict:
+        title = draw.choices(words, weights=range(1, 41), k=draw.choice((1, 2, 3, 5, 9, 12)))
+        fields = {"title": " ".join(title), "year": draw.choice((2000, 2001, None))}
+        fields["author"] = draw.choice(("Smith, A", "Jones, B", ""))
+        return fields | draw.choice(
+            ({}, {}, {"doi": f"10.1000/{draw.randrange(300)}"}, {"pmid": str(draw.randrange(300))})
+        )
+
+    def copy(fields: dict) -> dict:
+        title = fields["title"].split()
+        place = draw.randrange(len(title))
+        title[place] = draw.choice((title[place][:-1] + "q", title[place], draw.choice(words)))
+        sub = draw.choice(("", "", ": a trial of it"))
+        return {
+            **fields,
+            "title": " ".join(title) + sub,
+            "doi": "",
+            "pmid": "",
+            "author": draw.choice((fields["author"], "")),
+        }
+
+    made = [record() for _ in range(250)]
+    made += [copy(draw.choice(made)) for _ in range(250)]
+    made += [{"title": f"Report of the committee {words[n % 40]} {words[n // 40]}", "year": 2000} for n in range(130)]
+    draw.shuffle(made)
+    documents = [Document(str(place), fields) for place, fields in enumerate(made)]
+    works = [Work.of(document) for document in documents]
+    cuts = [0, *sorted(draw.sample(range(len(made)), 4)), len(made)]
+    pairs = TitlePairs(similarity)
+    for number in draw.sample(range(5), 5):
+        pairs.add(number, works[cuts[number] : cuts[number + 1]])
+    agreeing = pairs.pairs(dict(enumerate(cuts)))
+    expected = find_duplicates(documents, similarity)
+    assert any(one.reason == "title" for one in expected)
+    assert find_duplicates(documents, similarity, works, agreeing) == expected

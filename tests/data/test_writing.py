@@ -350,3 +350,11 @@ def test_formats_by_name():
         format_for("kept.txt")
     with pytest.raises(ParameterError, match="cannot be written as 'pubmed'; the formats are jsonl, csv"):
         format_for("a.ris", "pubmed")
+
+
+def test_a_key_that_bibtex_could_not_read(tmp_path):
+    """The key of another format's record may be anything; the id stays."""
+    for key in ("=cmd|'x'!A1", "a,b", "{x", "a b", '"'):
+        document = Document(key, {"title": "Copper", "key": key, "type": "JOUR", "record_format": "ris"})
+        write_documents(tmp_path / "a.bib", [document])
+        assert [each.id for each in read_documents(tmp_path / "a.bib")] == [key]

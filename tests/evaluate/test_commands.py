@@ -173,6 +173,7 @@ def test_any_number_of_runs(write, tmp_path):
     latex = invoke("compare", a, b, c, qrels, "-m", "P_1", "--baseline", "a_1", "--format", "latex").stdout
     assert r"a & a\_1.run (baseline) & " in latex
     assert r"c & c.run & \textbf{1.0000}$^{a}$ \\" in latex
+    assert r"letters: significantly better than those runs (p t \textless{} 0.05, Holm)" in latex.splitlines()[-1]
     against = json.loads(invoke("compare", a, b, c, qrels, "--baseline", c, "--test", "sign", "--json").stdout)
     assert (against["test"], against["baseline"]) == ("sign", "c.run")
     assert {pair["b"] for pair in against["pairs"]} == {"c.run"}

@@ -200,17 +200,13 @@ def test_find_strings_in_nothing() -> None:
     assert found.tolist() == [-1, -1]
 
 
-def test_gather_and_repeats() -> None:
+def test_gather() -> None:
     strings = [b"b", b"a", b"b", b"", b"a", b"b"]
     data, offsets = pack_strings(strings)
     assert [string_at(data, offsets, i) for i in range(6)] == strings
     out = np.empty(100, np.uint8)
     size = string_kernels.gather_strings(data, offsets, np.array([2, 3, 1]), out)
     assert out[:size].tobytes() == b"b\0\0a\0"
-    order = np.array(sorted(range(6), key=strings.__getitem__), np.uint32)
-    pairs = np.empty((6, 2), np.int64)
-    n = string_kernels.repeated_strings(data, offsets, order, np.array([5, 1, 3, 0, 2, 4]), pairs)
-    assert sorted(pairs[:n].tolist()) == [[1, 4], [2, 5], [5, 0]]
 
 
 def test_close_gaps() -> None:

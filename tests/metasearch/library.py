@@ -252,6 +252,8 @@ class Library:
         self.scripts: dict[str, list[tuple[int, dict, str, str]]] = {}
         """Replies of a path, each given once before the usual ones: status, headers, content type, body."""
         self.log: list[tuple[str, dict[str, str], dict[str, str]]] = []
+        self.bodies: list[bytes] = []
+        """What was sent with each of them."""
         self.failed: dict[str, int] = {}
         self.ended = threading.Event()
         self._server = QuietServer(("127.0.0.1", 0), _handler(self))
@@ -286,6 +288,7 @@ def _handler(library: Library) -> type[BaseHTTPRequestHandler]:
             parameters = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             library.log.append((parts.path, parameters, dict(self.headers)))
+            library.bodies.append(body)
             try:
                 self._say(parts.path, parameters, body)
             except (BrokenPipeError, ConnectionError):

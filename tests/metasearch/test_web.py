@@ -121,12 +121,17 @@ def test_what_asking_again_does_not_help(status, library, source, searching):
     assert len(library.asked("/crossref")) == 1
 
 
-def test_nobody_there(searching):
+def test_nobody_there(searching, monkeypatch):
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
     closed = Library()
     closed.close()
     lab = Elasticsearch(name="lab", url=closed.url, index="x", retries=1)
     failure = searching(lab).search("copper").failures["lab"]
     assert failure.kind == "unreachable"
+    assert "PROXY" not in failure.message
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example")
+    assert "HTTPS_PROXY is set, but connections are direct" in searching(lab).search("copper").failures["lab"].message
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from germane import Document
 from germane.errors import ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, TwoStage
 from germane.rank import (
@@ -173,3 +174,27 @@ def test_parameters_out_of_range_raise(make, message) -> None:
 def test_a_parameter_left_none_keeps_its_default() -> None:
     assert model_named("bm25", k1=None, b=0.5) == BM25(b=0.5)
     assert dict(model_defaults("twostage")) == {"lam": 0.9, "mu": 400.0}
+
+
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "jm", "twostage", "absolute", "tfidf"])
+def test_what_is_remembered_of_terms_changes_no_plan(name: str, build) -> None:
+    """A second query takes numbers of the first; weights, unknown words and a larger collection are met on the way."""
+    engine = build({"1": ["a", "b", "a"], "2": ["b", "c"], "3": ["c", "d", "e", "a"]})
+    model = model_named(name)
+    queries = [{"a": 1.0, "b": 1.0}, {"b": 1.0, "c": 2.0, "a": 1.0}, {"c": 1.0, "x": 1.0, "a": 0.5}, {"x": 1.0}]
+    for turn in range(2):
+        for weights in queries * 2:
+            searcher = engine._searcher
+            plan, terms = searcher.plan(weights, model), searcher.known_terms(weights)
+            expected = model.plan(terms, searcher.collection).to_dict() if terms else None
+            assert (plan.to_dict() if plan is not None else None) == expected
+        engine.add([Document(f"more-{turn}", {"text": "a x x b"})])
+    engine.close()
+
+
+def test_a_wrong_weight_is_refused_beside_remembered_words(build) -> None:
+    engine = build({"1": ["a", "b"]})
+    engine.search({"a": 1.0})
+    for wrong in (-1.0, float("nan"), "1"):
+        with pytest.raises(ParameterError, match="the weight of 'b'"):
+            engine.search({"a": 1.0, "b": wrong})

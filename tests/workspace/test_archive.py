@@ -1,5 +1,6 @@
 """A workspace leaves as one file and comes back identical, from either database into either."""
 
+import hashlib
 import io
 import json
 
@@ -8,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from germane.errors import InputError, ParameterError
+from germane.refine.screening import Remark
 from germane.types import Document, Mark, Marks
 from germane.workspace import Workspace, export_archive, import_archive
 from germane.workspace.tables import metadata
@@ -100,7 +102,7 @@ def test_from_one_database_to_the_other(workspace, places, tmp_path):
         (lambda lines: lines[:-2] + lines[-1:], "was changed"),
         (lambda lines: [*lines, lines[1]], "something follows"),
         (lambda lines: ["{}", *lines[1:]], "line 1: not an archive"),
-        (lambda lines: [lines[0].replace('"schema":"0001"', '"schema":"0007"'), *lines[1:]], "schema 0007"),
+        (lambda lines: [lines[0].replace('"schema":"0003"', '"schema":"0007"'), *lines[1:]], "schema 0007"),
         (lambda lines: [lines[0], "[", *lines[1:]], "line 2: not valid JSON"),
         (lambda lines: [lines[0], "[1,2]", *lines[1:]], "line 2: a row is"),
         (lambda lines: [lines[0], '["users",{}]', *lines[1:]], "'users' is no table"),
@@ -126,6 +128,28 @@ def test_an_archive_is_json_lines(tmp_path):
         act(one, STEPS)
         assert export_archive(one, tmp_path / "a.jsonl") == 11
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert lines[0] == {"format": "germane workspace archive", "schema": "0001"}
+    assert lines[0] == {"format": "germane workspace archive", "schema": "0003"}
     assert [name for name, _ in lines[1:-1]].count("marks") == 2
     assert lines[-1]["rows"] == 11
+
+
+def test_an_archive_of_an_older_schema(tmp_path):
+    """Rows of the first schema, which knew neither notes on decisions nor what waits."""
+    rows = [
+        ["projects", {"id": 1, "name": "review", "collection_id": None, "blind": True, "at": "", "revealed": None}],
+        ["reviewers", {"id": 1, "project_id": 1, "name": "ann", "at": ""}],
+        ["decisions", {"id": 1, "reviewer_id": 1, "document": "a", "included": False, "reason": "old", "at": "",
+                       "undoes": None}],
+    ]  # fmt: skip
+    lines = [json.dumps(line) + "\n" for line in ({"format": "germane workspace archive", "schema": "0001"}, *rows)]
+    end = {"rows": 3, "sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
+    (tmp_path / "a.jsonl").write_text("".join(lines) + json.dumps(end) + "\n")
+    with Workspace.open(tmp_path / "one") as one:
+        assert import_archive(one, tmp_path / "a.jsonl") == 3
+        assert one.projects.said(one.projects.get("review"), "ann") == ({"a": False}, {"a": Remark("old")})
+        rows[-1][1]["maybe"] = False  # a column that this schema did not have
+        lines[-1] = json.dumps(rows[-1]) + "\n"
+        end["sha256"] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    (tmp_path / "b.jsonl").write_text("".join(lines) + json.dumps(end) + "\n")
+    with Workspace.open(tmp_path / "two") as two, pytest.raises(InputError, match="has other columns"):
+        import_archive(two, tmp_path / "b.jsonl")

@@ -4,7 +4,7 @@ import pytest
 
 from germane.data import read_documents
 from germane.errors import StorageError, UnknownDocumentError
-from germane.refine.screening import Screening
+from germane.refine.screening import Remark, Screening, Sitting
 from germane.types import Document
 from germane.workspace.screening import ReviewerScreening
 
@@ -53,7 +53,7 @@ def test_what_cannot_be_kept_is_not_decided(workspace, project):
     def full(*_, **__):
         raise StorageError("the disk is full")
 
-    workspace.projects.keep = full
+    workspace.projects.record = full
     with pytest.raises(StorageError):
         screening.decide("1", True)
     assert dict(screening.decisions) == {"0": True}
@@ -63,3 +63,35 @@ def test_a_project_of_other_records_is_refused(workspace, project):
     workspace.projects.decide(project, "ann", "elsewhere", True)
     with pytest.raises(UnknownDocumentError, match="elsewhere"):
         ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+
+
+def test_what_waits_and_notes_are_kept(workspace, project, tmp_path):
+    """As in a file: maybe, notes that change and notes that are taken off, through a sitting with undo."""
+    kept = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+    filed = Screening(DOCUMENTS, store=tmp_path / "d.csv")
+    for screening in (kept, filed):
+        screening.postpone("2")
+        screening.put("2", None, Remark.of("", "ask ann", maybe=True))
+        screening.postpone("4")
+        screening.decide("4", False, reason="mice")
+        screening.decide("1", True, note="good")
+        screening.decide("1", True, note="")
+        sitting = Sitting(screening)
+        sitting.postpone()
+        sitting.undo()
+    again = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+    assert dict(again.remarks) == dict(kept.remarks) == dict(filed.remarks)
+    assert dict(again.remarks) == {"2": Remark("", "ask ann", True), "4": Remark("mice")}
+    assert list(again.decisions.items()) == [("4", False), ("1", True)]
+    again.export_decisions(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "d.csv").read_bytes()
+
+
+def test_two_processes_of_one_reviewer_lose_nothing(workspace, project):
+    one = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+    other = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
+    one.decide("0", True)
+    other.decide("1", False)
+    one.decide("2", True)
+    other.decide("3", True)
+    assert workspace.projects.decisions(project, "ann") == {"0": True, "1": False, "2": True, "3": True}

@@ -1,17 +1,21 @@
 """Everything that is kept comes back, in both databases; nothing is deleted; what cannot be is said in a sentence."""
 
 import sqlite3
+import tempfile
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from germane.errors import InputError, MissingExtraError, ParameterError, StorageError
+from germane.refine.screening import Remark
 from germane.types import Document, Mark, Marks
-from germane.workspace import Workspace, cohens_kappa
+from germane.workspace import Workspace, cohens_kappa, migrations
+from germane.workspace.database import _engine_of
 from germane.workspace.migrations import VERSION_TABLE
 from germane.workspace.tables import metadata
 from germane.workspace.values import Collection, Result, Search
@@ -108,6 +112,99 @@ def test_marks_and_undo_as_history(workspace):
         workspace.marks.mark("reading", "a", Mark.RELEVANT)
 
 
+@given(st.lists(st.sampled_from(["mark", "undo"]), max_size=25))
+def test_undo_takes_back_what_a_stack_would(actions):
+    """Against a list from which undo removes the last."""
+    with tempfile.TemporaryDirectory() as folder, Workspace.open(f"{folder}/w") as workspace:
+        on = workspace.collections.create("reading")
+        stack: list[str] = []
+        for number, action in enumerate(actions):
+            if action == "mark":
+                workspace.marks.mark(on, str(number), Mark.RELEVANT)
+                stack.append(str(number))
+            else:
+                taken = workspace.marks.undo(on)
+                assert (taken.document if taken else None) == (stack.pop() if stack else None)
+        assert workspace.marks.current(on) == Marks(stack)
+
+
+def test_a_hundred_undos_read_as_much_as_one(workspace):
+    """Each looks at a few rows, however many were taken back before."""
+    on = workspace.collections.create("reading")
+    for number in range(100):
+        workspace.marks.mark(on, str(number), Mark.RELEVANT)
+    asked: list[str] = []
+    event.listen(workspace.database._engine, "before_cursor_execute", lambda *args: asked.append(args[2]))
+    counts = []
+    for _ in range(100):
+        asked.clear()
+        workspace.marks.undo(on)
+        counts.append(sum(statement.startswith("SELECT") for statement in asked))
+    assert set(counts) == {1, 2}
+
+
+def test_an_older_workspace_is_brought_up_to_date(places):
+    """A workspace of the first schema, with a decision in it."""
+    from alembic import command
+    from alembic.config import Config
+
+    where = places()
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
+    engine, _ = _engine_of(where, create=True)
+    with engine.connect() as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        for row in (
+            "projects (id, name, blind, at) VALUES (1, 'review', false, 'then')",
+            "reviewers (id, project_id, name, at) VALUES (1, 1, 'ann', 'then')",
+            "decisions (reviewer_id, document, included, reason, at) VALUES (1, 'a', true, '', 'then')",
+            "decisions (reviewer_id, document, included, reason, at) VALUES (1, 'b', false, 'old', 'then')",
+        ):
+            connection.execute(text(f"INSERT INTO {row}"))  # fmt: skip
+    engine.dispose()
+    with Workspace.open(where, create=False) as workspace:
+        project = workspace.projects.get("review")
+        assert workspace.projects.said(project, "ann") == ({"a": True, "b": False}, {"b": Remark("old")})
+        with workspace.database.read() as connection:
+            context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+            assert compare_metadata(context, metadata) == []
+
+
+def test_a_blind_project_has_no_outcome_yet(workspace):
+    projects = workspace.projects
+    project = projects.create("review")
+    projects.join(project, "ann")
+    projects.decide(project, "ann", "1", False, reason="mice")
+    assert projects.outcome(project) == ({"1": False}, {"1": Remark("mice")})  # nobody else's
+    projects.join(project, "bob")
+    with pytest.raises(ParameterError, match="is blind: reveal it"):
+        projects.outcome(project)
+    projects.decide(project, "bob", "1", False, reason="in vitro")
+    for document, by_ann, by_bob in (("2", True, False), ("3", True, False), ("4", True, False)):
+        projects.decide(project, "ann", document, by_ann)
+        projects.decide(project, "bob", document, by_bob, reason="old")
+    projects.reveal(project)
+    projects.resolve(project, "2", False, by="cat", reason="too old")
+    projects.resolve(project, "3", True, by="cat")
+    assert projects.outcome(project) == (
+        {"1": False, "2": False, "3": True},
+        {"1": Remark("mice; in vitro"), "2": Remark("too old")},
+    )
+    assert projects.conflicts(project)[0] == ("2", ("ann",), ("bob",), False, "cat", "too old")
+
+
+def test_any_name_of_a_file(tmp_path):
+    for name in ("a ?x=1#y%41.workspace", "näme 'q' \"z\"", "🐸;--"):
+        with Workspace.open(tmp_path / name) as workspace:
+            workspace.collections.create("reading")
+        assert (tmp_path / name).is_file()
+        with Workspace.open(tmp_path / name, create=False) as workspace:
+            assert [each.name for each in workspace.collections.all()] == ["reading"]
+    with pytest.raises(StorageError, match="its folder must be there"):
+        Workspace.open(tmp_path / "no folder" / "x")
+
+
 def test_screening_by_several(workspace):
     projects = workspace.projects
     project = projects.create("review", workspace.collections.create("reading"))
@@ -126,14 +223,14 @@ def test_screening_by_several(workspace):
     assert projects.decisions(project, "bob", seen_by="bob")["3"] is False
     with pytest.raises(ParameterError, match="is blind: reveal it"):
         projects.conflicts(project)
-    assert projects.outcome(project) == {"1": True, "2": False, "4": False}
     revealed = projects.reveal(project)
+    assert projects.outcome(project)[0] == {"1": True, "2": False, "4": False}
     assert not revealed.blind
     assert projects.reveal(project).revealed == revealed.revealed
-    assert projects.conflicts(project) == [("3", ("ann",), ("bob",), None)]
+    assert projects.conflicts(project) == [("3", ("ann",), ("bob",), None, "", "")]
     projects.resolve(project, "3", True, by="cat", reason=HOSTILE)
     assert projects.conflicts(project)[0].resolved is True
-    assert projects.outcome(project)["3"] is True
+    assert projects.outcome(project)[0]["3"] is True
     with pytest.raises(ParameterError, match="no conflict on '1'"):
         projects.resolve(project, "1", True, by="cat")
     assert projects.reasons(project, "ann")["2"] == "title"
@@ -218,7 +315,7 @@ def test_a_workspace_is_there_when_it_is_opened_again(places):
         assert workspace.notes.of("a")[0].text == "x"
         with workspace.database.write() as connection:
             connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
-    with pytest.raises(InputError, match=r"newer version of Germane \(schema 9999; this one knows 0001\): update"):
+    with pytest.raises(InputError, match=r"newer version of Germane \(schema 9999; this one knows 0003\): update"):
         Workspace.open(where)
 
 

@@ -1,21 +1,11 @@
-"""A fitted model as one file, without pickle: plain numbers and text that cannot run anything when they are read.
+"""A fitted classifier as one file, without pickle: plain numbers and text that cannot run anything when they are read.
 
-    GERMANE CLASSIFIER <version> <SHA-256 of what follows>\n
-    an .npz archive: `settings`, UTF-8 JSON that holds the tree of estimators, and the arrays it names
-
-The file is written whole or not at all, and one flipped bit or a missing end is noticed before anything is read. The
-same model gives the same bytes.
+`data/model_file.py` has the file; its settings hold the tree of estimators, which names the arrays.
 """
 
-import hashlib
-import io
-import json
 import math
-import re
-import warnings
-import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,24 +14,17 @@ from scipy import sparse
 
 from germane.arrays import AnyArray
 from germane.classify.statistics import ClassStatistics
-from germane.data.atomic import write_bytes
+from germane.data.model_file import KINDS, Arrays, ModelFile
 from germane.errors import InputError, ParameterError
 
-VERSION = 1
-MAGIC = b"GERMANE CLASSIFIER"
-_HEADER = re.compile(rb"GERMANE CLASSIFIER (\d{1,9}) ([0-9a-f]{64})\n")
-_LONGEST_HEADER = 100
-MAX_RATIO = 100
-FREE_BYTES = 1 << 26
-"""How many times as long as the file its arrays may be, and the bytes that are not counted."""
+FILE = ModelFile(b"GERMANE CLASSIFIER", 1, "saved classifier", "germane classify train --into FILE writes one")
+MAGIC = FILE.magic
 MAX_TABLE_RATIO = 1000
 FREE_TABLE_BYTES = 1 << 30
-"""The same for its tables, which are kept without their zeros."""
+"""How many times as long as the file its tables may be, which are kept without their zeros, and the bytes that are not
+counted."""
 LARGEST_TABLE = 1 << 30
 """Classes × words that a model may hold: 8 GB of numbers."""
-KINDS = "biufU"
-"""The arrays that are kept: truth values, numbers and text."""
-_SETTINGS = "settings"
 _FITTED = frozenset((
     "_alpha", "_log_alpha", "S_", "class_log_prior_", "classes_", "coef_", "estimators_", "intercept_",
     "label_binarizer_", "n_features_in_", "n_iter_", "sparse_input_", "theta_GE_", "thresholds_", "y_type_",
@@ -49,7 +32,6 @@ _FITTED = frozenset((
 """What fitting leaves in the estimators that are saved with it."""
 _PLAIN = (bool, int, float, str, type(None))
 
-Arrays: TypeAlias = dict[str, AnyArray]
 Classes: TypeAlias = Mapping[str, type[Any]]
 """The estimators that a file may hold, by the names it calls them."""
 
@@ -58,50 +40,19 @@ def write_model(path: str | Path, content: Mapping[str, Any], classes: Classes) 
     """Write a dictionary of numbers, texts, arrays, sparse arrays and estimators of `classes`, all or nothing."""
     arrays: Arrays = {}
     tree = _Packing(classes, arrays).pack(dict(content))
-    settings = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()
-    archive = io.BytesIO()
-    arrays[_SETTINGS] = np.frombuffer(settings, np.uint8)
-    np.savez_compressed(archive, allow_pickle=False, **arrays)
-    body = archive.getvalue()
-    header = b"%s %d %s\n" % (MAGIC, VERSION, hashlib.sha256(body).hexdigest().encode())
-    write_bytes(path, header + body)
+    FILE.write(path, tree, arrays)
 
 
 def is_model(path: str | Path) -> bool:
     """Whether the file begins as a saved classifier does; what comes then may still be damaged."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
+    return FILE.begins(path)
 
 
 def read_model(path: str | Path, classes: Classes) -> dict[str, Any]:
     """What `write_model` wrote; `InputError` for what is missing, damaged, of a newer version or something else."""
-    try:
-        with open(path, "rb") as file:
-            head = file.readline(_LONGEST_HEADER)
-            header = _HEADER.fullmatch(head)
-            body = file.read() if header is not None else b""  # else it may be anything, of any length
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
-    except MemoryError:
-        raise InputError("the saved classifier needs more memory than there is", source=str(path)) from None
-    if header is None:
-        if head.startswith(MAGIC) or (head and MAGIC.startswith(head)):
-            raise InputError("the saved classifier is damaged or cut off at its beginning", source=str(path))
-        raise InputError("not a saved classifier: germane classify train --into FILE writes one", source=str(path))
-    version, digest = int(header[1]), header[2].decode()
-    if version != VERSION:
-        raise InputError(
-            f"has format version {version}, this program reads {VERSION}: upgrade germane", source=str(path)
-        )
-    if hashlib.sha256(body).hexdigest() != digest:
-        raise InputError("the saved classifier is damaged or cut off (its checksum differs)", source=str(path))
-    with refusing_what_is_forged(path):
-        arrays = _read_arrays(body, str(path))
-        settings = json.loads(arrays.pop(_SETTINGS).tobytes())
-        if (size := 8 * _table_cells(settings)) > FREE_TABLE_BYTES + MAX_TABLE_RATIO * len(body):
+    content: dict[str, Any] | None = None
+    with FILE.reading(path) as (settings, arrays, size_of_file):
+        if (size := 8 * _table_cells(settings)) > FREE_TABLE_BYTES + MAX_TABLE_RATIO * size_of_file:
             message = f"the tables of the saved classifier need {size:,} bytes, far more than its size: refused"
             raise InputError(message, source=str(path))
         content = _unpack(settings, arrays, classes)
@@ -110,36 +61,9 @@ def read_model(path: str | Path, classes: Classes) -> dict[str, Any]:
     return content
 
 
-@contextmanager
-def refusing_what_is_forged(path: str | Path) -> Iterator[None]:
+def refusing_what_is_forged(path: str | Path) -> AbstractContextManager[None]:
     """Any failure within is the file's: with a right checksum, it was never written by `write_model`."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except InputError:
-        raise
-    except MemoryError:
-        raise InputError("the saved classifier needs more memory than there is", source=str(path)) from None
-    except Exception:
-        raise InputError("the saved classifier holds something this program cannot read", source=str(path)) from None
-
-
-def _read_arrays(body: bytes, source: str) -> Arrays:
-    """The arrays of the archive, none larger than the archive says, all together no larger than is likely."""
-    arrays: Arrays = {}
-    with zipfile.ZipFile(io.BytesIO(body)) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-        if size > FREE_BYTES + MAX_RATIO * len(body):
-            raise InputError(
-                f"the saved classifier unpacks to {size:,} bytes, more than {MAX_RATIO} times its size: refused",
-                source=source,
-            )
-        for member in archive.infolist():
-            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise ValueError
-            arrays[member.filename.removesuffix(".npy")] = _array(archive.read(member))
-    return arrays
+    return FILE.refusing_what_is_forged(path)
 
 
 def _table_cells(settings: Any) -> float:
@@ -153,19 +77,6 @@ def _table_cells(settings: Any) -> float:
         elif isinstance(item, list):
             rest += item
     return cells
-
-
-def _array(data: bytes) -> AnyArray:
-    """An array in NumPy's format. Its numbers are counted before room is made for them."""
-    file = io.BytesIO(data)
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-    n = math.prod(shape)
-    if dtype.kind not in KINDS or min(shape, default=0) < 0 or len(data) - file.tell() != n * dtype.itemsize:
-        raise ValueError
-    flat = np.frombuffer(data, dtype, n, file.tell())
-    return flat.reshape(shape, order="F" if by_columns else "C").copy(order="K")
 
 
 class _Packing:

@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from germane.arrays import Floats, Mask
 from germane.classify.bernoulli import BernoulliClassifier
-from germane.classify.counting import count_all, count_known
 from germane.classify.dcm import DCMClassifier
 from germane.classify.dirichlet import DirichletClassifier
 from germane.classify.explanation import ClassPart, Label, TextExplanation, WordPart, word_contributions
@@ -41,6 +40,7 @@ from germane.classify.tuning import (
 from germane.errors import GermaneError, InputError, ParameterError
 from germane.lm.parameters import distribution
 from germane.text import Analyzer, AnyAnalyzer, analyzer_from_dict
+from germane.text.counting import count_all, count_known
 
 VALIDATION_SHARE = 0.2
 

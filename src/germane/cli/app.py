@@ -44,6 +44,8 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("classify", LEARN),
     ("refine", LEARN),
     ("screen", LEARN),
+    ("track", LEARN),
+    ("clicks", LEARN),
     ("workspace", LEARN),
     ("evaluate", MEASURE),
     ("compare", MEASURE),

@@ -19,9 +19,9 @@ LONGEST_FACT = 40
 
 
 def put_tsv(found: "SearchResponse") -> None:
-    """Rank, id, score, title."""
+    """Rank, id, score (nothing where a field orders the hits), title."""
     for hit in found.hits:
-        put_row((hit.rank, hit.id, hit.score, _title(hit)))
+        put_row((hit.rank, hit.id, "" if hit.score is None else hit.score, _title(hit)))
 
 
 def put_trec(found: "SearchResponse", tag: str, topic: str = "1") -> None:
@@ -29,7 +29,7 @@ def put_trec(found: "SearchResponse", tag: str, topic: str = "1") -> None:
     from germane.data import write_run
     from germane.types import RunEntry
 
-    write_run(sys.stdout, (RunEntry(topic, hit.id, hit.rank, hit.score, tag) for hit in found.hits))
+    write_run(sys.stdout, (RunEntry(topic, hit.id, hit.rank, hit.score or 0.0, tag) for hit in found.hits))
 
 
 def put_records(engine: "Engine", found: "SearchResponse", format: str | None) -> None:
@@ -55,7 +55,8 @@ def show(console: "Console", engine: "Engine", found: "SearchResponse") -> None:
         _mark(title, [span[:2] for span in marks(title.plain, terms, engine.analyzer)])
         facts = Text(" · ".join([hit.id, *_facts(hit, engine.text_fields)]), "dim")
         lines = [title, facts, _snippet(hit, others, terms, engine.analyzer)]
-        table.add_row(str(hit.rank), Text("\n").join(line for line in lines if line), f"{hit.score:.4f}")
+        score = "" if hit.score is None else f"{hit.score:.4f}"
+        table.add_row(str(hit.rank), Text("\n").join(line for line in lines if line), score)
         if hit is not found.hits[-1]:
             table.add_row()
     console.print(table)
@@ -71,7 +72,7 @@ def show_page(console: "Console", found: "SearchResponse") -> None:
         table.add_column(justify="right")
         table.add_column()
         for value in facet.values:
-            name = f"{value.value:g}" if isinstance(value.value, float) else value.value
+            name = f"{value.value:g}" if isinstance(value.value, float) else str(value.value)
             table.add_row(str(value.count), Text(name if value.high is None else f"{name} .. {value.high:g}"))
         for name, n in (("(other values)", facet.other), ("(no value)", facet.missing)):
             if n:

@@ -99,7 +99,7 @@ def tell_traceback(kind: type[BaseException], error: BaseException, trace: Trace
 
 def say(text: str) -> None:
     """Text for people, or lines for programs, on stdout."""
-    _put(neutral(text).encode(errors="backslashreplace"))
+    put_bytes(neutral(text).encode(errors="backslashreplace") + b"\n")
 
 
 def prompt(text: str) -> None:
@@ -124,12 +124,13 @@ def put_json(answer: "Response | Sequence[Any]") -> None:
 
 def put_json_line(line: bytes) -> None:
     """A line that is JSON already: whatever the terminal's encoding, JSON is UTF-8."""
-    _put(line)
+    put_bytes(line + b"\n")
 
 
-def _put(line: bytes) -> None:
+def put_bytes(content: bytes) -> None:
+    """What is read by programs and names its own encoding (JSON, XML), as it is."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.write(content)
 
 
 def counted(n: int, noun: str) -> str:

@@ -52,10 +52,11 @@ def compression_of(head: bytes) -> str | None:
     return None
 
 
-def open_binary(path: str | Path, encoding: str = "utf-8") -> io.BufferedReader:
+def open_binary(path: str | Path, encoding: str = "utf-8", *, text: bool = True) -> io.BufferedReader:
     """Open `path` for reading, decompressed, and as UTF-8 bytes where it is in another encoding.
 
-    Bytes said to be UTF-8 are passed on unchecked: whoever decodes them knows the line. NUL bytes are refused here.
+    Bytes said to be UTF-8 are passed on unchecked: whoever decodes them knows the line. NUL bytes are refused here,
+    unless `text` is False.
     """
     decoder = decoder_of(encoding)
     source = str(path)
@@ -84,7 +85,7 @@ def open_binary(path: str | Path, encoding: str = "utf-8") -> io.BufferedReader:
     if decoder is not None:
         read = Transcoder(read, decoder, encoding, source).read
     hint = next((f": {what}" for magic, what in _UNREADABLE.items() if head.startswith(magic)), "")
-    return io.BufferedReader(_Checked(file, read, source, kind, hint), BUFFER_BYTES)
+    return io.BufferedReader(_Checked(file, read, source, kind, hint, text), BUFFER_BYTES)
 
 
 def check_ratio(file: BinaryIO, n_bytes: int, source: str) -> None:
@@ -99,12 +100,13 @@ def check_ratio(file: BinaryIO, n_bytes: int, source: str) -> None:
 class _Checked(io.RawIOBase):
     """Turns every failure into an InputError, after handing out all that was good before it."""
 
-    def __init__(self, file: BinaryIO, read: Read, source: str, kind: str | None, hint: str) -> None:
+    def __init__(self, file: BinaryIO, read: Read, source: str, kind: str | None, hint: str, text: bool) -> None:
         self._file = file
         self._read = read
         self._source = source
         self._kind = kind
         self._hint = hint
+        self._text = text
         self._failure: InputError | None = None
         self._n_bytes = 0
 
@@ -122,7 +124,7 @@ class _Checked(io.RawIOBase):
         self._n_bytes += len(data)
         if self._kind is not None:
             check_ratio(self._file, self._n_bytes, self._source)
-        nul = data.find(b"\0")
+        nul = data.find(b"\0") if self._text else -1
         if nul >= 0:
             self._failure = InputError(f"holds NUL bytes, so it is not text{self._hint}", source=self._source)
             data = data[:nul]

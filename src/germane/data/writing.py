@@ -187,8 +187,8 @@ def _medline(document: Document) -> str:
 def _bibtex(document: Document) -> str:
     fields = _translated(document.fields, BIBTEX)
     key = str(fields.get("key") or "")
-    if not key and fields.get(FORMAT_FIELD) != BIBTEX.name:
-        key = re.sub(r"[\s,={}()\"#%\\~]+", "_", document.id)
+    if fields.get(FORMAT_FIELD) != BIBTEX.name:
+        key = re.sub(r"[\s,={}()\"#%\\~]+", "_", key or document.id)
     values, names = BIBTEX.values_of(fields)
     notes = [f"{name}: {'; '.join(values.pop(name))}" for name in [*values] if not _BIBTEX_NAME.fullmatch(name)]
     if notes:

@@ -37,7 +37,10 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         query,
         asked.name if request.rerank is None else f"{asked.name} >> {request.rerank}",
         request.k,
-        tuple(HitResponse.of(hit, result.snippet(i) if request.snippets else None) for i, hit in enumerate(result)),
+        tuple(
+            HitResponse.of(hit, result.snippet(i) if request.snippets else None, scored=request.sort is None)
+            for i, hit in enumerate(result)
+        ),
         suggestion(engine, query, words),
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from germane.index.unpacking import use_kernels
-from germane.lazy import compiler_is_loaded, with_compiler
+from germane.lazy import compiler_is_loaded, load_compiler, with_compiler
 from germane.types import Document
 
 N_DOCUMENTS = 2000
@@ -73,6 +73,7 @@ def _work(folder: Path) -> None:
     from germane.rank import MODEL_NAMES
     from germane.rank.priors import LengthPrior
 
+    load_compiler()
     use_kernels()
     documents = list(_documents())
     many = {word: 1.0 + i for i, word in enumerate(_words()[:60])}

@@ -49,7 +49,9 @@ from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 
 if TYPE_CHECKING:
+    from germane.engine.following import FollowedTopic, Text
     from germane.engine.pipelines import Pipeline
+    from germane.track import Costs, TrackMethod
 
 MAX_QUERY_TERMS = 1024
 """A longer query keeps its strongest terms; the bound is far above what any ranking needs."""
@@ -418,6 +420,28 @@ class Engine:
         from germane.engine.pipelines import Retrieval
 
         return Retrieval(self, self._model(model, weights, parameters), tuple(priors))
+
+    def topic(
+        self,
+        seeds: "Text | Sequence[Text]",
+        *,
+        method: "str | TrackMethod" = "germane",
+        costs: "Costs | None" = None,
+        unjudged: int = 25,
+    ) -> "FollowedTopic":
+        """A topic to be followed through documents that are not in the index, from one document on it or a few.
+
+        `method`: a name of `track.METHOD_NAMES`, or one with parameters. `costs`: of a miss and a false alarm, from
+        which follows what is delivered. `unjudged`: how many documents it may learn from that nobody judged. What is
+        general is learnt from the index as it is now. `germane.stream` keeps topics on disk.
+        """
+        from germane.engine.following import FollowedTopic, general_of
+        from germane.track import Costs, Following, method_named
+
+        chosen = method_named(method) if isinstance(method, str) else method
+        given = [seeds] if isinstance(seeds, str | Document | Mapping) else list(seeds)
+        following = Following(chosen, costs or Costs(), unjudged)
+        return FollowedTopic(general_of(self._searcher.snapshot), self.text_fields, following, given)
 
     def explain(
         self,

@@ -31,21 +31,21 @@ class SnippetResponse(Response):
 class HitResponse(Response):
     """One result, with the fields of the document as they were added. Without a title, `title` is left out.
 
-    `snippet` is told where it was asked for.
+    `snippet` is told where it was asked for, `score` unless a field orders the results.
     """
 
     rank: int
     id: str
-    score: float
+    score: Annotated[float | None, ABSENT]
     title: Annotated[FieldValue, ABSENT] = None
     fields: Mapping[str, FieldValue] = dataclasses.field(default_factory=dict)
     snippet: Annotated[SnippetResponse | None, ABSENT] = None
 
     @classmethod
-    def of(cls, hit: Hit, piece: Snippet | None = None) -> "HitResponse":
+    def of(cls, hit: Hit, piece: Snippet | None = None, *, scored: bool = True) -> "HitResponse":
         """The hit, its title told apart."""
         told = None if piece is None else SnippetResponse(piece.text, tuple(piece.marks))
-        return cls(hit.rank, hit.id, hit.score, hit.fields.get("title"), hit.fields, told)
+        return cls(hit.rank, hit.id, hit.score if scored else None, hit.fields.get("title"), hit.fields, told)
 
 
 @dataclass(frozen=True, slots=True)

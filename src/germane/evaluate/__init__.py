@@ -12,12 +12,20 @@ from germane.evaluate.classification import (
     micro_bep,
 )
 from germane.evaluate.detection import (
+    Band,
+    CostsCompared,
     DetectionCurve,
     MinCost,
+    Trials,
+    compare_costs,
+    detection_band,
     detection_curve,
     min_cost,
+    min_cost_interval,
     normalised_cost,
     topic_costs,
+    topic_curve,
+    trial_costs,
 )
 from germane.evaluate.frames import RunTable, as_qrels, as_run, as_topics
 from germane.evaluate.measures import DEFAULT_MEASURES, Evaluation, evaluate
@@ -27,6 +35,8 @@ from germane.evaluate.screening import work_saved_over_sampling
 __all__ = [
     "DEFAULT_MEASURES",
     "F1",
+    "Band",
+    "CostsCompared",
     "DetectionCurve",
     "Evaluation",
     "MinCost",
@@ -34,12 +44,15 @@ __all__ = [
     "Reliability",
     "Run",
     "RunTable",
+    "Trials",
     "accuracy",
     "as_qrels",
     "as_run",
     "as_topics",
     "break_even_precision",
+    "compare_costs",
     "confusion_matrix",
+    "detection_band",
     "detection_curve",
     "evaluate",
     "f1",
@@ -49,8 +62,11 @@ __all__ = [
     "macro_bep",
     "micro_bep",
     "min_cost",
+    "min_cost_interval",
     "normalised_cost",
     "reliability",
     "topic_costs",
+    "topic_curve",
+    "trial_costs",
     "work_saved_over_sampling",
 ]

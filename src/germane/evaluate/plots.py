@@ -17,7 +17,7 @@ from scipy import stats
 from germane.errors import MissingExtraError, ParameterError, StorageError
 from germane.evaluate.calibration import Reliability
 from germane.evaluate.compare import LEVEL, Comparison, RunsCompared
-from germane.evaluate.detection import DetectionCurve, min_cost
+from germane.evaluate.detection import Band, DetectionCurve, min_cost
 from germane.evaluate.measures import evaluate
 from germane.evaluate.rankings import Qrels, Run
 
@@ -82,13 +82,22 @@ def precision_recall(runs: Mapping[str, Run], qrels: Qrels, *, collection: str =
     return figure
 
 
-def detection_error_tradeoff(curves: Mapping[str, DetectionCurve], *, collection: str = "") -> Any:
-    """P_Miss against P_FA on normal-deviate axes, with a mark where the cost is least (SD figure 6.1)."""
+def detection_error_tradeoff(
+    curves: Mapping[str, DetectionCurve], *, bands: Mapping[str, Band] | None = None, collection: str = ""
+) -> Any:
+    """P_Miss against P_FA on normal-deviate axes, with a mark where the cost is least (SD figure 6.1).
+
+    `bands`: shaded about the curve of the same name.
+    """
     figure, axes = _axes(5.5, 5.5)
     low, high = (float(stats.norm.ppf(p)) for p in (DET_TICKS[0] / 2, DET_TICKS[-1]))
     for name, curve in curves.items():
         x, y = normal_deviates(curve.p_fa), normal_deviates(curve.p_miss)
         (line,) = axes.plot(x, y, drawstyle="steps-post", label=name)
+        if bands is not None and name in bands:
+            band = bands[name]
+            limits = normal_deviates(band.low), normal_deviates(band.high)
+            axes.fill_between(normal_deviates(band.p_fa), *limits, color=line.get_color(), alpha=0.12, linewidth=0)
         best = min_cost(curve)
         axes.plot(normal_deviates(best.p_fa), normal_deviates(best.p_miss), "o", color=line.get_color())
     places = [float(stats.norm.ppf(p)) for p in DET_TICKS]
@@ -275,6 +284,29 @@ def recall_over_reading(hits: Sequence[npt.NDArray[np.int64]], stops: Sequence[i
     axes.set(xlabel="share read", ylabel="recall (dot: recommended stop)", xlim=(0, 1), ylim=(0, 1.02))
     _title(axes, "Recall over reading", collection)
     axes.grid(alpha=0.3)
+    return figure
+
+
+def timeline(days: Sequence[tuple[str, int]], *, collection: str = "") -> Any:
+    """How many documents came on each day (ISO dates, ascending), as bars over time."""
+    figure, axes = _axes(7.0, 3.0)
+    places = [np.datetime64(day).astype("datetime64[D]").astype(object) for day, _ in days]
+    axes.bar(places, [count for _, count in days], color="tab:blue")
+    axes.set(xlabel="day", ylabel="documents")
+    axes.tick_params(axis="x", labelrotation=30)
+    _title(axes, "Documents over time", collection)
+    axes.grid(alpha=0.3)
+    return figure
+
+
+def position_curve(curves: Mapping[str, Sequence[float]], *, collection: str = "") -> Any:
+    """How likely a result is looked at, by its position from 1; a line each, NaN where it is not known."""
+    figure, axes = _axes()
+    for name, theta in curves.items():
+        axes.plot(range(1, len(theta) + 1), theta, marker="o", markersize=3, label=name)
+    axes.set(xlabel="position", ylabel="examination, relative to the first", ylim=(0, None))
+    _title(axes, "Examination over position", collection)
+    _finish(axes, len(curves))
     return figure
 
 

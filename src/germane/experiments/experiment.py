@@ -1,7 +1,7 @@
-"""What an experiment file may say, whatever its kind; `retrieval.py`, `classification.py`, `refinement.py` and
-`figures.py` say what each kind adds.
+"""What an experiment file may say, whatever its kind; `retrieval.py`, `classification.py`, `refinement.py`,
+`figures.py`, `tracking.py` and `latent.py` say what each kind adds.
 
-kind = "retrieval"                  or "classification", "refine", "figure" (optional)
+kind = "retrieval"                  or "classification", "refine", "figure", "tracking", "latent" (optional)
 title = "..."                       one line for the report
 about = "..."                       a paragraph for the report (optional)
 datasets = ["cranfield", "cisi"]    names below GERMANE_DATA, or irds:NAME
@@ -21,7 +21,7 @@ measure = "nDCG@10"
 datasets = ["cisi"]
 slack = 0.0
 significant = false                 true: better than the other by the paired t-test and the sign test, at 95%
-                                    (of refinements by Wilcoxon's test)
+                                    (of refinements by Wilcoxon's test, of latent models by the t-test)
 
 [[mean_ratio]]                      a bar on figure / the best figure of a swept system, data set by data set
 system = "rm3"
@@ -133,6 +133,8 @@ class Experiment:
     """Whether comparisons are also made over the queries of all data sets together."""
     datasets_down: ClassVar[bool] = False
     """Whether tables have a row for each data set, and systems across."""
+    lower_is_better: ClassVar[bool] = False
+    """Whether measures are costs: then bars are upper bounds."""
 
     @property
     def compared_on(self) -> Sequence[str]:

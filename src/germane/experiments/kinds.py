@@ -10,9 +10,11 @@ from germane.errors import InputError
 from germane.experiments.classification import read_classification, run_classification
 from germane.experiments.experiment import AtLeast, Compare, Experiment, MeanRatio
 from germane.experiments.figures import read_figures, run_figures
+from germane.experiments.latent import read_latent, run_latent
 from germane.experiments.refinement import read_refinement, run_refinement
 from germane.experiments.results import OnStep, Result
 from germane.experiments.retrieval import read_retrieval, run_retrieval
+from germane.experiments.tracking import read_tracking, run_tracking
 from germane.experiments.verdicts import check_bars, check_ratios, compare_systems
 
 
@@ -28,6 +30,8 @@ KINDS = {
     "classification": Kind(read_classification, run_classification),
     "refine": Kind(read_refinement, run_refinement),
     "figure": Kind(read_figures, run_figures),
+    "tracking": Kind(read_tracking, run_tracking),
+    "latent": Kind(read_latent, run_latent),
 }
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from germane.classify.counting import count_all
 from germane.data import read_documents
 from germane.errors import InputError, ParameterError
 from germane.text import Analyzer
+from germane.text.counting import count_all
 from germane.types import DEFAULT_FIELDS, Document, text_of
 
 ANALYZER = Analyzer(stemmer="porter", stopwords="english")

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from germane.arrays import Labels
-from germane.classify.counting import count_all
 from germane.data import read_documents, read_topics
 from germane.data.catalog import data_root
 from germane.engine import Engine
@@ -23,6 +22,7 @@ from germane.evaluate.classification import f1
 from germane.evaluate.rankings import load_qrels
 from germane.refine.weighting import ResultList
 from germane.text import Analyzer
+from germane.text.counting import count_all
 from germane.types import Document, Mark, text_of
 
 K1, B = 1.2, 0.75

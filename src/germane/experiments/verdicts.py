@@ -19,20 +19,23 @@ LEVEL = 0.05
 
 
 def check_bars(result: Result) -> None:
-    """Hold the figures against `[[at_least]]`."""
+    """Hold the figures against `[[at_least]]`, or costs against `[[at_most]]`."""
+    costs = result.experiment.lower_is_better
+    sign, relation, slack = (-1.0, "<=", "+") if costs else (1.0, ">=", "-")
     for bar in result.experiment.bars:
         for dataset in bar.datasets:
             ours = result.value(dataset, bar.system, bar.measure)
             bound = result.value(dataset, bar.other, bar.measure) if bar.other else bar.value
             against = f"{bar.other} {bound:.4f}" if bar.other else f"{bound:.4f}"
-            text = f"{dataset}, {bar.measure}: {bar.system} {ours:.4f} >= {against}"
-            text += f" - {bar.slack:g}" if bar.slack else ""
-            reached = ours >= bound - bar.slack
+            text = f"{dataset}, {bar.measure}: {bar.system} {ours:.4f} {relation} {against}"
+            text += f" {slack} {bar.slack:g}" if bar.slack else ""
+            reached = sign * ours >= sign * bound - bar.slack
             if bar.significant:
                 found = result.evaluations[dataset]
                 text += ", significantly"
+                better, worse = (bar.other, bar.system) if costs else (bar.system, bar.other)
                 reached = reached and significantly_better(
-                    found[bar.system], found[bar.other], bar.measure, result.experiment.significant_by
+                    found[better], found[worse], bar.measure, result.experiment.significant_by
                 )
             result.bars.append(Bar(text, reached))
 
@@ -40,7 +43,7 @@ def check_bars(result: Result) -> None:
 def significantly_better(
     a: Evaluation, b: Evaluation, measure: str, tests: Sequence[str] = Experiment.significant_by
 ) -> bool:
-    """Higher on average, and different by all the two-sided tests at 95%; by default as SD §4.5 has it."""
+    """a is higher on average, and different by all the two-sided tests at 95%; by default as SD §4.5 has it."""
     shared_a, shared_b = on_shared(a, b)
     if len(shared_a.query_ids) < 2:
         return False
@@ -89,7 +92,9 @@ def compare_systems(result: Result) -> None:
         pairs = {
             dataset: on_shared(found[asked.a], found[asked.b])
             for dataset, found in result.evaluations.items()
-            if dataset in result.experiment.compared_on and len(found[asked.a].query_ids) > 1
+            if dataset in result.experiment.compared_on
+            and {asked.a, asked.b} <= {*found}
+            and len(found[asked.a].query_ids) > 1
         }
         by_dataset = {
             dataset: compare_evaluations(a, b, asked.measure, tests=TESTS) for dataset, (a, b) in pairs.items()

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers, Words
+
 BLOCK = 128
 LANES = 4
 TF_CAP = 255
@@ -54,6 +56,22 @@ class PostingBlocks(NamedTuple):
     def empty(cls, n_words: int, n_blocks: int) -> "PostingBlocks":
         """Room for so many words and blocks."""
         return cls(np.empty(n_words, np.uint32), np.zeros(n_blocks, TABLE))
+
+
+def bits_needed(values: npt.NDArray[np.number]) -> Integers:
+    """Bits of non-negative integers, `int(value).bit_length()`: the exponents of floating-point numbers."""
+    return np.frexp(values.astype(np.float64))[1].astype(np.int64)
+
+
+def bounds_of(
+    docs: Words, counts: Words, codes: npt.NDArray[np.uint8], starts: Integers
+) -> dict[str, npt.NDArray[np.integer]]:
+    """What the table says of the blocks that begin at `starts`, but for their widths. `codes`: of all lengths."""
+    ends, own = np.append(starts, len(docs))[1:], codes[docs]
+    bounds = {"last": docs[ends - 1], "max_tf": np.minimum(np.maximum.reduceat(counts, starts), TF_CAP)}
+    for name, held in (("length_1", counts == 1), ("length_2", (counts > 1) & (counts < 4)), ("length_4", counts > 3)):
+        bounds[name] = np.minimum.reduceat(np.where(held, own, np.uint8(NO_LENGTH)), starts)
+    return bounds
 
 
 def length_codes(lengths: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:

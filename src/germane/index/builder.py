@@ -2,7 +2,8 @@
 
 Documents are analysed in batches; each document's terms with their counts are kept as numbers (8 bytes a posting) and
 inverted by a counting sort when the segment is written. The order of its words is kept in a few bits a token, which say
-the token's term among the document's own. Python sees a batch at a time wherever it can.
+the token's term among the document's own. Python sees a batch at a time wherever it can. A few documents are kept as
+their tokens until the segment is written, and need no kernel (`index.packing`).
 """
 
 import math
@@ -20,20 +21,21 @@ from germane.arrays import Integers, Words
 from germane.errors import InputError
 from germane.index.columns import ColumnsWriter
 from germane.index.lists import pieces_of
+from germane.index.packing import lists_of, pack_sequences, places_of
 from germane.index.segment_writer import SegmentWriter
 from germane.index.stored_fields import MAX_DOCUMENT, StoredWriter
-from germane.index.strings import Packed, choose_packed, join_packed, pack_strings, sort_packed
-from germane.lazy import LazyModule
+from germane.index.strings import Packed, choose_packed, drop_equal, join_packed, pack_strings, sort_packed
+from germane.lazy import LazyModule, is_few
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document, FieldValue, text_of
 
 if TYPE_CHECKING:
-    from germane.index import inversion_kernels, string_kernels
+    from germane.index import inversion_kernels, sequence_kernels
     from germane.text import kernels as text_kernels
 else:
     inversion_kernels = LazyModule("germane.index.inversion_kernels")
-    string_kernels = LazyModule("germane.index.string_kernels")
+    sequence_kernels = LazyModule("germane.index.sequence_kernels")
     text_kernels = LazyModule("germane.text.kernels")
 
 
@@ -82,6 +84,14 @@ class _Batch(NamedTuple):
     terms: Words
     counts: Words
     ends: Integers
+
+
+class _Inverted(NamedTuple):
+    """The terms in the order of their strings, where the list of each begins, and `document << 32 | count` in it."""
+
+    order: Integers
+    starts: Integers
+    postings: npt.NDArray[np.uint64]
 
 
 class SegmentBuilder:
@@ -181,12 +191,20 @@ class SegmentBuilder:
                     self._several.append(doc)
         return texts
 
+    def _tokens(self) -> tuple[Words, Integers]:
+        """The terms of the texts that wait, and where each document's end."""
+        ids, ends = self._bulk.analyze(self._texts)
+        n_fields = len(self._text_fields)
+        self._lengths.append(np.diff(ends, prepend=0).reshape(-1, n_fields))
+        self._texts.clear()
+        self._characters = 0
+        return ids, ends[n_fields - 1 :: n_fields]
+
     def _analyze(self) -> None:
+        """Make a batch of the texts that wait."""
         if not self._texts:
             return
-        ids, text_ends = self._bulk.analyze(self._texts)
-        n_fields = len(self._text_fields)
-        ends = text_ends[n_fields - 1 :: n_fields]
+        ids, ends = self._tokens()
         if len(self._places) < self._bulk.n_terms:
             more = np.full(self._bulk.n_terms, -1, np.int64)
             self._places = np.concatenate([self._places, more])
@@ -194,14 +212,10 @@ class SegmentBuilder:
         n = text_kernels.count_terms(ids, ends, self._held, self._places, terms, counts, own_ends, order)
         self._batches.append(_Batch(terms[:n].copy(), counts[:n].copy(), own_ends))
         if self._positions:
-            from germane.index.sequence_kernels import pack_sequences  # a search does without it
-
-            size = pack_sequences(order, ends, np.diff(own_ends, prepend=0), terms)  # a place takes a word at most
+            n_unique = np.diff(own_ends, prepend=0)
+            size = sequence_kernels.pack_sequences(order, ends, n_unique, terms)  # a place takes a word at most
             self._sequences.append(terms[: size + 1].copy())  # and one more, which is looked at
         self._held += n
-        self._lengths.append(np.diff(text_ends, prepend=0).reshape(-1, n_fields))
-        self._texts.clear()
-        self._characters = 0
 
     @property
     def memory(self) -> int:
@@ -218,10 +232,16 @@ class SegmentBuilder:
 
     def write(self, path: Path, origin: Mapping[str, Any]) -> None:
         """Invert, encode and write the segment, with `origin` in its meta data; the builder is empty afterwards."""
+        few = self._tokens() if not self._batches and self._texts and is_few(self._characters) else None
         self._analyze()
         field_len = np.concatenate([np.empty((0, len(self._text_fields)), np.int64), *self._lengths])
         with SegmentWriter(path, field_len.sum(axis=1).astype(np.uint32)) as segment:
-            self._write_lists(segment)
+            order = self._write_postings(segment, few)
+            self._write_dictionary(segment, order)
+            self._batches.reverse()
+            while self._batches:  # given up on the way
+                batch = self._batches.pop()
+                segment.forward(np.concatenate([[0], batch.ends]), batch.terms, batch.counts)
             segment.documents(join_packed(self._ids))
             if self._positions:
                 several = np.array(self._several, np.int64)
@@ -229,34 +249,55 @@ class SegmentBuilder:
             segment.fields(self._stored, self._columns)
             segment.finish(origin)
 
-    def _write_lists(self, segment: SegmentWriter) -> None:
-        df = np.zeros(self._bulk.n_terms, np.int64)
-        for batch in self._batches:
-            df += np.bincount(batch.terms, minlength=len(df))
-        terms = self._bulk.packed_terms
-        order = sort_packed(terms, np.flatnonzero(df))
-        starts = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(df[order], out=starts[1:])
-        self._renumber(order)
-        postings = self._inverted(starts)
+    def _write_postings(self, segment: SegmentWriter, few: tuple[Words, Integers] | None) -> Integers:
+        """The posting lists; the terms in their order. `few`: the tokens of a few documents."""
+        order, starts, postings = self._inverted() if few is None else self._inverted_few(*few)
         for begin, end in pieces_of(starts):
             piece = postings[starts[begin] : starts[end]]
             docs, counts = (piece >> 32).astype(np.uint32), piece.astype(np.uint32)
             segment.postings(starts[begin : end + 1] - starts[begin], docs, counts)
-        del postings
+        return order
+
+    def _write_dictionary(self, segment: SegmentWriter, order: Integers) -> None:
+        terms = self._bulk.packed_terms
         tokens, commonest, form_counts = self._bulk.packed_surfaces()
         forms = commonest[order]
-        string_kernels.drop_equal(*terms, *tokens, order, forms)
+        drop_equal(terms, tokens, order, forms)
         segment.dictionary(choose_packed(terms, order), choose_packed(tokens, forms), form_counts[order])
-        self._batches.reverse()
-        while self._batches:  # given up on the way
-            batch = self._batches.pop()
-            segment.forward(np.concatenate([[0], batch.ends]), batch.terms, batch.counts)
+
+    def _ranks(self, order: Integers) -> Words:
+        """For each term its place in `order`."""
+        rank = np.empty(self._bulk.n_terms, np.uint32)
+        rank[order] = np.arange(len(order), dtype=np.uint32)
+        return rank
+
+    def _inverted_few(self, ids: Words, ends: Integers) -> _Inverted:
+        """`_inverted` and `_analyze` without kernels: terms are renumbered before they are counted."""
+        order = sort_packed(self._bulk.packed_terms, np.unique(ids).astype(np.int64))
+        lists = lists_of(self._ranks(order)[ids], ends)
+        self._batches.append(_Batch(lists.terms, lists.counts, lists.ends))
+        if self._positions:
+            packed = pack_sequences(lists.places, ends, np.diff(lists.ends, prepend=0))
+            self._sequences.append(np.append(packed, np.uint32(0)))
+        return _Inverted(order, places_of(np.bincount(lists.terms, minlength=len(order))), lists.postings)
+
+    def _inverted(self) -> _Inverted:
+        """All batches as posting lists."""
+        df = np.zeros(self._bulk.n_terms, np.int64)
+        for batch in self._batches:
+            df += np.bincount(batch.terms, minlength=len(df))
+        order = sort_packed(self._bulk.packed_terms, np.flatnonzero(df))
+        self._renumber(order)
+        starts, first = places_of(df[order]), 0
+        at, postings = starts[:-1].copy(), np.empty(self._held, np.uint64)
+        for batch in self._batches:
+            inversion_kernels.invert(*batch, first, at, postings)
+            first += len(batch.ends)
+        return _Inverted(order, starts, postings)
 
     def _renumber(self, order: Integers) -> None:
         """Number the terms by their place in `order`, and sort each document's; its sequence follows."""
-        rank = np.empty(self._bulk.n_terms, np.uint32)
-        rank[order] = np.arange(len(order), dtype=np.uint32)
+        rank = self._ranks(order)
         longest = max((int(np.diff(batch.ends, prepend=0).max()) for batch in self._batches), default=0)
         keys, spare = np.empty((2, longest), np.uint64)
         places = np.empty(256, np.int64)
@@ -264,18 +305,8 @@ class SegmentBuilder:
             moved = np.empty(len(batch.terms), np.uint32)
             inversion_kernels.sort_lists(*batch, moved, rank, len(order), keys, spare, places)
             if self._positions:
-                from germane.index.sequence_kernels import renumber_sequences
-
-                renumber_sequences(self._sequences[i], self._lengths[i].sum(axis=1), batch.ends, moved)
-
-    def _inverted(self, starts: Integers) -> npt.NDArray[np.uint64]:
-        """The posting lists that begin at `starts`, `document << 32 | count` each."""
-        at, first = starts[:-1].copy(), 0
-        postings = np.empty(self._held, np.uint64)
-        for batch in self._batches:
-            inversion_kernels.invert(*batch, first, at, postings)
-            first += len(batch.ends)
-        return postings
+                lengths = self._lengths[i].sum(axis=1)
+                sequence_kernels.renumber_sequences(self._sequences[i], lengths, batch.ends, moved)
 
 
 def _stored(document: Document) -> bytes:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,16 +26,11 @@ from germane.index.manifest import SegmentEntry
 from germane.index.merge import merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment
-from germane.lazy import LazyModule
+from germane.index.strings import repeated_packed
+from germane.lazy import load_compiler
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document
-
-if TYPE_CHECKING:
-    from germane.index import string_kernels
-else:
-    string_kernels = LazyModule("germane.index.string_kernels")
-
 
 DEFAULT_MEMORY = 128 << 20
 MIN_MEMORY = 32 << 20
@@ -59,12 +54,7 @@ class NewSegment:
     @property
     def repeats(self) -> list[tuple[int, int]]:
         """Documents of the same id, each with the next one in the input."""
-        container = self.segment.container
-        pairs = np.empty((self.segment.n_docs, 2), np.int64)
-        n = string_kernels.repeated_strings(
-            container["id_bytes"], container["id_offsets"], container["id_order"], self.sequence, pairs
-        )
-        return [(int(older), int(newer)) for older, newer in pairs[:n]]
+        return repeated_packed(self.segment.packed("id"), self.segment.container["id_order"], self.sequence)
 
 
 def build_segment(
@@ -97,6 +87,7 @@ def build_segment(
         if len(built) == 1:
             return built[0]
     else:
+        load_compiler()  # the workers' parts are merged by kernels
         workers = [_Worker(analyzer, text_fields, positions, paths, memory // n, origin) for _ in range(n)]
         built = _run_threads(everything, workers)
     return _merge_new(built, analyzer, text_fields, paths)

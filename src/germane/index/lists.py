@@ -7,9 +7,10 @@ import numpy.typing as npt
 
 from germane.arrays import Integers, Words
 from germane.errors import StorageError
+from germane.index import packing
 from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks, length_codes
 from germane.index.container import Container, ContainerWriter
-from germane.lazy import LazyModule
+from germane.lazy import LazyModule, is_few
 
 if TYPE_CHECKING:
     from germane.index import block_kernels, inversion_kernels, kernels
@@ -107,17 +108,21 @@ class PostingsWriter:
 
     def _write_piece(self, starts: Integers, docs: Words, counts: Words) -> None:
         df = np.diff(starts)
-        n_blocks = int(((df + BLOCK - 1) // BLOCK).sum())
-        words, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
-        buffer = np.empty(BLOCK, np.uint32)
-        size, _ = block_kernels.encode_lists(starts, docs, counts, self._codes, words, table, buffer)
-        if self._words + size >= 2**32:
+        begin, end = int(starts[0]), int(starts[-1])
+        if is_few(end - begin):
+            words, table = packing.encode_lists(starts - begin, docs[begin:end], counts[begin:end], self._codes)
+        else:
+            n_blocks = int(((df + BLOCK - 1) // BLOCK).sum())
+            room, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
+            buffer = np.empty(BLOCK, np.uint32)
+            size, _ = block_kernels.encode_lists(starts, docs, counts, self._codes, room, table, buffer)
+            words = room[:size]
+        if self._words + len(words) >= 2**32:
             raise StorageError("a segment's postings would exceed 16 GiB: build with less memory, merge less")
         self._tables.append(table)
-        self._container.append("words", words[:size])
-        self._words += int(size)
+        self._container.append("words", words)
+        self._words += len(words)
         self._df.append(df)
-        begin, end = int(starts[0]), int(starts[-1])
         self._cf.append(np.add.reduceat(counts[begin:end].astype(np.int64), starts[:-1] - begin))
 
     def finish(self) -> tuple[Integers, Integers]:
@@ -146,11 +151,15 @@ class ForwardWriter:
         """Append documents whose lists are `terms[starts[d]:starts[d + 1]]`, terms ascending."""
         for i, j in pieces_of(starts):
             piece = starts[i : j + 1]
-            n = int(piece[-1] - piece[0])
-            words = np.empty(2 * (n + (j - i)), np.uint32)
-            term_bits, tf_bits = np.empty(j - i, np.uint8), np.empty(j - i, np.uint8)
-            size = kernels.encode_forward(piece, terms, counts, words, term_bits, tf_bits)
-            self._container.append("fwd_words", words[:size])
+            begin, end = int(piece[0]), int(piece[-1])
+            if is_few(end - begin):
+                words, *bits = packing.encode_forward(piece - begin, terms[begin:end], counts[begin:end])
+                term_bits, tf_bits = (widths.astype(np.uint8) for widths in bits)
+            else:
+                room = np.empty(2 * (end - begin + (j - i)), np.uint32)
+                term_bits, tf_bits = np.empty(j - i, np.uint8), np.empty(j - i, np.uint8)
+                words = room[: kernels.encode_forward(piece, terms, counts, room, term_bits, tf_bits)]
+            self._container.append("fwd_words", words)
             self._term_bits.append(term_bits)
             self._tf_bits.append(tf_bits)
             self._n_unique.append(np.diff(piece).astype(np.uint32))

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.index import verify
-from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, length_codes
+from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, bits_needed, length_codes
 from germane.index.columns import Column, read_column
 from germane.index.container import Container, Identity
 from germane.index.lists import read_small, read_table
@@ -30,8 +30,8 @@ from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
 from germane.index.strings import FEW, Packed, decoded, find_packed, string_at, unpack_strings
-from germane.index.unpacking import is_early, unpack_list
-from germane.lazy import LazyModule
+from germane.index.unpacking import is_early, unpack_forward, unpack_list
+from germane.lazy import LazyModule, is_few
 
 if TYPE_CHECKING:
     from germane.index import block_kernels, kernels, string_kernels
@@ -53,7 +53,7 @@ POSTINGS_SECTIONS = names_of("postings")
 
 def place_bits(n_unique: npt.NDArray[np.integer]) -> Integers:
     """Bits of a place among so many distinct terms: `int(n - 1).bit_length()`, 0 of none."""
-    return np.frexp(np.maximum(n_unique.astype(np.float64) - 1, 0))[1].astype(np.int64)
+    return bits_needed(np.maximum(n_unique.astype(np.int64) - 1, 0))
 
 
 class ForwardArrays(NamedTuple):
@@ -331,17 +331,14 @@ class Segment:
         words, n_unique = self._forward_words(docs), self.n_unique[docs]
         starts = np.zeros(len(n_unique) + 1, np.int64)
         np.cumsum(n_unique, out=starts[1:])
-        terms, counts = np.empty(int(starts[-1]), np.uint32), np.empty(int(starts[-1]), np.uint32)
-        sound = kernels.decode_forward_many(
-            words,
-            self.forward_at[:-1][docs],
-            self.container["fwd_term_bits"][docs],
-            self.container["fwd_tf_bits"][docs],
-            starts,
-            terms,
-            counts,
-            self.n_terms,
-        )
+        bits = self.container["fwd_term_bits"][docs], self.container["fwd_tf_bits"][docs]
+        lists = words, self.forward_at[:-1][docs], *bits, starts
+        if is_few(int(starts[-1])):
+            terms, counts = unpack_forward(*lists)
+            sound = bool((terms < self.n_terms).all())
+        else:
+            terms, counts = np.empty((2, int(starts[-1])), np.uint32)
+            sound = kernels.decode_forward_many(*lists, terms, counts, self.n_terms)
         if not sound:
             raise self.container.damage("forward lists name terms that are not there")
         return starts, terms, counts
@@ -394,8 +391,9 @@ class Segment:
 
     def doc_ids(self, docs: Integers) -> list[str]:
         """The ids of many documents, in one pass."""
-        offsets = self._ids[1]
-        self.container.verify("id_bytes", offsets[docs], offsets[docs + 1])
+        if not self.container.verified("id_bytes"):
+            offsets = self._ids[1]
+            self.container.verify("id_bytes", offsets[docs], offsets[docs + 1])
         return self._decoded(self._ids, docs)
 
     def all_ids(self) -> list[str]:

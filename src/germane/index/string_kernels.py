@@ -150,20 +150,7 @@ def same_string(data, offsets, a, b):
 
 
 @njit(cache=True, nogil=True)
-def repeated_strings(data, offsets, order, sequence, pairs):
-    """Among equal strings (neighbours along `order`): each with the next one by `sequence`; returns how many pairs."""
-    n = 0
-    begin = 0
-    while begin < len(order):
-        end = begin + 1
-        while end < len(order) and same_string(data, offsets, np.int64(order[begin]), np.int64(order[end])):
-            end += 1
-        if end - begin > 1:
-            group = order[begin:end].astype(np.int64)
-            group = group[np.argsort(sequence[group])]
-            for i in range(len(group) - 1):
-                pairs[n, 0] = group[i]
-                pairs[n, 1] = group[i + 1]
-                n += 1
-        begin = end
-    return n
+def mark_repeated(data, offsets, order, repeated):
+    """repeated[i] = whether the string before it along `order` is the same."""
+    for i in range(1, len(order)):
+        repeated[i] = same_string(data, offsets, np.int64(order[i - 1]), np.int64(order[i]))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.lazy import LazyModule
+from germane.lazy import LazyModule, is_few
 
 if TYPE_CHECKING:
     from germane.index import string_kernels
@@ -56,6 +56,8 @@ def join_packed(parts: Sequence[Packed]) -> tuple[npt.NDArray[np.uint8], Integer
 
 def choose_packed(strings: Packed, chosen: Integers) -> tuple[npt.NDArray[np.uint8], Integers]:
     """The strings with these numbers, packed in this order; -1 stands for an empty one."""
+    if is_few(len(chosen)):
+        return pack_strings(_chosen(strings, chosen))
     data, offsets = strings
     out_offsets = np.zeros(len(chosen) + 1, np.int64)
     sizes = np.where(chosen >= 0, offsets[chosen + 1].astype(np.int64) - offsets[chosen], 0) if len(chosen) else chosen
@@ -67,6 +69,10 @@ def choose_packed(strings: Packed, chosen: Integers) -> tuple[npt.NDArray[np.uin
 
 def sort_packed(strings: Packed, chosen: Integers) -> Integers:
     """The numbers `chosen` in the order of their strings, byte by byte; equal strings by number."""
+    if is_few(len(chosen)):
+        ascending = np.sort(chosen)
+        known = _chosen(strings, ascending)
+        return ascending[sorted(range(len(known)), key=known.__getitem__)]
     data, offsets = strings
     keys = np.empty(len(chosen), np.uint64)
     string_kernels.prefixes(data, offsets, chosen, keys)
@@ -74,6 +80,36 @@ def sort_packed(strings: Packed, chosen: Integers) -> Integers:
     found, keys = chosen[order], keys[order]
     string_kernels.sort_ties(data, offsets, keys, found)
     return found
+
+
+def _chosen(strings: Packed, chosen: npt.NDArray[np.integer]) -> list[bytes]:
+    """The strings with these numbers; an empty one for -1."""
+    data, offsets = memoryview(strings[0]), strings[1].astype(np.int64)  # type: ignore[arg-type]
+    begins, ends = offsets[chosen], np.where(chosen >= 0, offsets[chosen + 1], 0)
+    return [bytes(data[begin:end]) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+
+def drop_equal(strings: Packed, others: Packed, numbers: Integers, chosen: Integers) -> None:
+    """Set `chosen[i]`, a number among the others, to -1 where its string equals the one with `numbers[i]`."""
+    if not is_few(len(chosen)):
+        string_kernels.drop_equal(*strings, *others, numbers, chosen)
+        return
+    for i, (one, other) in enumerate(zip(_chosen(strings, numbers), _chosen(others, chosen), strict=True)):
+        if one == other:
+            chosen[i] = -1
+
+
+def repeated_packed(strings: Packed, order: npt.NDArray[np.uint32], sequence: Integers) -> list[tuple[int, int]]:
+    """Among equal strings, each with the next one by `sequence`. Strings ascend along `order`."""
+    repeated = np.zeros(len(order), np.bool_)
+    if is_few(len(order)):
+        repeated[1:] = [one == other for one, other in pairwise(_chosen(strings, order))]
+    else:
+        string_kernels.mark_repeated(*strings, order, repeated)
+    if not repeated.any():
+        return []
+    along = order[np.lexsort((sequence[order], np.cumsum(~repeated)))].tolist()
+    return [(along[i - 1], along[i]) for i in np.flatnonzero(repeated).tolist()]
 
 
 def find_packed(strings: Packed, order: npt.NDArray[np.uint32], wanted: Sequence[str]) -> Integers:
@@ -107,7 +143,7 @@ def decoded(strings: Packed, chosen: Integers) -> list[str]:
     data, offsets = strings
     if len(chosen) == 0:
         return []
-    if len(chosen) <= FEW:
+    if len(chosen) <= FEW or is_few(len(chosen)):
         view, ends = memoryview(data), memoryview(offsets)  # type: ignore[arg-type]
         return [str(view[ends[number] : ends[number + 1]], "utf-8") for number in chosen.tolist()]
     size = int(offsets[chosen + 1].sum(dtype=np.int64) - offsets[chosen].sum(dtype=np.int64))

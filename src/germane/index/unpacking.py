@@ -1,14 +1,14 @@
-"""Posting lists unpacked by NumPy: the first lists that a process reads wait for no compiler.
+"""Lists unpacked by NumPy: the first lists that a process reads wait for no compiler.
 
-What `index.block_kernels.decode_list` and `index.verify_kernels.first_bad_list` do, in some tenths of a millisecond a
-list. Blocks of the same width are unpacked together.
+What `index.block_kernels.decode_list`, `index.verify_kernels.first_bad_list` and `index.kernels.decode_forward_many`
+do, in some tenths of a millisecond a list. Blocks of the same width are unpacked together.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.index.blocks import BLOCK, LANES, NO_LENGTH, TF_CAP, PostingBlocks
+from germane.index.blocks import BLOCK, LANES, PostingBlocks, bounds_of
 from germane.lazy import compiler_is_loaded
 
 Values = npt.NDArray[np.uint32]
@@ -80,13 +80,34 @@ def _unpack_full(words: Values, at: Integers, bits: Integers, out: Values) -> No
 
 def _unpack_short(words: Values, at: int, bits: int, n: int) -> Values:
     """So many values, one after the other."""
-    if n == 0 or bits == 0:
-        return np.zeros(n, np.uint32)
-    held = np.append(words[at : at + (n * bits + 31) // 32].astype(np.uint64), np.uint64(0))
-    bit = np.arange(n) * bits
-    pairs = held[bit >> 5] | (held[(bit >> 5) + 1] << np.uint64(32))
-    values: Values = ((pairs >> (bit & 31).astype(np.uint64)) & np.uint64((1 << bits) - 1)).astype(np.uint32)
+    return unpack_lists(words, np.array([at]), np.array([bits]), np.array([0, n]))
+
+
+def unpack_lists(words: Values, at: Integers, bits: Integers, starts: Integers) -> Values:
+    """Lists packed one value after the other (`index.packing.pack_lists`); list i goes to [starts[i], starts[i + 1]).
+
+    One word behind a list may be looked at.
+    """
+    which = np.repeat(np.arange(len(at)), np.diff(starts))
+    width = bits[which].astype(np.int64)
+    bit = (np.arange(int(starts[-1])) - starts[which]) * width
+    word = at[which] + (bit >> 5)
+    pairs = words[word].astype(np.uint64) | words[word + 1].astype(np.uint64) << np.uint64(32)
+    masks = (np.uint64(1) << width.astype(np.uint64)) - np.uint64(1)
+    values: Values = (pairs >> (bit & 31).astype(np.uint64) & masks).astype(np.uint32)
     return values
+
+
+def unpack_forward(
+    words: Values, at: Integers, term_bits: Integers, tf_bits: Integers, starts: Integers
+) -> tuple[Values, Values]:
+    """Terms and counts of the forward lists of documents, as `index.kernels.decode_forward_many` reads them."""
+    n = np.diff(starts)
+    gaps = unpack_lists(words, at, term_bits, starts).astype(np.int64)
+    extras = unpack_lists(words, at + ((n * term_bits + 31) >> 5), tf_bits, starts)
+    sums = np.concatenate([[0], np.cumsum(gaps + 1)])
+    terms = sums[1:] - 1 - np.repeat(sums[starts[:-1]], n)
+    return np.minimum(terms, 0xFFFFFFFF).astype(np.uint32), extras + np.uint32(1)
 
 
 def list_is_sound(
@@ -98,15 +119,10 @@ def list_is_sound(
     """
     docs, counts = unpack_list(blocks, first_block, df)
     table = blocks.table[first_block : first_block + -(-df // BLOCK)]
-    starts = np.arange(0, df, BLOCK)
     if df and (docs[1:] <= docs[:-1]).any():
         return False
-    if (docs[np.append(starts[1:], df) - 1] != table["last"]).any() or (counts - np.uint32(1) >= doc_len[docs]).any():
+    if (docs[-1:] != table["last"][-1:]).any() or (counts - np.uint32(1) >= doc_len[docs]).any():
         return False
-    largest = np.minimum(np.maximum.reduceat(counts, starts), TF_CAP)
-    own = codes[docs]
-    good = (largest == table["max_tf"]).all()
-    for name, held in (("length_1", counts == 1), ("length_2", (counts > 1) & (counts < 4)), ("length_4", counts > 3)):
-        shortest = np.minimum.reduceat(np.where(held, own, np.uint8(NO_LENGTH)), starts)
-        good &= (shortest == table[name]).all()
-    return bool(good) and int(counts.sum(dtype=np.int64)) == cf
+    bounds = bounds_of(docs, counts, codes, np.arange(0, df, BLOCK))
+    good = all((table[name] == own).all() for name, own in bounds.items())
+    return good and int(counts.sum(dtype=np.int64)) == cf

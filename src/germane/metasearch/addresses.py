@@ -7,6 +7,7 @@ that very address.
 """
 
 import ipaddress
+import os
 import socket
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -97,7 +98,8 @@ class Guard:
         try:
             found = await self.resolver(name, port)
         except (OSError, UnicodeError) as error:
-            raise SourceError("unreachable", f"the host {name} is not known: {error}", again=True) from None
+            told = f"the host {name} is not known: {error}{about_proxies()}"
+            raise SourceError("unreachable", told, again=True) from None
         open_to = found if (name, port) in self.allowed else [address for address in found if is_public(address)]
         if not open_to:
             raise SourceError(
@@ -106,3 +108,10 @@ class Guard:
                 "your own may have one if its settings name that address, or say private = true",
             )
         return open_to
+
+
+def about_proxies() -> str:
+    """What to say where a connection fails and the environment names a proxy, which is not asked: it would look names
+    up by itself, and the address that was looked at would not be the one that is asked."""
+    name = next((name for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") if os.environ.get(name)), "")
+    return f" ({name} is set, but connections are direct)" if name else ""

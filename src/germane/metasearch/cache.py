@@ -25,10 +25,13 @@ _APPLICATION = 0x6765726D
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The bytes of an answer, and the type that the source gave them."""
+    """The bytes of an answer, and the type that the source gave them; its status and validators are not kept."""
 
     data: bytes
     content_type: str
+    status: int = 200
+    etag: str = ""
+    last_modified: str = ""
 
 
 def request_key(method: str, url: str, parameters: tuple[tuple[str, str], ...], body: bytes) -> bytes:

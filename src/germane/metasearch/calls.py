@@ -36,6 +36,8 @@ class Call:
     body: bytes = b""
     secret_parameters: Mapping[str, Secret] = field(default_factory=dict)
     secret_headers: Mapping[str, Secret] = field(default_factory=dict)
+    also: frozenset[int] = frozenset()
+    """Statuses that are an answer as 200 is: 304 to a conditional request, 202 and 204 to what was sent."""
 
     @property
     def method(self) -> str:

@@ -1,13 +1,17 @@
 """Many lists become one: records of the same work are joined, every source's word about it is kept, lists are fused."""
 
+import gc
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from germane.data.bibliographic import own_id
-from germane.data.duplicates import Work, find_duplicates
+from germane.data.duplicates import find_duplicates
+from germane.data.title_pairs import TitlePairs
+from germane.data.works import Work
 from germane.errors import InputError, ParameterError
-from germane.metasearch.answers import Failure, SourceAnswer, SourceRecord
+from germane.metasearch.answers import Failure, SourceAnswer
 from germane.rank.fusion import FUSIONS, Ranking, fusion_named
 from germane.text import Analyzer
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
@@ -153,37 +157,54 @@ class Merger:
             known = reference.analyzer if reference is not None else Analyzer()
             self._counts = union.Counts(analyzer or known)
         self._answers: dict[str, SourceAnswer] = {}
+        self._documents: dict[str, list[Document]] = {}
         self._works: dict[str, list[Work]] = {}
+        self._pairs = TitlePairs()
         self._first: dict[str, int] = {}
 
     def add(self, answer: SourceAnswer) -> None:
         """Take the answer of one source."""
+        with _uncollected():
+            self._add(answer)
+
+    def merged(self) -> FoundList:
+        """The list of all answers so far."""
+        with _uncollected():
+            return self._merged()
+
+    def _add(self, answer: SourceAnswer) -> None:
         if answer.source not in self._sources:
             raise ParameterError(f"no source is called '{answer.source}'")
         if answer.source in self._answers:
             raise ParameterError(f"'{answer.source}' has answered already")
         self._answers[answer.source] = answer
-        works = [Work.of(_document(record)) for record in answer.records]
-        for work in works:
-            # Now, while others are waited for.
-            _ = work.opening_words, work.ordered_words, work.signature, work.author_keys
-        self._works[answer.source] = works
+        documents = [Document(record.id, record.fields) for record in answer.records]
+        works = [Work.of(document) for document in documents]
+        self._documents[answer.source], self._works[answer.source] = documents, works
+        if len(self._answers) < len(self._sources):
+            for work in works:
+                _ = work.opening_words, work.author  # now, while others are waited for
+        self._pairs.add(self._sources.index(answer.source), works)
         if self._counts is not None:
             self._first[answer.source] = sum(map(len, self._works.values())) - len(works)
             self._counts.add([text_of(record.fields, RESULT_FIELDS) for record in answer.records])
 
-    def merged(self) -> FoundList:
-        """The list of all answers so far."""
+    def _merged(self) -> FoundList:
         answers = [self._answers[name] for name in self._sources if name in self._answers]
         rows = [
             (answer, rank, record)
             for answer in answers
             for rank, record in enumerate(answer.records, start=answer.offset + 1)
         ]
-        documents = [_document(record) for _, _, record in rows]
+        documents = [document for answer in answers for document in self._documents[answer.source]]
         works = [work for answer in answers for work in self._works[answer.source]]
+        starts: dict[int, int] = {}
+        start = 0
+        for answer in answers:
+            starts[self._sources.index(answer.source)] = start
+            start += len(answer.records)
         kept = list(range(len(rows)))
-        for duplicate in find_duplicates(documents, works=works):
+        for duplicate in find_duplicates(documents, works=works, agreeing=self._pairs.pairs(starts)):
             kept[duplicate.place] = duplicate.kept
         members: dict[int, list[int]] = {}
         for place, head in enumerate(kept):
@@ -234,16 +255,24 @@ class Merger:
         return sorted(scored, key=lambda row: (-row[1], first[row[0]]))
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Thousands of small objects are made, none of them garbage: looking for it would take longer than all the rest."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def merge(query: str, answers: Sequence[SourceAnswer], **options: Any) -> FoundList:
     """The list of these answers, in the order of the sources; options are those of `Merger`."""
     merger = Merger(query, [answer.source for answer in answers], **options)
     for answer in answers:
         merger.add(answer)
     return merger.merged()
-
-
-def _document(record: SourceRecord) -> Document:
-    return Document(record.id, record.fields)
 
 
 def _joined(documents: Sequence[Document]) -> dict[str, FieldValue]:

@@ -31,10 +31,14 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.B
 
 @dataclass(frozen=True)
 class Payload:
-    """What came, and the type that the source gave it."""
+    """What came, and the type that the source gave it; by `etag` and `last_modified` it can be asked whether it has
+    changed since."""
 
     data: bytes
     content_type: str = ""
+    status: int = 200
+    etag: str = ""
+    last_modified: str = ""
 
     @cached_property
     def _read(self) -> tuple[str, str]:

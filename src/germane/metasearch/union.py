@@ -58,14 +58,14 @@ class Counts:
         union's, of the given places alone, or that of the reference where it holds the word.
         """
         lengths = np.concatenate(self._lengths)[places] if places else np.zeros(0, np.int64)
-        wanted = Counter(self._bulk.analyzer.terms(query))
-        number = {term: i for i, term in enumerate(self._bulk.terms)}
-        known = [term for term in wanted if term in number]
-        if not places or not known:
+        words = self._bulk.analyzer.terms(query)
+        wanted = Counter(words)
+        if not places or not wanted:
             return np.zeros(len(places))
-        counts = self._counts([number[term] for term in known])[:, places]
+        number = dict(zip(words, self._bulk.analyze([query])[0].tolist(), strict=True))
+        counts = self._counts([number[term] for term in wanted])[:, places]
         kept = counts.sum(axis=1) > 0
-        counts, terms = counts[kept], [term for term, any_left in zip(known, kept, strict=True) if any_left]
+        counts, terms = counts[kept], [term for term, any_left in zip(wanted, kept, strict=True) if any_left]
         p_C = counts.sum(axis=1) / max(lengths.sum(), 1)
         if reference is not None:
             told = reference.probabilities(terms)

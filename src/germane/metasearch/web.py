@@ -21,7 +21,7 @@ import httpcore
 import httpx
 
 from germane.errors import ParameterError
-from germane.metasearch.addresses import Guard, Resolver, origin_of, resolve
+from germane.metasearch.addresses import Guard, Resolver, about_proxies, origin_of, resolve
 from germane.metasearch.answers import BrokenOffError, SourceError
 from germane.metasearch.cache import Body, Cache, request_key
 from germane.metasearch.calls import Call, Policy
@@ -121,7 +121,7 @@ class Conversation:
                 # The source's own time would end everything: what is whole already waits for half of the rest.
                 async with asyncio.timeout(None if broken is None else self.left / 2):
                     body = await self._fetched(call)
-                found = parse(Payload(body.data, body.content_type))
+                found = parse(Payload(body.data, body.content_type, body.status, body.etag, body.last_modified))
             except (SourceError, TimeoutError) as trouble:
                 broken = trouble if isinstance(trouble, BrokenOffError) else broken
                 if not await self._waited(trouble, attempt):
@@ -162,7 +162,9 @@ class Conversation:
                     raise SourceError("time-out", "no answer in time") from None
                 except (httpcore.NetworkError, httpcore.ProtocolError, httpx.TransportError, OSError) as error:
                     cause = str(error) or type(error).__name__
-                    raise SourceError("unreachable", f"the connection failed: {cause}", again=True) from None
+                    raise SourceError(
+                        "unreachable", f"the connection failed: {cause}{about_proxies()}", again=True
+                    ) from None
                 except (httpx.InvalidURL, UnicodeError) as error:
                     raise SourceError("error", f"not a usable address: {error}") from None
             if origin_of(target) != origin_of(url):
@@ -186,8 +188,9 @@ class Conversation:
         status = response.status_code
         if told_rate := _told_rate(response.headers, self._policy.rate):
             turn.bucket.heed(told_rate)
-        if status == 200:
-            return Body(data, payload.content_type)
+        if status == 200 or status in call.also:
+            validators = (response.headers.get(name, "") for name in ("etag", "last-modified"))
+            return Body(data, payload.content_type, status, *validators)
         wait = _retry_after(response.headers.get("retry-after", ""), self._web.clock.date())
         told = payload.excerpt
         sentence = f"HTTP {status}{f': {told}' if told else ''}"

@@ -97,16 +97,24 @@ def _ranges(starts: Integers, lengths: Integers) -> Integers:
     return found
 
 
+def _number(value: float) -> float:
+    """A whole number as such: the year 2001, not 2001.0."""
+    return int(value) if value.is_integer() and abs(value) < MOST_WHOLE else value
+
+
 def _classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
     distinct, counts = np.unique(known, return_counts=True)
     if len(distinct) <= size:
-        return tuple(FacetValue(value, n) for value, n in zip(distinct.tolist(), counts.tolist(), strict=True))
+        return tuple(FacetValue(_number(value), n) for value, n in zip(distinct.tolist(), counts.tolist(), strict=True))
     if (distinct == np.floor(distinct)).all() and distinct[-1] - distinct[0] < MOST_WHOLE:  # years, say
         low, width = distinct[0], -(-(distinct[-1] - distinct[0] + 1.0) // size)
         lows = low + width * np.arange(-(-(distinct[-1] - low + 1.0) // width))
         held = np.bincount(((known - low) // width).astype(np.int64), minlength=len(lows))
         ends = np.minimum(lows + width - 1.0, distinct[-1])
-        return tuple(FacetValue(*own) for own in zip(lows.tolist(), held.tolist(), ends.tolist(), strict=True))
+        return tuple(
+            FacetValue(_number(low), n, _number(end))
+            for low, n, end in zip(lows.tolist(), held.tolist(), ends.tolist(), strict=True)
+        )
     edges = np.linspace(distinct[0], distinct[-1], size + 1)
     held, _ = np.histogram(known, edges)
     return tuple(

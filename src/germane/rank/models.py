@@ -22,7 +22,7 @@ from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf, robertson_i
 from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
 from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
-from germane.rank.plan import Collection, Plan, QueryTerm
+from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of
 from germane.rank.registry import DEFAULT_MU
 
 IDF_CACHE = 1 << 16
@@ -91,8 +91,23 @@ class RankingModel(ABC):
         return self
 
 
+class TermwiseModel(RankingModel):
+    """A ranking whose numbers for a term do not depend on the query's other terms, so that they can be remembered."""
+
+    @abstractmethod
+    def row(self, term: QueryTerm, collection: Collection) -> Row:
+        """The numbers of one term."""
+
+    @abstractmethod
+    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
+        """The work of a query whose terms have these numbers."""
+
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        return self.plan_of([self.row(term, collection) for term in terms], collection)
+
+
 @dataclass(frozen=True)
-class QueryLikelihood(RankingModel):
+class QueryLikelihood(TermwiseModel):
     """Query likelihood, and T-cross-entropy for any weights α: log P(α|D) = Σ_w α_w log(e_D(w) + a_D p_C(w)).
 
     Lecture ("Putting this all together"), SD (2.3), (5.9). Written as Σ_{w∈D} α_w log(1 + e_D/(a_D p_C)) + Σα · log a_D
@@ -111,25 +126,28 @@ class QueryLikelihood(RankingModel):
     def _ratio(self) -> ExcessRatio:
         return self.smoothing.excess_ratio()
 
-    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+    def row(self, term: QueryTerm, collection: Collection) -> Row:
+        """α_w and the factor of e_D(w)/(a_D p_C(w)) that is the term's own; α_w log p_C(w) is its part of the constant.
+
+        A term is as strong as one occurrence in a document of the usual size makes it.
+        """
+        _, weight, _, cf = term
+        ratio, n_tokens = self._ratio, collection.n_tokens
+        p_C = cf / n_tokens
+        scale = ratio.numerator / (ratio.denominator * p_C)
+        usual = 1.0
+        if ratio.size is not Size.NONE:
+            usual = ratio.x0 + ratio.x1 * (n_tokens / max(collection.n_docs, 1))
+        return row_of(term, weight, weight * math.log1p(scale / usual), scale, weight * math.log(p_C))
+
+    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
         ratio = self._ratio
-        n_tokens = collection.n_tokens
-        p_C = [cf / n_tokens for _, _, _, cf in terms]
-        weight = [own for _, own, _, _ in terms]
-        constant = math.fsum([w * math.log(p) for w, p in zip(weight, p_C, strict=True)])
-        mass = math.fsum(weight)
+        constant, mass = math.fsum([row[4] for row in rows]), math.fsum([row[2] for row in rows])
         if ratio.log_background is not None:
             constant += mass * ratio.log_background
-        sized = ratio.size is not Size.NONE
-        numerator, denominator = ratio.numerator, ratio.denominator
-        scale = [numerator / (denominator * p) for p in p_C]
-        usual = ratio.x0 + ratio.x1 * (n_tokens / max(collection.n_docs, 1)) if sized else 1.0
-        return Plan.ordered(
-            LOG_SIZE_RATIO if sized else LOG_COUNT_RATIO,
-            terms,
-            weight,
-            [w * math.log1p(s / usual) for w, s in zip(weight, scale, strict=True)],
-            scale,
+        return Plan.of_rows(
+            LOG_COUNT_RATIO if ratio.size is Size.NONE else LOG_SIZE_RATIO,
+            rows,
             constant=constant,
             mass=mass,
             delta=ratio.delta,
@@ -147,7 +165,7 @@ class QueryLikelihood(RankingModel):
 
 
 @dataclass(frozen=True)
-class BM25(RankingModel):
+class BM25(TermwiseModel):
     """Σ_w α_w · idf(w) · c (k1 + 1) / (c + k1 (1 - b + b |D|/avgdl)), idf(w) = log(1 + (N - df + ½)/(df + ½)).
 
     Robertson & Zaragoza (2009), with the always positive idf of Lucene.
@@ -160,13 +178,14 @@ class BM25(RankingModel):
         positive("k1", self.k1)
         fraction("b", self.b)
 
-    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
-        n_docs, n_tokens, _ = collection
-        average = max(n_tokens, 1) / max(n_docs, 1)
-        factor = self.k1 + 1.0
-        weight = [own * _robertson_idf(n_docs, df) * factor for _, own, df, _ in terms]
-        x0, x1 = self.k1 * (1.0 - self.b), self.k1 * self.b / average
-        return Plan.ordered(SATURATION, terms, weight, strength=weight, x0=x0, x1=x1)
+    def row(self, term: QueryTerm, collection: Collection) -> Row:
+        """α_w · idf(w) · (k1 + 1), and this is how strong it is."""
+        weight = term[1] * _robertson_idf(collection.n_docs, term[2]) * (self.k1 + 1.0)
+        return row_of(term, weight, weight)
+
+    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
+        average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
+        return Plan.of_rows(SATURATION, rows, x0=self.k1 * (1.0 - self.b), x1=self.k1 * self.b / average)
 
 
 @lru_cache(maxsize=IDF_CACHE)

@@ -79,7 +79,7 @@ def top_k(
 
 
 def impacts(
-    plan: Plan, weight: float, scale: float, counts: npt.NDArray[np.uint32], size: npt.NDArray[np.uint32]
+    plan: Plan, weight: float, scale: float, counts: npt.NDArray[np.number], size: npt.NDArray[np.number]
 ) -> Floats:
     """The impact of each posting of a term, as in the table of `rank.impact_kernels`."""
     if plan.kind == SATURATION:
@@ -98,6 +98,14 @@ def impacts(
         own = weight * c
     found: Floats = own[place]
     return found
+
+
+def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
+    """What `rank.scoring.impacts_of` gives."""
+    own, held = np.zeros(len(counts)), np.flatnonzero(counts)
+    for i in held.tolist():
+        own[i : i + 1] = impacts(plan, plan.weight[i], plan.scale[i], counts[i : i + 1], np.array([size]))
+    return own
 
 
 def _each(function: Callable[[float], float], values: Floats) -> Floats:

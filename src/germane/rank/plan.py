@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,16 @@ query_term: Callable[[tuple[str, float, int, int]], QueryTerm] = partial(tuple._
 """`QueryTerm` of a tuple, in a third of the time: a query may have hundreds."""
 
 
+Row: TypeAlias = tuple[float, QueryTerm, float, float, float]
+"""What a ranking says of a term: its place in the canonical order, the term, its impact's weight and scale, and what it
+adds to the constant."""
+
+
+def row_of(term: QueryTerm, weight: float, strength: float, scale: float = 0.0, constant: float = 0.0) -> Row:
+    """The row of a term; those terms come first that are strong for the number of their postings: -strength/√df."""
+    return -strength / math.sqrt(term[2]), term, weight, scale, constant
+
+
 class Collection(NamedTuple):
     """The collection as a ranking sees it: live documents and their tokens.
 
@@ -77,21 +87,19 @@ class Plan(NamedTuple):
         scale: Iterable[float] | None = None,
         **rest: float,
     ) -> "Plan":
-        """The plan with its terms in the canonical order: those first that are strong for the number of their postings.
-
-        A term's place is that of strength/√df, then of the term itself. The order depends on nothing but global
-        statistics, so that a score is the same to the last bit everywhere. No `scale`: the impacts have none. `rest`:
-        the numbers that belong to no term.
-        """
+        """The plan of terms with their weights, strengths and scales; no `scale`: the impacts have none."""
         scales = repeat(0.0, len(terms)) if scale is None else scale
-        rows = [
-            (-own / math.sqrt(term[2]), term, each, by)
-            for own, term, each, by in zip(strength, terms, weight, scales, strict=True)
-        ]
-        rows.sort()  # a query holds each term once
-        in_order = tuple([term for _, term, _, _ in rows])
-        weights, by = np.array([each for _, _, each, _ in rows]), np.array([by for _, _, _, by in rows])
-        return cls(kind, in_order, weights, by, **rest)  # type: ignore[arg-type]
+        return cls.of_rows(kind, list(map(row_of, terms, weight, strength, scales)), **rest)
+
+    @classmethod
+    def of_rows(cls, kind: int, rows: Sequence[Row], **rest: float) -> "Plan":
+        """The plan with its terms in the canonical order: by their places, then by the terms themselves.
+
+        The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
+        `rest`: the numbers that belong to no term.
+        """
+        _, in_order, weight, scale, _ = zip(*sorted(rows), strict=True)  # a query holds each term once
+        return cls(kind, in_order, np.array(weight), np.array(scale), **rest)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

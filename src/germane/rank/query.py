@@ -140,7 +140,7 @@ def _counted(terms: Iterable[str]) -> dict[str, float]:
 
 def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED) -> ParsedQuery:
     """Read a query."""
-    if _SPECIAL.search(text) is None:
+    if (text.islower() and text.replace(" ", "").isalnum()) or _SPECIAL.search(text) is None:
         words, terms_of = text.split(), _remembering(analyzer)
         run = list(chain.from_iterable(map(terms_of, words)))
         return ParsedQuery(_counted(run), words=tuple(words), runs=_one_run(run))

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.segment import Segment
-from germane.lazy import LazyModule
+from germane.index.sequences import documents_with_all
+from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
@@ -94,7 +95,6 @@ class Memory(threading.local):
             best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
-        self.marks = np.zeros(0, np.uint8)
         self.decoded_terms = np.zeros(0, DECODED_TERM)
         self.sums = Sums(
             acc=np.zeros(CHUNK, np.uint16),
@@ -135,12 +135,6 @@ class Memory(threading.local):
             )
         self.query = query
         return query, self.work
-
-    def zeros(self, n: int) -> npt.NDArray[np.uint8]:
-        """A zero for each of n documents; whoever uses them leaves zeros."""
-        if len(self.marks) < n:
-            self.marks = np.zeros(n, np.uint8)
-        return self.marks
 
 
 _memory = Memory()
@@ -327,21 +321,21 @@ def top_k_with_all(
     if not wordless and -1 not in places:
         decoded = decoded_lists(segment, terms.plan, terms.numbers)
         if decoded is not None:
-            mass, values = _with_positive_mass(segment, terms.plan, values)
-            best = _top_k_decoded(segment, terms, values, mask, min(k, segment.n_docs), -np.inf, mass, decoded, places)
+            mass, own = _with_positive_mass(segment, terms.plan, values)
+            best = _top_k_decoded(segment, terms, own, mask, min(k, segment.n_docs), -np.inf, mass, decoded, places)
             if best is not None:
                 return best
-    (words, table), lists, marks = segment.blocks, tuple(_lists(segment)), _memory.zeros(segment.n_docs)
-    room, docs, counts = np.empty(int(segment.df[rarest_first[0]]), np.int64), *np.empty((2, BLOCK), np.uint32)
-    n = conjunction_kernels.documents_with_all(
-        words, table, lists, np.array(rarest_first), mask, docs, counts, marks, room
-    )
-    found, scores = room[:n], np.empty(n)
+    found = documents_with_all(segment, required)
+    if len(mask):
+        found = found[mask[found] != 0]
+    n, (docs, counts) = len(found), np.empty((2, BLOCK), np.uint32)
+    scores = np.empty(n)
     query, _ = _memory.reserve(len(terms.numbers), 0, 0, 0)
     asked = tuple(_asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0))
     documents = tuple(_documents(segment, terms.plan, values, NO_MASK))
+    lists = tuple(_lists(segment)), *segment.blocks
     conjunction_kernels.scores_among(
-        asked, lists, words, table, documents, query.terms, query.model, found, docs, counts, wordless, scores
+        asked, *lists, documents, query.terms, query.model, found, docs, counts, wordless, scores
     )
     if n > k:  # ties with the last one stay in
         found, scores = found[among := scores >= np.partition(scores, n - k)[n - k]], scores[among]
@@ -378,6 +372,8 @@ def add_impacts(plan: Plan, i: int, docs: Integers, counts: Floats, size: npt.ND
 
 def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
     """The impacts of the plan's terms in a document of this size that holds each so often."""
+    if is_few(len(counts)):
+        return plainly.impacts_of(plan, size, counts)
     impacts, terms = np.empty(len(counts)), TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
     query = _memory.query
     document_kernels.impacts_of(tuple(_asked(terms)), size, query.terms, query.model, counts, impacts)

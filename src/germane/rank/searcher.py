@@ -17,8 +17,8 @@ from germane.lazy import LazyModule
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
-from germane.rank.models import Documents, RankingModel, word_weights
-from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
+from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
+from germane.rank.plan import Collection, Plan, QueryTerm, Row, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.statistics import CollectionStatistics
@@ -38,6 +38,7 @@ class Hits(NamedTuple):
 
 
 NO_HITS = Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
+NONE_FOUND: tuple[Floats, Integers] = NO_HITS.scores, NO_HITS.docs
 
 
 class DocumentParts(NamedTuple):
@@ -59,6 +60,7 @@ Weights = Mapping[str, float]
 PartsMemory = dict[tuple[Identity, RankingModel, str], DocumentParts]
 REMEMBERED = 256
 REMEMBERED_MODELS = 16
+REMEMBERED_ROWS = 1 << 16
 REMEMBERED_EVERYWHERE = 16
 FIRST_LOOK, FURTHER_LOOK = 64, 8
 """How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
@@ -81,6 +83,7 @@ class Searcher:
             for live in snapshot.segments
         ]
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
+        self._remembered_rows: dict[TermwiseModel, dict[str, Row]] = {}
         self._values: dict[RankingModel, list[DocumentValues]] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
@@ -99,12 +102,12 @@ class Searcher:
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
         """The query's terms that the collection holds, with their statistics."""
-        stats = self.snapshot.term_stats(checked(weights))
-        return [
-            query_term((term, weight, df, cf))
-            for (term, weight), (df, cf, _) in zip(weights.items(), stats, strict=True)
-            if df > 0 and weight > 0.0
-        ]
+        known = []
+        for found, (term, weight) in zip(self.snapshot.term_stats(checked(weights)), weights.items(), strict=True):
+            df, cf, _ = found
+            if df > 0 and weight > 0.0:
+                known.append(query_term((term, weight, df, cf)))
+        return known
 
     def plan(
         self, weights: Mapping[str, float], model: RankingModel, statistics: CollectionStatistics | None = None
@@ -115,12 +118,35 @@ class Searcher:
         """
         if statistics is not None:
             return statistics.plan(weights, model)
+        if isinstance(model, TermwiseModel):
+            rows = self._rows(weights, model)
+            return model.plan_of(rows, self.collection) if rows else None
         terms = self.known_terms(weights)
         if not terms:
             return None
         if model.needs_entropy:
             return model.plan(terms, self.collection._replace(entropy=self.snapshot.entropy()))
         return model.plan(terms, self.collection)
+
+    def _rows(self, weights: Mapping[str, float], model: TermwiseModel) -> list[Row]:
+        """What the model says of the known terms; of those that weigh 1, as most that are typed, remembered."""
+        remembered = self._remembered_rows.get(model)
+        if remembered is None:
+            remembered = {}
+            _remember(self._remembered_rows, model, remembered, REMEMBERED_MODELS)
+        rows, others = [], {}
+        for term, weight in weights.items():
+            row = remembered.get(term) if weight == 1.0 else None
+            if row is not None:
+                rows.append(row)
+            else:
+                others[term] = weight
+        for known in self.known_terms(others) if others else ():
+            row = model.row(known, self.collection)
+            rows.append(row)
+            if known.weight == 1.0:
+                _remember(remembered, known.term, row, REMEMBERED_ROWS)
+        return rows
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
         """The n terms with the largest weight · log(|C|/cf), known terms only."""
@@ -206,7 +232,7 @@ class Searcher:
 
     def _at_most(self, k: int) -> int:
         """k, or the number of documents if that is less: a kernel makes room for all k."""
-        if not isinstance(k, int | np.integer) or isinstance(k, bool):
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
             raise ParameterError(f"k must be a whole number, not {k!r}")
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
@@ -247,13 +273,10 @@ class Searcher:
         wordless: bool,
     ) -> tuple[Floats, Integers]:
         """The best k documents of a segment that hold one of the terms or, if `wordless`, none."""
-        segment = self.snapshot.segments[i].segment
-        found = NOTHING, np.empty(0, np.int64)
         if len(terms.numbers) == 0 and not wordless:
-            return found
-        mask = self.mask(i, filters)
-        if len(terms.numbers):
-            found = top_k(segment, terms, values, mask, k, threshold, prune=prune)
+            return NONE_FOUND
+        segment, mask = self.snapshot.segments[i].segment, self.mask(i, filters)
+        found = top_k(segment, terms, values, mask, k, threshold, prune=prune) if len(terms.numbers) else NONE_FOUND
         if wordless:
             others = self._passing_docs(i, mask)
             others = others[~np.isin(others, documents_with_any(segment, terms.numbers.tolist()))]
@@ -280,7 +303,7 @@ class Searcher:
         segment = self.snapshot.segments[i].segment
         numbers = [own[i] for _, _, own in self.snapshot.term_stats(required)]
         if -1 in numbers:
-            return NOTHING, np.empty(0, np.int64)
+            return NONE_FOUND
         mask, n = self.mask(i, filters), FIRST_LOOK + FURTHER_LOOK * k if phrases else k
         while True:
             scores, docs = top_k_with_all(segment, terms, values, mask, n, numbers, wordless=wordless)
@@ -372,11 +395,9 @@ class Searcher:
 
     def _term_arrays(self, plan: Plan) -> list[TermArrays]:
         """For each segment the plan's terms that it holds."""
-        places = [numbers for _, _, numbers in self.snapshot.term_stats([term for term, _, _, _ in plan.terms])]
-        return [
-            terms_in(live.segment, plan, [numbers[i] for numbers in places])
-            for i, live in enumerate(self.snapshot.segments)
-        ]
+        found = self.snapshot.term_stats([term[0] for term in plan.terms])
+        segments = self.snapshot.segments
+        return [terms_in(live.segment, plan, [own[2][i] for own in found]) for i, live in enumerate(segments)]
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None

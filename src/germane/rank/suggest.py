@@ -8,10 +8,13 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
-from germane.lazy import LazyModule
-from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
+from germane.index.strings import unpack_strings
+from germane.lazy import LazyModule, is_few
+from germane.lm.noisy_channel import Candidate, Lexicon, edits_allowed, log_channel, most_probable
 from germane.text import Analyzer, tokenize
 
 if TYPE_CHECKING:
@@ -40,17 +43,7 @@ def _correct(snapshot: Snapshot, analyzer: Analyzer, token: str) -> str:
     as_typed = math.log(known.cf / snapshot.n_tokens) if known.cf else -math.inf
     candidates = [Candidate(token, as_typed, log_channel(0))]
     for live in snapshot.segments:
-        container = live.segment.container
-        distance = np.empty(live.segment.n_terms, np.uint8)
-        suggest_kernels.edit_distances(
-            container["term_bytes"],
-            container["term_offsets"],
-            container["surface_bytes"],
-            container["surface_offsets"],
-            np.frombuffer(token.encode(), np.uint8),
-            most,
-            distance,
-        )
+        distance = edit_distances(live.segment, token, most)
         for number in np.flatnonzero(distance <= most).tolist():
             stats = snapshot.term_stats([live.segment.term(number)])[0]
             if stats.cf > 0 and stats.df >= max(RARE, 10 * known.df):
@@ -59,3 +52,16 @@ def _correct(snapshot: Snapshot, analyzer: Analyzer, token: str) -> str:
                     Candidate(live.segment.surface(number), log_prior, log_channel(int(distance[number])))
                 )
     return most_probable(candidates).word
+
+
+def edit_distances(segment: Segment, token: str, most: int) -> npt.NDArray[np.uint8]:
+    """Edits between the token and each term's written form, counted in bytes, at most `most` + 1."""
+    typed, terms, surfaces = token.encode(), segment.packed("term"), segment.packed("surface")
+    if is_few(len(terms[0])):
+        pairs = zip(unpack_strings(*surfaces), unpack_strings(*terms), strict=True)
+        bytewise = [(form or term).decode("latin-1") for form, term in pairs]  # a character for each byte
+        near = dict(Lexicon(bytewise).within(typed.decode("latin-1"), most))
+        return np.array([near.get(form, most + 1) for form in bytewise], np.uint8)
+    found = np.empty(segment.n_terms, np.uint8)
+    suggest_kernels.edit_distances(*terms, *surfaces, np.frombuffer(typed, np.uint8), most, found)
+    return found

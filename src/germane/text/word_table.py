@@ -65,10 +65,8 @@ class WordTable:
 
     def enter(self, words: Iterable[str]) -> Words:
         """The numbers of words, new ones entered."""
-        encoded = [word.encode() for word in words]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-        return self.enter_bytes(np.frombuffer(b"".join(encoded), np.uint8), offsets[:-1], offsets[1:])
+        data, offsets = pack_words(words)
+        return self.enter_bytes(data, offsets[:-1], offsets[1:])
 
     def enter_bytes(self, data: NDArray[np.uint8], begins: Integers, ends: Integers) -> Words:
         """The numbers of the words `data[begins[i]:ends[i]]`, new ones entered."""
@@ -95,6 +93,14 @@ class WordTable:
         self.starts = doubled(self.starts)
         self.slots = slots
         self.hashes = hashes
+
+
+def pack_words(words: Iterable[str]) -> tuple[NDArray[np.uint8], Integers]:
+    """The bytes of the words, one after the other, and where each begins, with the last one's end."""
+    encoded = [word.encode() for word in words]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets
 
 
 def doubled(array: NDArray[_Scalar]) -> NDArray[_Scalar]:

@@ -19,12 +19,16 @@ from germane.data.atomic import open_for_writing
 from germane.data.lines import read_lines
 from germane.errors import GermaneError, InputError
 from germane.workspace.database import Database
-from germane.workspace.migrations import LATEST
+from germane.workspace.migrations import LATEST, added_since, is_known
 from germane.workspace.tables import metadata
 from germane.workspace.workspace import Workspace
 
 FORMAT = "germane workspace archive"
 CHUNK = 1000
+NO_ARCHIVE = (
+    "not an archive of a workspace; references go into a --collection NAME, decisions into a --project NAME of a "
+    "--reviewer NAME"
+)
 
 
 def export_archive(workspace: Workspace, target: str | Path | TextIO) -> int:
@@ -46,7 +50,10 @@ def import_archive(workspace: Workspace, path: str | Path) -> int:
     source = str(path)
     with workspace.database.write() as connection:
         if any(connection.execute(select(func.count()).select_from(t)).scalar() for t in metadata.sorted_tables):
-            raise InputError("only an empty workspace can take an archive: make a new one", source=workspace.name)
+            raise InputError(
+                "only an empty workspace can take an archive: make a new one; references go into a --collection NAME",
+                source=workspace.name,
+            )
         try:
             count = _fill(workspace.database, connection, source)
         except GermaneError:
@@ -79,6 +86,7 @@ def _fill(database: Database, connection: Connection, source: str) -> int:
     digest = hashlib.sha256()
     waiting: list[dict[str, Any]] = []
     current: Table | None = None
+    lacking: dict[str, dict[str, Any]] = {}
     count = -1
     end: Any = None
     for number, line in read_lines(source):
@@ -87,14 +95,16 @@ def _fill(database: Database, connection: Connection, source: str) -> int:
         try:
             content = orjson.loads(line)
         except orjson.JSONDecodeError:
-            _bad("not valid JSON", source, number)
+            if count == -1:
+                _bad(NO_ARCHIVE, source, number)
+            _bad("not valid JSON: the archive is damaged or cut short", source, number)
         if count == -1:
-            _check_head(content, source, number)
+            lacking = added_since(_schema(content, source, number))
         elif isinstance(content, dict):
             end = content
             continue
         else:
-            table, row = _row(content, tables, source, number)
+            table, row = _row(content, tables, lacking, source, number)
             if table is not current or len(waiting) == CHUNK:
                 _put(connection, current, waiting)
                 current, waiting = table, []
@@ -114,21 +124,32 @@ def _put(connection: Connection, table: Table | None, rows: list[dict[str, Any]]
         connection.execute(insert(table), rows)
 
 
-def _check_head(content: Any, source: str, number: int) -> None:
+def _schema(content: Any, source: str, number: int) -> str:
+    """The schema of the archive: one that was, or is."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        _bad("not an archive of a workspace", source, number)
-    if content.get("schema") != LATEST:
-        _bad(f"an archive of schema {content.get('schema')}, where this version of Germane reads {LATEST}", source,
-             number)  # fmt: skip
+        _bad(NO_ARCHIVE, source, number)
+    schema = content.get("schema")
+    if not isinstance(schema, str) or not is_known(schema):
+        _bad(f"an archive of schema {schema}, where this version of Germane reads up to {LATEST}: update Germane to "
+             "import it", source, number)  # fmt: skip
+    return schema
 
 
-def _row(content: Any, tables: dict[str, Table], source: str, number: int) -> tuple[Table, dict[str, Any]]:
+def _row(
+    content: Any, tables: dict[str, Table], lacking: dict[str, dict[str, Any]], source: str, number: int
+) -> tuple[Table, dict[str, Any]]:
+    """A row with all columns; `lacking`: those that it does not have, being of an older schema."""
     if not (isinstance(content, list) and len(content) == 2 and isinstance(content[1], dict)):
         _bad("a row is a table's name and its columns", source, number)
     table = tables.get(content[0]) if isinstance(content[0], str) else None
-    if table is None or content[1].keys() != {column.name for column in table.c}:
+    later = lacking.get(table.name, {}) if table is not None else {}
+    if (
+        table is None
+        or content[1].keys() | later.keys() != {column.name for column in table.c}
+        or (content[1].keys() & later.keys())
+    ):
         _bad(f"'{content[0]}' is no table of this schema, or has other columns", source, number)
-    row = dict(content[1])
+    row = {**content[1], **later}
     for column in table.c:
         if isinstance(column.type, LargeBinary):
             try:

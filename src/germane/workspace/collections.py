@@ -69,20 +69,15 @@ class Collections:
 
     def documents(self, collection: Collection) -> Iterator[Document]:
         """The records, in the order they came in."""
-        last = 0
-        while True:
-            query = (
-                select(records.c.id, records.c.document, records.c.fields)
-                .where(records.c.collection_id == collection.id, records.c.id > last)
-                .order_by(records.c.id)
-                .limit(CHUNK)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            yield from (Document(row.document, row.fields) for row in rows)
-            last = rows[-1].id
+        return records_of(self._database, collection.id)
+
+    def holds(self, collection: Collection, documents: Sequence[str]) -> set[str]:
+        """Those of the ids that it has a record of."""
+        with self._database.read() as connection:
+            found: set[str] = set()
+            for start in range(0, len(documents), CHUNK):
+                found.update(self._known(connection, collection, documents[start : start + CHUNK]))
+            return found
 
     def size(self, collection: Collection) -> int:
         """How many records it has."""
@@ -95,3 +90,21 @@ class Collections:
             records.c.collection_id == collection.id, records.c.document.in_(ids)
         )
         return {row.document: row.fields for row in connection.execute(query)}
+
+
+def records_of(database: Database, number: int) -> Iterator[Document]:
+    """The records of the collection of that number, in the order they came in."""
+    last = 0
+    while True:
+        query = (
+            select(records.c.id, records.c.document, records.c.fields)
+            .where(records.c.collection_id == number, records.c.id > last)
+            .order_by(records.c.id)
+            .limit(CHUNK)
+        )
+        with database.read() as connection:
+            rows = connection.execute(query).all()
+        if not rows:
+            return
+        yield from (Document(row.document, row.fields) for row in rows)
+        last = rows[-1].id

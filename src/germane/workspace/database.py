@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, inspect, text
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, insert, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
@@ -132,8 +132,8 @@ def _engine_of(where: str | Path, *, create: bool) -> tuple[Engine, str]:
             if url.get_backend_name() not in ("sqlite", "postgresql"):
                 raise ParameterError("a workspace is a file (SQLite) or a postgresql:// URL")
             if url.get_backend_name() == "postgresql":
-                url = url.set(drivername="postgresql+psycopg")
-                return create_engine(url, pool_pre_ping=True), url.render_as_string(hide_password=True)
+                driven = url.set(drivername="postgresql+psycopg")
+                return create_engine(driven, pool_pre_ping=True), url.render_as_string(hide_password=True)
             path = Path(url.database or "")
         except (ArgumentError, NoSuchModuleError):
             raise ParameterError("this is no URL of a database; a workspace is a file or a postgresql:// URL") from None
@@ -147,7 +147,7 @@ def _engine_of(where: str | Path, *, create: bool) -> tuple[Engine, str]:
         raise InputError("there is no such workspace: make one with 'germane workspace init'", source=str(path))
     if path.name in ("", ".", ":memory:"):
         raise ParameterError("a workspace needs a file to be kept in")
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": WAIT_SECONDS})
+    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": WAIT_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine, str(path)
@@ -174,6 +174,10 @@ def _sentence(error: SQLAlchemyError, name: str) -> GermaneError:
         return InputError("not a workspace: the file is no SQLite database", source=name)
     if "malformed" in said:
         return InputError("the file is damaged; an archive of the workspace can be imported again", source=name)
+    if "unable to open" in said:
+        return StorageError(f"{name} cannot be opened: its folder must be there, and be writable too")
+    if "readonly" in said:
+        return StorageError(f"{name} cannot be written; a workspace needs a file and a folder that are writable")
     if "locked" in said:
         return StorageError(f"{name}: other processes write to it, for more than {WAIT_SECONDS} seconds")
     if isinstance(error, DatabaseError):

@@ -19,10 +19,10 @@ def standing(entries: Iterable[tuple[int, str, Value | None, int | None]]) -> di
     {'a': False}
     """
     listed = list(entries)
-    undone = {undoes for *_, undoes in listed if undoes is not None}
+    undone = {entry[3] for entry in listed}
     values: dict[str, Value] = {}
     for number, document, value, undoes in listed:
-        if number in undone or undoes is not None:
+        if undoes is not None or number in undone:
             continue
         if value is None:
             values.pop(document, None)
@@ -32,13 +32,16 @@ def standing(entries: Iterable[tuple[int, str, Value | None, int | None]]) -> di
 
 
 def last_standing(connection: Connection, table: Table, whose: ColumnElement[bool]) -> Any:
-    """The latest row that was not taken back and takes nothing back; None where there is none."""
-    later = table.alias()
-    query = (
-        select(table)
-        .where(whose, table.c.undoes.is_(None))
-        .where(~select(later.c.id).where(later.c.undoes == table.c.id).exists())
-        .order_by(table.c.id.desc())
-        .limit(1)
-    )
-    return connection.execute(query).first()
+    """The latest row that was not taken back and takes nothing back; None where there is none.
+
+    A row that takes one back took the latest that stood then: whatever lies between the two does not stand, and the
+    search goes on before both. That holds because taking back and adding wait for one another, within the connection's
+    transaction: in SQLite whoever writes has the file, in PostgreSQL the table is locked against other writers.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"LOCK TABLE {table.name} IN SHARE ROW EXCLUSIVE MODE")
+    latest = select(table).where(whose).order_by(table.c.id.desc()).limit(1)
+    row = connection.execute(latest).first()
+    while row is not None and row.undoes is not None:
+        row = connection.execute(latest.where(table.c.id < row.undoes)).first()
+    return row

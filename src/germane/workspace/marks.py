@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from germane.errors import ParameterError
 from germane.types import Mark, Marks
@@ -22,28 +22,27 @@ class MarkHistory:
         """Mark a document. It is on disk when this returns."""
         if not isinstance(mark, Mark):
             raise ParameterError(f"a mark is Mark.RELEVANT, Mark.NOT_RELEVANT or Mark.UNMARKED, not {mark!r}")
-        return self._add(on, document, mark, by, None)
+        with refusing("there is no such list to mark"), self._database.write() as connection:
+            return self._put(connection, on, document, mark, by, None)
 
     def undo(self, on: Search | Collection, *, by: str = "") -> MarkEntry | None:
         """Take the latest mark back, and return it; None where no mark is left. Called again, the one before it."""
-        while True:
-            with self._database.read() as connection:
-                last = last_standing(connection, marks, _list(on))
+        with self._database.write() as connection:
+            last = last_standing(connection, marks, _list(on))
             if last is None:
                 return None
-            try:
-                self._add(on, last.document, Mark.UNMARKED, by, last.id)
-            except ParameterError:  # another process took the same one back first
-                continue
-            return _entry(last)
+            self._put(connection, on, last.document, Mark.UNMARKED, by, last.id)
+        return _entry(last)
 
     def current(self, on: Search | Collection) -> Marks:
         """What holds now."""
-        query = select(marks.c.id, marks.c.document, marks.c.mark, marks.c.undoes).where(_list(on)).order_by(marks.c.id)
+        columns = (marks.c.id, marks.c.document, marks.c.mark, marks.c.undoes)
+        relevant, unmarked = int(Mark.RELEVANT), int(Mark.UNMARKED)
         with self._database.read() as connection:
+            rows = connection.execute(select(*columns).where(_list(on)).order_by(marks.c.id))
             found = standing(
-                (row.id, row.document, None if row.mark == Mark.UNMARKED else row.mark == Mark.RELEVANT, row.undoes)
-                for row in connection.execute(query)
+                (number, document, None if mark == unmarked else mark == relevant, undoes)
+                for number, document, mark, undoes in rows
             )
         return Marks.of(found)
 
@@ -52,13 +51,13 @@ class MarkHistory:
         with self._database.read() as connection:
             return [_entry(row) for row in connection.execute(select(marks).where(_list(on)).order_by(marks.c.id))]
 
-    def _add(self, on: Search | Collection, document: str, mark: Mark, by: str, undoes: int | None) -> MarkEntry:
+    def _put(
+        self, connection: Connection, on: Search | Collection, document: str, mark: Mark, by: str, undoes: int | None
+    ) -> MarkEntry:
         at = self._database.clock()
         lists = {"search_id": None, "collection_id": None} | {_column(on): on.id}
         row = {"document": document, "mark": int(mark), "by": by, "at": at, "undoes": undoes}
-        with refusing("there is no such list to mark"), self._database.write() as connection:
-            number = self._database.add(connection, marks, **lists, **row)
-        return MarkEntry(number, document, mark, by, at, undoes)
+        return MarkEntry(self._database.add(connection, marks, **lists, **row), document, mark, by, at, undoes)
 
 
 def _column(on: Search | Collection) -> str:

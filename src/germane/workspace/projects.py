@@ -7,7 +7,10 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from germane.errors import ParameterError
+from germane.refine.screening.remarks import Remark
+from germane.types import Document
 from germane.workspace.agreement import Agreement, agreement
+from germane.workspace.collections import records_of
 from germane.workspace.database import Database, refusing
 from germane.workspace.history import last_standing, standing
 from germane.workspace.tables import decisions, projects, resolutions, reviewers
@@ -42,6 +45,12 @@ class Projects:
         """Every project, the oldest first."""
         with self._database.read() as connection:
             return [Project(**row) for row in connection.execute(select(projects).order_by("id")).mappings()]
+
+    def documents(self, project: Project) -> dict[str, Document]:
+        """The records of the project by id, where they are kept here."""
+        if project.collection_id is None:
+            return {}
+        return {document.id: document for document in records_of(self._database, project.collection_id)}
 
     def reveal(self, project: Project) -> Project:
         """End the blindness: from now on everybody may see what everybody decided. When that was is kept."""
@@ -83,81 +92,68 @@ class Projects:
         self, project: Project, reviewer: str, given: Mapping[str, bool | None], *, reason: str = ""
     ) -> list[Decision]:
         """Several decisions, all or none."""
+        remark = Remark(reason)
+        return self.record(project, reviewer, {document: (included, remark) for document, included in given.items()})
+
+    def record(self, project: Project, reviewer: str, said: Mapping[str, tuple[bool | None, Remark]]) -> list[Decision]:
+        """All that a reviewer says of documents: yes, no or neither, and a reason, a note, or that it waits (maybe).
+
+        It stands instead of what was said of them before. All are kept or none.
+        """
         at = self._database.clock()
-        made = []
-        for document, included in given.items():
+        for document, (included, _) in said.items():
             if included is not None and not isinstance(included, bool):
                 raise ParameterError(f"the decision on '{document}' must be True, False or None, not {included!r}")
+        made = []
         with self._database.write() as connection:
             number = self._reviewer(connection, project, reviewer)
-            for document, included in given.items():
-                row = {"document": document, "included": included, "reason": reason, "at": at, "undoes": None}
+            for document, (included, remark) in said.items():
+                row = {"document": document, "included": included, "at": at, "undoes": None, **remark._asdict()}
                 entry = self._database.add(connection, decisions, reviewer_id=number, **row)
-                made.append(Decision(id=entry, reviewer=reviewer, **row))  # type: ignore[arg-type]
+                made.append(Decision(id=entry, reviewer=reviewer, **row))
         return made
-
-    def keep(
-        self, project: Project, reviewer: str, wanted: Mapping[str, bool], reasons: Mapping[str, str] | None = None
-    ) -> int:
-        """Make a reviewer's decisions these, by as many entries as it takes, all or none; returns how many."""
-        given, at = reasons or {}, self._database.clock()
-        with self._database.write() as connection:
-            number = self._reviewer(connection, project, reviewer)
-            query = select(decisions).where(decisions.c.reviewer_id == number).order_by(decisions.c.id)
-            rows = connection.execute(query).all()
-            held = standing(
-                (row.id, row.document, None if row.included is None else (row.included, row.reason), row.undoes)
-                for row in rows
-            )
-            changed: list[tuple[str, bool | None, str]] = [(each, None, "") for each in held if each not in wanted]
-            for document, included in wanted.items():
-                before = held.get(document)
-                if before is None or before[0] is not included or given.get(document, before[1]) != before[1]:
-                    changed.append((document, included, given.get(document, "")))
-            for document, decided, reason in changed:
-                self._database.add(
-                    connection, decisions, reviewer_id=number, document=document, included=decided, reason=reason,
-                    at=at, undoes=None,
-                )  # fmt: skip
-        return len(changed)
 
     def undo(self, project: Project, reviewer: str) -> Decision | None:
         """Take the reviewer's latest decision back, and return it; what was decided before it holds again."""
-        while True:
-            try:
-                with refusing("taken back meanwhile"), self._database.write() as connection:
-                    number = self._reviewer(connection, project, reviewer)
-                    last = last_standing(connection, decisions, decisions.c.reviewer_id == number)
-                    if last is None:
-                        return None
-                    self._database.add(
-                        connection, decisions, reviewer_id=number, document=last.document, included=None, reason="",
-                        at=self._database.clock(), undoes=last.id,
-                    )  # fmt: skip
-                    return _decision(last, reviewer)
-            except ParameterError as error:
-                if "meanwhile" not in str(error):
-                    raise
+        with self._database.write() as connection:
+            number = self._reviewer(connection, project, reviewer)
+            last = last_standing(connection, decisions, decisions.c.reviewer_id == number)
+            if last is None:
+                return None
+            self._database.add(
+                connection, decisions, reviewer_id=number, document=last.document, included=None, reason="",
+                at=self._database.clock(), undoes=last.id,
+            )  # fmt: skip
+        return _decision(last, reviewer)
 
     def decisions(self, project: Project, reviewer: str, *, seen_by: str | None = None) -> dict[str, bool]:
         """What a reviewer decided and has not taken back, in the order of reading.
 
         `seen_by` is who asks: in a blind project another reviewer is refused.
         """
-        self._check_sight(project, reviewer, seen_by)
-        return standing((each.id, each.document, each.included, each.undoes) for each in self._all(project, reviewer))
+        return self.said(project, reviewer, seen_by=seen_by)[0]
+
+    def said(
+        self, project: Project, reviewer: str, *, seen_by: str | None = None
+    ) -> tuple[dict[str, bool], dict[str, Remark]]:
+        """The decisions that hold, and the remarks: reasons, notes, and what waits for a decision."""
+        made = self.history(project, reviewer, seen_by=seen_by)
+        decided = standing((each.id, each.document, each.included, each.undoes) for each in made)
+        return decided, standing((each.id, each.document, each.remark, each.undoes) for each in made)
 
     def history(self, project: Project, reviewer: str, *, seen_by: str | None = None) -> list[Decision]:
         """Every decision that a reviewer ever made, in its order."""
         self._check_sight(project, reviewer, seen_by)
-        return self._all(project, reviewer)
+        with self._database.read() as connection:
+            number = self._reviewer(connection, project, reviewer)
+            query = select(decisions).where(decisions.c.reviewer_id == number).order_by(decisions.c.id)
+            return [_decision(row, reviewer) for row in connection.execute(query)]
 
     def reasons(self, project: Project, reviewer: str) -> dict[str, str]:
         """The reasons of the decisions that hold, where one was given."""
-        made = self._all(project, reviewer)
-        held = standing((each.id, each.document, None if each.included is None else each.reason, each.undoes)
-                        for each in made)  # fmt: skip
-        return {document: reason for document, reason in held.items() if reason}
+        decided, remarks = self.said(project, reviewer)
+        return {document: remarks[document].reason for document in decided
+                if document in remarks and remarks[document].reason}  # fmt: skip
 
     # -- several reviewers ---------------------------------------------------------------------------------------------
 
@@ -182,18 +178,32 @@ class Projects:
                 reason=reason, at=self._database.clock(),
             )  # fmt: skip
 
-    def outcome(self, project: Project) -> dict[str, bool]:
-        """What all agree on, and what was settled; open conflicts are left out."""
+    def outcome(self, project: Project) -> tuple[dict[str, bool], dict[str, Remark]]:
+        """What all agree on, and what was settled, with the reasons; open conflicts are left out.
+
+        A blind project of several reviewers has none yet: it would tell one what another decided.
+        """
+        names = self.reviewers(project)
+        if len(names) > 1 and self.get(project.name).blind:
+            raise ParameterError(
+                f"the project '{project.name}' is blind: reveal it to see what all decided, or name one reviewer"
+            )
         found: dict[str, bool] = {}
-        for name in self.reviewers(project):
-            for document, included in self.decisions(project, name).items():
+        reasons: dict[str, list[str]] = {}
+        for name in names:
+            decided, remarks = self.said(project, name)
+            for document, included in decided.items():
                 found.setdefault(document, included)
+                if document in remarks and remarks[document].reason not in ("", *reasons.get(document, ())):
+                    reasons.setdefault(document, []).append(remarks[document].reason)
         for conflict in self._conflicts(project):
             if conflict.resolved is None:
                 del found[conflict.document]
-            else:
-                found[conflict.document] = conflict.resolved
-        return found
+                continue
+            found[conflict.document] = conflict.resolved
+            if conflict.reason or conflict.resolved:
+                reasons[conflict.document] = [conflict.reason] if conflict.reason else []
+        return found, {document: Remark("; ".join(reasons[document])) for document in found if reasons.get(document)}
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -204,9 +214,9 @@ class Projects:
                 said.setdefault(document, ([], []))[0 if included else 1].append(name)
         query = select(resolutions).where(resolutions.c.project_id == project.id).order_by(resolutions.c.id)
         with self._database.read() as connection:
-            settled = {row.document: row.included for row in connection.execute(query)}
+            settled = {row.document: (row.included, row.by, row.reason) for row in connection.execute(query)}
         return [
-            Conflict(document, tuple(yes), tuple(no), settled.get(document))
+            Conflict(document, tuple(yes), tuple(no), *settled.get(document, (None, "", "")))
             for document, (yes, no) in said.items()
             if yes and no
         ]
@@ -215,12 +225,6 @@ class Projects:
         if seen_by is not None and seen_by != reviewer and self.get(project.name).blind:
             raise ParameterError(f"the project '{project.name}' is blind: '{seen_by}' may not see the decisions of "
                                  f"'{reviewer}'")  # fmt: skip
-
-    def _all(self, project: Project, reviewer: str) -> list[Decision]:
-        with self._database.read() as connection:
-            number = self._reviewer(connection, project, reviewer)
-            query = select(decisions).where(decisions.c.reviewer_id == number).order_by(decisions.c.id)
-            return [_decision(row, reviewer) for row in connection.execute(query)]
 
     def _reviewer(self, connection: Connection, project: Project, name: str) -> int:
         query = select(reviewers.c.id).where(reviewers.c.project_id == project.id, reviewers.c.name == name)
@@ -231,4 +235,4 @@ class Projects:
 
 
 def _decision(row: Any, reviewer: str) -> Decision:
-    return Decision(row.id, reviewer, row.document, row.included, row.reason, row.at, row.undoes)
+    return Decision(row.id, reviewer, row.document, row.included, row.reason, row.at, row.undoes, row.maybe, row.note)

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 from germane.schema import ABSENT, Response
 from germane.types import FieldValue
 from germane.workspace.agreement import Agreement
-from germane.workspace.values import Conflict
+from germane.workspace.values import Conflict, Note
 from germane.workspace.workspace import Workspace
 
 
@@ -31,7 +31,7 @@ class WorkspaceResponse(Response):
         """Collections with their records, searches with their results, projects with their decisions, and the rest."""
         collections, searches, projects = workspace.collections, workspace.searches, workspace.projects
         parts = [Part("collection", each.name, collections.size(each)) for each in collections.all()]
-        parts += [Part("search", f"{each.id}: {each.query}", len(searches.results(each))) for each in searches.all()]
+        parts += [Part("search", f"{each.id}: {each.query}", searches.size(each)) for each in searches.all()]
         for project in projects.all():
             for name in projects.reviewers(project):
                 parts.append(Part("project", f"{project.name}, {name}", len(projects.decisions(project, name))))
@@ -66,3 +66,11 @@ class ConflictsResponse(Response):
 
     project: str
     conflicts: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotesResponse(Response):
+    """The notes on a document, the oldest first."""
+
+    document: str
+    notes: tuple[Note, ...]

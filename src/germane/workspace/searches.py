@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from germane.errors import ParameterError
 from germane.workspace.database import Database, refusing
@@ -52,6 +52,12 @@ class Searches:
         query = select(results).where(results.c.search_id == search.id).order_by(results.c.rank)
         with self._database.read() as connection:
             return [Result(row.document, row.fields, row.score, row.provenance) for row in connection.execute(query)]
+
+    def size(self, search: Search) -> int:
+        """How many results it has."""
+        with self._database.read() as connection:
+            query = select(func.count()).select_from(results).where(results.c.search_id == search.id)
+            return int(connection.execute(query).scalar_one())
 
     def click(self, search: Search, document: str, rank: int, *, kind: str = "open", by: str = "") -> Click:
         """Keep that a result was opened, saved, or whatever `kind` says."""

@@ -1,10 +1,23 @@
 """The schema: every table of a workspace. A change here needs a migration (`migrations/versions/`).
 
-Rows are added and not changed, but for the state of a job and the end of a project's blindness. A mark or a decision
-that is taken back stays: a later row names it in `undoes`. A row's number is never given twice.
+Rows are added and not changed, but for the state of a job, the end of a project's blindness, and what a stream knows by
+now (`streams`, `stream_parts`, `trackers`, `polls`, `outbox`). A mark, a decision or a judgement that is taken back
+stays: a later row names it in `undoes`. A row's number is never given twice.
 """
 
-from sqlalchemy import Boolean, CheckConstraint, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    false,
+)
 from sqlalchemy import UniqueConstraint as Unique
 
 from germane.workspace.columns import Json, Plain, RowId
@@ -75,7 +88,9 @@ reviewers = Table(
 decisions = Table(
     "decisions", metadata, _id(), _to("reviewers"), Column("document", Plain, nullable=False),
     Column("included", Boolean), Column("reason", Plain, nullable=False), _at(),
-    Column("undoes", RowId, ForeignKey("decisions.id")), Unique("undoes"), Index(None, "reviewer_id", "id"),
+    Column("undoes", RowId, ForeignKey("decisions.id")),
+    Column("maybe", Boolean, nullable=False, server_default=false()),
+    Column("note", Plain, nullable=False, server_default=""), Unique("undoes"), Index(None, "reviewer_id", "id"),
     sqlite_autoincrement=True,
 )  # fmt: skip
 resolutions = Table(
@@ -107,4 +122,52 @@ jobs = Table(
     "jobs", metadata, _id(), Column("kind", Plain, nullable=False), Column("settings", Json, nullable=False),
     Column("state", Plain, nullable=False), Column("outcome", Json, nullable=False), _at(), Column("started", Plain),
     Column("ended", Plain), Index(None, "state", "id"), sqlite_autoincrement=True,
+)  # fmt: skip
+streams = Table(
+    "streams", metadata, _id(), Column("name", Plain, nullable=False), Column("settings", Json, nullable=False),
+    Column("revision", RowId, nullable=False), Column("told", RowId, nullable=False), _at(), Unique("name"),
+    sqlite_autoincrement=True,
+)  # fmt: skip
+stream_parts = Table(
+    "stream_parts", metadata, _id(), _to("streams"), Column("name", Plain, nullable=False),
+    Column("content", LargeBinary, nullable=False), Unique("stream_id", "name"), sqlite_autoincrement=True,
+)  # fmt: skip
+words = Table(
+    "words", metadata, _id(), _to("streams"), Column("content", Json, nullable=False), Index(None, "stream_id", "id"),
+    sqlite_autoincrement=True,
+)  # fmt: skip
+trackers = Table(
+    "trackers", metadata, _id(), _to("streams"), _to("topics"), Column("status", Plain, nullable=False),
+    Column("since", RowId, nullable=False), Column("state", LargeBinary, nullable=False), _at(), Unique("topic_id"),
+    Index(None, "stream_id", "id"), sqlite_autoincrement=True,
+)  # fmt: skip
+arrivals = Table(
+    "arrivals", metadata, _id(), _to("streams"), Column("document", Plain, nullable=False),
+    Column("digest", Plain, nullable=False), Column("source", Plain, nullable=False), Column("date", Plain),
+    Column("fields", Json, nullable=False), Column("bag", LargeBinary, nullable=False), _at(),
+    Unique("stream_id", "document"), sqlite_autoincrement=True,
+)  # fmt: skip
+sightings = Table(
+    "sightings", metadata, _id(), _to("trackers"), _to("arrivals"), Column("score", Float(53), nullable=False),
+    Column("delivered", Boolean, nullable=False), Column("learnt", Boolean, nullable=False),
+    Column("sampled", Boolean, nullable=False), Unique("tracker_id", "arrival_id"), sqlite_autoincrement=True,
+)  # fmt: skip
+judgements = Table(
+    "judgements", metadata, _id(), _to("trackers"), _to("arrivals"), Column("on_topic", Boolean),
+    Column("seen", RowId, nullable=False), Column("by", Plain, nullable=False), _at(),
+    Column("undoes", RowId, ForeignKey("judgements.id")), Unique("undoes"), Index(None, "tracker_id", "id"),
+    sqlite_autoincrement=True,
+)  # fmt: skip
+polls = Table(
+    "polls", metadata, _id(), _to("streams"), Column("source", Plain, nullable=False),
+    Column("validators", Json, nullable=False), Column("failures", Integer, nullable=False),
+    Column("not_before", Float(53), nullable=False), Column("trouble", Plain, nullable=False), _at(),
+    Unique("stream_id", "source"), sqlite_autoincrement=True,
+)  # fmt: skip
+outbox = Table(
+    "outbox", metadata, _id(), _to("streams"), Column("url", Plain, nullable=False),
+    Column("secret", Plain, nullable=False), Column("message", Json, nullable=False),
+    Column("attempts", Integer, nullable=False), Column("not_before", Float(53), nullable=False),
+    Column("trouble", Plain, nullable=False), _at(), Column("delivered", Plain), Index(None, "stream_id", "id"),
+    sqlite_autoincrement=True,
 )  # fmt: skip

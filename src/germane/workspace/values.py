@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from germane.refine.screening.remarks import NO_REMARK, Remark
 from germane.types import FieldValue, Mark
 
 
@@ -86,7 +87,10 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One line of a reviewer's history: included, excluded, or (None) taken back."""
+    """One line of a reviewer's history, with all that was said of a record: included, excluded, or neither (None).
+
+    `maybe`: it waits for a decision. An entry that says nothing takes back what was said before.
+    """
 
     id: int
     reviewer: str
@@ -95,15 +99,25 @@ class Decision:
     reason: str
     at: str
     undoes: int | None
+    maybe: bool = False
+    note: str = ""
+
+    @property
+    def remark(self) -> Remark | None:
+        """What was said beside yes and no; None of nothing."""
+        said = Remark(self.reason, self.note, self.maybe)
+        return None if said == NO_REMARK else said
 
 
 class Conflict(NamedTuple):
-    """A record that some included and others excluded; `resolved` once somebody settled it."""
+    """A record that some included and others excluded; `resolved` once somebody (`by`) settled it, and why."""
 
     document: str
     included_by: tuple[str, ...]
     excluded_by: tuple[str, ...]
     resolved: bool | None
+    by: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import typer
 
 from germane.cli import options
-from germane.cli.failures import DAMAGED
+from germane.cli.failures import DAMAGED, as_commands
 from germane.cli.opening import must_be_index
 from germane.cli.streams import counted, put_json, say, tell
 
@@ -24,7 +24,7 @@ def check(folder: options.Folder, json: options.Json = False) -> None:
     if json:
         put_json(report)
     for problem in report.problems if not json else ():
-        say(problem)
+        say(as_commands(problem))
     for note in report.notes:
         tell(note)
     if not report.ok:

@@ -10,7 +10,7 @@ from germane.cli.measuring import named
 from germane.cli.streams import put_json, say, terminal
 from germane.cli.tables import put_table, show_rows
 from germane.errors import ParameterError
-from germane.tables import Cell
+from germane.tables import Cell, escape_latex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -211,9 +211,14 @@ def _put_many(found: "RunsCompared", wanted: str) -> None:
         put_table(wanted, header, rows)
         return
     put_table(wanted, *means_table(found))
+    better = f"significantly better than those runs (p {found.test} < {LEVEL:g}, Holm)"
     if wanted == "text":
-        say(f"*: the best; letters: significantly better than those runs (p {found.test} < {LEVEL:g}, Holm)\n")
+        say(f"*: the best; letters: {better}\n")
         put_table(wanted, header, rows)
+    elif wanted == "latex":
+        say(rf"\\[2pt]{{\footnotesize Bold: the best; letters: {escape_latex(better)}.}}")
+    else:
+        say(f"\nBold: the best; letters: {better}.")
 
 
 def _written(value: Any, column: str) -> str:

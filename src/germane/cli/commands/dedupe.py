@@ -38,7 +38,7 @@ def dedupe(
     json: options.Json = False,
     tsv: options.TabSeparated = False,
 ) -> None:
-    """Find the records that describe the same work: by DOI, by PMID, then by title and year.
+    """Find the records that describe the same work: by DOI, PMID or arXiv id, then by title with year and author.
 
     Of each group the record that says most is kept: with an abstract, then with most fields, then the first. Records
     whose DOIs or PMIDs differ are never taken for one.

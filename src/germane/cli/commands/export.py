@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
+from germane.cli.apart import require_apart
 from germane.cli.opening import open_snapshot
 from germane.cli.progress import watched
 from germane.cli.streams import put_json_line, tell
@@ -51,6 +52,7 @@ def export(
     """
     if ciff is not None and (to is not None or format is not None):
         raise ParameterError(f"choose one of {'--to' if to is not None else '--format'} and --ciff")
+    require_apart({"--to": to, "--ciff": ciff}, [folder])
     if ciff is not None:
         from germane.index.ciff import export_ciff
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from germane.cli import options, refinement_tables
+from germane.cli import kept_searches, options, refinement_tables
 from germane.cli.apart import require_apart
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.result_list import marked, threshold_of
@@ -20,13 +20,22 @@ if TYPE_CHECKING:
     from germane.metasearch.search import MetaSearch
     from germane.metasearch.sources.source import Source
     from germane.refine.responses import RefinementResponse
+    from germane.types import Marks
+    from germane.workspace import Workspace
 
 SHOWN = 20
-_REFINING, _ASKING, _OUTPUT = "Refining", "Asking", "Output"
+_REFINING, _ASKING, _KEEPING, _OUTPUT = "Refining", "Asking", "Keeping", "Output"
 
 
 def find(
-    query: options.Query,
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="WORDS",
+            help="The query; - reads it from stdin. --replay and --again have their own.",
+            show_default=False,
+        ),
+    ] = None,
     source: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,6 +131,24 @@ def find(
             rich_help_panel=_ASKING,
         ),
     ] = None,
+    workspace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORKSPACE",
+            help="Keep the list and the marks on it there: a file, or a postgresql:// URL.",
+            show_default=False,
+            rich_help_panel=_KEEPING,
+        ),
+    ] = None,
+    again: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Take search N of --workspace up again, as it was fetched, with all marks on it; nobody is asked.",
+            show_default=False,
+            rich_help_panel=_KEEPING,
+        ),
+    ] = None,
     k: Annotated[
         int | None,
         typer.Option(
@@ -139,7 +166,7 @@ def find(
         typer.Option(
             "--to",
             metavar="FILE",
-            help="Write the results whole, in this order (.ris, .nbib, .bib, .csv, .tsv, .jsonl).",
+            help="Write the results whole, in this order (.ris, .nbib, .bib, .xml, .csv, .tsv, .jsonl).",
             show_default=False,
             rich_help_panel=_OUTPUT,
         ),
@@ -148,7 +175,8 @@ def find(
         str | None,
         typer.Option(
             "--format",
-            help="Print the results as jsonl, csv, tsv, ris, medline or bibtex, or write --to in this format.",
+            help="Print the results as jsonl, csv, tsv, ris, medline, bibtex or endnote-xml, or write --to in this "
+            "format.",
             show_default=False,
             rich_help_panel=_OUTPUT,
         ),
@@ -169,6 +197,10 @@ def find(
     Example: germane find "wilson disease zinc" -s pubmed,openalex --cache answers.db --relevant 3,7 --explain
 
     Example: germane find "wilson disease zinc" -s lab,papers/ --settings sources.toml --to found.ris
+
+    Example: germane find "wilson disease zinc" -s pubmed,arxiv --workspace my.workspace --relevant 3
+
+    Example: germane find --workspace my.workspace --again 1 --relevant 7
     """
     wanted = options.one_of(json=json, tsv=tsv)
     if wanted and format is not None and to is None:
@@ -177,38 +209,58 @@ def find(
         raise ParameterError("--explain and --changes go with the table or with --json, not with --tsv")
     if offline and cache is None:
         raise ParameterError("--offline answers from a cache: name it with --cache")
+    if again is not None and workspace is None:
+        raise ParameterError("--again takes up a search of a workspace: name it with --workspace")
+    if query is None and replay is None and again is None:
+        raise ParameterError("there is nothing to search for: say WORDS")
     from germane.data.writing import format_for, write_documents
     from germane.metasearch.responses import FindResponse
     from germane.metasearch.search import record as write_recording
     from germane.refine.refiner import Refiner
+    from germane.types import Marks
 
     if to is not None or format is not None:
         format_for(to, format)  # complains before the work
     Refiner(method, threshold=threshold_of(threshold))
     names = [part.strip() for text in source or () for part in text.split(",") if part.strip()]
-    if replay is not None:
+    kept_in = _opened(workspace, create=again is None)
+    search = None
+    if again is not None:
+        assert kept_in is not None
+        if names or replay is not None:
+            raise ParameterError(f"choose one of {'--source' if names else '--replay'} and --again")
+        require_apart({"--record": record, "--to": to}, [str(workspace)])
+        search = kept_in.searches.get(again)
+        found = kept_searches.taken_up(kept_in, search)
+    elif replay is not None:
         from germane.metasearch.search import replay as replayed
 
         if names:
             raise ParameterError("choose one of --source and --replay")
-        require_apart({"--record": record, "--to": to}, [replay, *_files(reference)])
+        require_apart(
+            {"--record": record, "--to": to}, [path for path in (replay, reference, workspace) if path is not None]
+        )
         found = replayed(replay, ranking=ranking, reference=reference)
     else:
         sources = _sources(names, settings)
-        read = [file for path in (settings, reference, *_paths(sources)) for file in _files(path)]
+        read = [path for path in (settings, reference, workspace, *_paths(sources)) if path is not None]
         require_apart({"--cache": cache, "--record": record, "--to": to}, read)
         kept = None if cache is None else (cache, max_age, offline)
         searching = _searching(sources, ranking, reference, kept)
-        found = searching.search(query_typed(query), limit, page, deadline=timeout)
+        found = searching.search(query_typed(str(query)), limit, page, deadline=timeout)
     if record is not None:
         write_recording(record, found)
     _tell(found)
     refined = None
     shown = k or (len(found) if wanted or format or to else SHOWN)
-    if relevant or not_relevant:
-        refined = _refined(
-            found, relevant or (), not_relevant or (), method, threshold, no_implicit, shown, explain, changes
-        )
+    marks = Marks(marked("--relevant", relevant or (), found.ids), marked("--not", not_relevant or (), found.ids))
+    if kept_in is not None:
+        if search is None:
+            search = kept_searches.keep(kept_in, found)
+            tell(f"kept as search {search.id} of {kept_in.name}")
+        marks = kept_searches.keep_marks(kept_in, search, marks)
+    if marks:
+        refined = _refined(found, marks, method, threshold, no_implicit, shown, explain, changes)
         tell(f"{refined.method}: {refined.reason}")
     answer = FindResponse.of(found, refined, shown)
     by_id = {document.id: document for document in found.documents()}
@@ -231,6 +283,15 @@ def find(
         raise typer.Exit(NOTHING_FOUND)
 
 
+def _opened(where: str | None, *, create: bool) -> "Workspace | None":
+    """The workspace, before anybody is asked: what cannot be kept is known at once."""
+    if where is None:
+        return None
+    from germane.workspace import Workspace
+
+    return Workspace.open(where, create=create)
+
+
 def _sources(names: list[str], settings: Path | None) -> "list[Source]":
     from germane.metasearch.configuration import Configuration
 
@@ -245,12 +306,6 @@ def _paths(sources: "list[Source]") -> Iterator[Path]:
     from germane.metasearch.sources.local import LocalSource
 
     return (Path(source.path) for source in sources if isinstance(source, LocalSource))
-
-
-def _files(path: Path | None) -> Iterator[Path]:
-    """The file, or all those below the folder."""
-    if path is not None:
-        yield from path.rglob("*") if path.is_dir() else [path]
 
 
 def _searching(
@@ -284,8 +339,7 @@ def _tell(found: "FoundList") -> None:
 
 def _refined(
     found: "FoundList",
-    relevant: "list[str] | tuple[()]",
-    not_relevant: "list[str] | tuple[()]",
+    marks: "Marks",
     method: str,
     threshold: str | None,
     no_implicit: bool,
@@ -294,9 +348,7 @@ def _refined(
     changes: bool,
 ) -> "RefinementResponse":
     from germane.refine.responses import RefinementResponse
-    from germane.types import Marks
 
-    marks = Marks(marked("--relevant", relevant, found.ids), marked("--not", not_relevant, found.ids))
     refinement = found.refine(marks, method, threshold=threshold_of(threshold), implicit_negatives=not no_implicit)
     titles = {one.id: " ".join(str(one.fields.get("title") or "").split()) for one in found}
     return RefinementResponse.of(refinement, titles, k=shown, explain=explain, changes=changes)

@@ -1,5 +1,8 @@
 """germane index: make an index from a collection."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +12,12 @@ from germane.cli import options
 from germane.cli.analysis import analyzer_named
 from germane.cli.documents import Source, documents, put_added, tell_skipped
 from germane.cli.opening import new_engine
+from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
 from germane.types import DEFAULT_FIELDS
+
+LOOKED_AT = 100
+"""Records in which a column of abstracts is looked for."""
 
 CIFF_ENDINGS = (".ciff", ".ciff.gz")
 
@@ -68,6 +75,8 @@ def index(
     else:
         names = list(dict.fromkeys(name for source in sources for name in text_fields_of(source, format, encoding)))
     read = [Source(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
+    if fields is None:
+        names += _abstracts(read, names)
     skipped = SkipReport()
     with new_engine(into, analyzer_named(stemmer, stopwords), names, positions=positions) as engine:
         report = engine.add(
@@ -79,6 +88,23 @@ def index(
         total = len(engine)
     tell_skipped(skipped)
     put_added(report, skipped, total, json=json)
+
+
+def _abstracts(sources: Sequence[Source], names: Sequence[str]) -> list[str]:
+    """The column of abstracts, where records have one and no text: searched too, and said so."""
+    from germane.data import SkipReport
+
+    found: list[str] = []
+    for source in sources:
+        if Path(source.name).exists() and not (Path(source.name).is_file() or Path(source.name).is_dir()):
+            continue  # a pipe is read once
+        for document in islice(replace(source, on_error="skip").read(SkipReport()), LOOKED_AT):
+            if "text" not in document.fields:
+                found += [name for name in document.fields if name.lower() == "abstract" and name not in names]
+    found = list(dict.fromkeys(found))
+    for name in found:
+        tell(f"the column '{name}' is searched too; --fields title leaves it out, --map text={name} makes it the text")
+    return found
 
 
 def _field_names(text: str) -> list[str]:

@@ -1,6 +1,9 @@
 """germane repair: keep what can still be read."""
 
+import typer
+
 from germane.cli import options
+from germane.cli.failures import DAMAGED
 from germane.cli.opening import must_be_index
 from germane.cli.streams import counted, put_json, say, tell
 
@@ -8,7 +11,7 @@ from germane.cli.streams import counted, put_json, say, tell
 def repair(folder: options.Folder, json: options.Json = False) -> None:
     """Make a damaged index usable again.
 
-    What can be read is kept; what was lost is listed on stdout.
+    What can be read is kept; what was lost is listed on stdout. Exit code 1 means that documents were lost.
 
     Example: germane repair my-index
     """
@@ -27,3 +30,5 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
     outcome = "nothing was lost" if not report.lost else "what was lost is listed above"
     outcome = outcome if report.actions else "nothing was wrong"
     tell(f"{outcome}; the index holds {counted(report.kept_documents, 'document')}")
+    if report.lost:
+        raise typer.Exit(DAMAGED)

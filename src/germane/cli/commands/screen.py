@@ -12,7 +12,7 @@ from germane.cli.apart import require_apart
 from germane.cli.documents import Source, tell_skipped
 from germane.cli.progress import watched
 from germane.cli.reading import MOST_REASONS, REASONS, read_records
-from germane.cli.reviewing import Desk
+from germane.cli.reviewing import WORKSPACE, Desk
 from germane.cli.screening_tables import put_answers, put_explanation, put_simulation
 from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError
@@ -49,7 +49,7 @@ def screen(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Decisions so far (.csv, .tsv, .jsonl, .ris), in the order of reading.",
+            help="Keep decisions in this file instead (.csv, .tsv, .jsonl, .ris), in the order of reading.",
             show_default=False,
             rich_help_panel=_DECIDING,
         ),
@@ -58,17 +58,22 @@ def screen(
         str | None,
         typer.Option(
             metavar="WORKSPACE",
-            help="Keep decisions in a workspace instead: a file, or a postgresql:// URL.",
-            show_default=False,
+            help="Keep decisions in this workspace: a file, or a postgresql:// URL.",
+            show_default=WORKSPACE,
             rich_help_panel=_DECIDING,
         ),
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The project there.", show_default=False, rich_help_panel=_DECIDING),
+        typer.Option(
+            metavar="NAME", help="The project there.", show_default="the name of DATA", rich_help_panel=_DECIDING
+        ),
     ] = None,
     reviewer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who decides.", show_default=False, rich_help_panel=_DECIDING)
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Who decides.", show_default="the name of the login", rich_help_panel=_DECIDING
+        ),
     ] = None,
     include: Annotated[
         list[str] | None,
@@ -197,13 +202,15 @@ def screen(
 ) -> None:
     """Screen references: what to read next and why, how many relevant ones remain, and whether to stop.
 
-    Example: germane screen references.ris --decisions decisions.csv --interactive
+    What is decided is kept in a workspace, or in the file that --decisions names.
+
+    Example: germane screen references.ris --interactive
 
     Example: germane screen references.ris --query "insulin AND children" --next 20 --abstract
 
-    Example: germane screen references.ris --decisions decisions.csv --include 12345 --exclude 678,91011
+    Example: germane screen references.ris --include 12345 --exclude 678,91011 --export included.ris
 
-    Example: germane screen references.ris --decisions decisions.csv --export included.ris
+    Example: germane screen references.ris --decisions decisions.csv --include 12345
 
     Example: germane screen references.ris --workspace my.workspace --project review --reviewer ann --include 12345
 
@@ -211,14 +218,11 @@ def screen(
     """
     wanted = options.one_of(json=json, tsv=tsv)
     marking = bool(include or exclude or undecide)
-    desk = Desk.of(workspace, project, reviewer)
-    if desk is not None and (decisions is not None or label is not None):
+    if (workspace or project or reviewer) and (decisions is not None or label is not None):
         raise ParameterError("--workspace and --decisions or --label both say what was decided; choose one")
     reading = interactive or reason or query is not None or abstract
     if simulate and (label is None or decisions or marking or export or estimate or explain is not None or reading):
         raise ParameterError("--simulate needs --label and goes with no option about decisions or reading")
-    if interactive and decisions is None and desk is None:
-        raise ParameterError("--interactive needs --decisions FILE to keep what is decided; it need not exist yet")
     if interactive and (estimate or explain is not None or abstract or wanted):
         raise ParameterError("--interactive goes with none of --estimate, --explain, --abstract, --json and --tsv")
     if reason and not interactive:
@@ -233,8 +237,11 @@ def screen(
         raise ParameterError("--plot draws a simulation: add --simulate")
     if label is not None and not simulate and decisions is not None:
         raise ParameterError("--decisions and --label both say what was decided; choose one")
-    if marking and decisions is None and desk is None:
-        raise ParameterError("--include, --exclude and --undecide need --decisions FILE to keep them in")
+    if label is not None and (marking or interactive):
+        raise ParameterError("--label says what was decided, in DATA itself: decide without it")
+    desk = None
+    if decisions is None and label is None:
+        desk = Desk.of(workspace, project, reviewer, data, deciding=marking or interactive)
     if data is None and desk is None:
         raise ParameterError("name the references to screen: a file, or a project with --workspace")
     if estimate and explain is not None:
@@ -242,7 +249,8 @@ def screen(
     if decisions is not None and not marking and not interactive and not decisions.exists():
         raise InputError("there is no such file of decisions", source=str(decisions))
     written = {"--decisions": decisions if marking or interactive else None, "--export": export}
-    inputs = [path for path in (data, decisions if written["--decisions"] is None else None) if path is not None]
+    kept = desk.workspace if desk is not None else None
+    inputs = [path for path in (data, kept, decisions if written["--decisions"] is None else None) if path is not None]
     require_apart(written, inputs)
     from germane.refine.screening import Screening, StoppingRule
 
@@ -260,9 +268,10 @@ def screen(
         return
     first = () if query is None else _found(documents, query, data)
     try:
+        screening = None
         if desk is not None:
-            screening = desk.screening(documents, first=first, explore=explore, rule=rule)
-        else:
+            screening = desk.screening(documents, data, first=first, explore=explore, rule=rule)
+        if screening is None:
             screening = Screening(documents, decisions=labels, store=decisions, first=first, explore=explore, rule=rule)
     except InputError as error:
         raise InputError(error.message, source=error.source or data) from None
@@ -271,7 +280,7 @@ def screen(
         count = screening.export_records(export, which.value)
         tell(f"{counted(count, f'{which.value} record')} written to {export}")
     if interactive:
-        read_records(screening, reason or REASONS, [str(path) for path in (data, decisions) if path is not None])
+        read_records(screening, reason or REASONS, [str(path) for path in (data, decisions, kept) if path is not None])
     elif explain is not None:
         put_explanation(screening, explain, wanted)
     else:

@@ -72,6 +72,8 @@ def search(
     Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
     """
     wanted = options.one_of(json=json, tsv=tsv, trec=trec, format=format is not None)
+    if trec and sort is not None:
+        raise ParameterError("--trec is a run, ordered by scores; --sort orders by a field")
     marked = bool(relevant or not_relevant)
     _check(feedback is not None or marked, explain=explain, plot=plot is not None, lines=bool(wanted) and not json)
     from germane.engine import SearchRequest

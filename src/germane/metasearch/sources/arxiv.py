@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from xml.etree.ElementTree import Element
 
 from germane.data.bibliographic import clean_doi
-from germane.data.duplicates import clean_arxiv
+from germane.data.works import clean_arxiv
 from germane.metasearch.answers import SourceError, SourceRecord
 from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload, children, text_of_element

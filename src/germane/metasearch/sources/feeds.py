@@ -11,10 +11,11 @@ from germane.data.bibliographic import clean_doi
 from germane.data.fields import year_of
 from germane.metasearch.answers import SourceError, SourceRecord
 from germane.metasearch.calls import Call
-from germane.metasearch.payload import Payload, children, plain, text_of_element
+from germane.metasearch.payload import Payload, Tree, children, plain, text_of_element
 from germane.metasearch.rates import Rate
 from germane.metasearch.sources.source import Batch, WebSource, whole
 from germane.metasearch.values import fields, number, texts
+from germane.types import FieldValue
 
 if TYPE_CHECKING:
     from germane.metasearch.web import Conversation
@@ -142,39 +143,54 @@ def _words(record: SourceRecord) -> set[str]:
     return {word.casefold() for word in _WORD.findall(said)}
 
 
-def _batch(payload: Payload) -> Batch:
+def feed_of(payload: Payload) -> Tree:
+    """The entries of a feed, as `finished` elements; `SourceError` where it is none."""
     feed = payload.xml("entry", "item")
     assert feed.root is not None
     if feed.root.tag not in ("feed", "rss", "RDF"):
         raise SourceError("error", f"neither Atom nor RSS: the root is <{feed.root.tag}>")
+    return feed
+
+
+def _batch(payload: Payload) -> Batch:
+    feed = feed_of(payload)
     records = [record for record in map(_record, feed.finished) if record is not None]
     return whole(Batch(records, number(feed.find("totalResults")), payload.notes), feed.broken)
 
 
-def _record(entry: Element) -> SourceRecord | None:
+def entry_date(entry: Element) -> str:
+    """When an entry was published, else when it was changed, as it is written there."""
+    return _one(entry, "published", "pubDate", "date", "publicationDate", "updated")
+
+
+def entry_id(entry: Element) -> str:
+    """The id of an entry, else its link; empty where it has neither."""
+    return _one(entry, "id", "guid") or _link(entry)
+
+
+def entry_fields(entry: Element) -> dict[str, FieldValue]:
     """An entry of Atom or an item of RSS; Dublin Core and PRISM have the same names of elements."""
-    link = _link(entry)
-    identifier = _one(entry, "id", "guid") or link
-    if not identifier:
-        return None
-    dates = _one(entry, "published", "pubDate", "date", "publicationDate", "updated")
-    year = year_of(dates)
+    year = year_of(entry_date(entry))
     authors = [text_of_element(author.find("name")) or text_of_element(author) for author in entry.iterfind("author")]
-    found = fields(
+    return fields(
         title=plain(_one(entry, "title")),
         text=plain(_one(entry, "summary", "encoded", "description", "content")),
         author=texts([*authors, *children(entry, "creator")]),
         year="" if year is None else str(year),
         journal=_one(entry, "publicationName"),
         doi=clean_doi(_one(entry, "doi") or " ".join(children(entry, "identifier"))),
-        url=link,
+        url=_link(entry),
         keywords=texts(
             category.get("term") or text_of_element(category)
             for name in ("category", "subject")
             for category in entry.iterfind(name)
         ),
     )
-    return SourceRecord(identifier, found, link)
+
+
+def _record(entry: Element) -> SourceRecord | None:
+    identifier = entry_id(entry)
+    return SourceRecord(identifier, entry_fields(entry), _link(entry)) if identifier else None
 
 
 def _one(entry: Element, *names: str) -> str:

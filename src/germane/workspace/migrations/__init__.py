@@ -1,18 +1,30 @@
 """From one version of the schema to the next, by Alembic; the scripts are in `versions/`, each named by its number."""
 
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
 VERSION_TABLE = "germane_version"
-VERSIONS = ("0001",)
+VERSIONS = ("0001", "0002", "0003")
 """Every version, the latest last."""
 LATEST = VERSIONS[-1]
+ADDED: dict[str, dict[str, dict[str, Any]]] = {"0002": {"decisions": {"maybe": False, "note": ""}}}
+"""The columns that a version brought, by table, and what older rows have in them."""
 
 
 def is_known(version: str) -> bool:
     """Whether this version of Germane knows that of the schema."""
     return version in VERSIONS
+
+
+def added_since(version: str) -> dict[str, dict[str, Any]]:
+    """What rows of that version lack, by table: the columns, and what they hold in such rows."""
+    lacking: dict[str, dict[str, Any]] = {}
+    for later in VERSIONS[VERSIONS.index(version) + 1 :]:
+        for table, columns in ADDED.get(later, {}).items():
+            lacking.setdefault(table, {}).update(columns)
+    return lacking
 
 
 def upgrade(connection: Connection) -> None:

@@ -6,6 +6,7 @@ from germane.cli.commands.workspace.init import init
 from germane.cli.commands.workspace.looking import list_, show
 from germane.cli.commands.workspace.marking import mark, undo
 from germane.cli.commands.workspace.moving import export, import_
+from germane.cli.commands.workspace.noting import note
 from germane.cli.commands.workspace.reviewing import conflicts, kappa
 
 workspace = typer.Typer(no_args_is_help=True)
@@ -14,6 +15,7 @@ workspace.command("list")(list_)
 workspace.command("show")(show)
 workspace.command("mark")(mark)
 workspace.command("undo")(undo)
+workspace.command("note")(note)
 workspace.command("kappa")(kappa)
 workspace.command("conflicts")(conflicts)
 workspace.command("export")(export)

@@ -11,6 +11,7 @@ from germane.cli.commands.workspace.parts import (
     ReviewerName,
     SearchNumber,
     Where,
+    decided,
     one_part,
     opened,
 )
@@ -53,7 +54,8 @@ def show(
 ) -> None:
     """Show the records of a collection or a search with their marks, or the decisions in a project.
 
-    Without --reviewer a project shows what all agree on, and what was settled.
+    --reviewer says who asks, and shows their own decisions. Without it a project shows what all agree on, and what was
+    settled; a blind one is revealed first.
 
     Example: germane workspace show my.workspace --collection reading
 
@@ -101,16 +103,14 @@ def _records(
 
 
 def _decided(workspace: "Workspace", name: str, reviewer: str | None) -> "Iterator[tuple[Document, Said]]":
+    from germane.refine.screening.remarks import MAYBE, NO_REMARK
     from germane.types import Document
 
     project = workspace.projects.get(name)
-    if reviewer is None:
-        decisions, reasons = workspace.projects.outcome(project), {}
-    else:
-        decisions = workspace.projects.decisions(project, reviewer)
-        reasons = workspace.projects.reasons(project, reviewer)
-    collection = next((each for each in workspace.collections.all() if each.id == project.collection_id), None)
-    known = {document.id: document for document in workspace.collections.documents(collection)} if collection else {}
-    for doc_id, included in decisions.items():
-        word = "included" if included else "excluded"
-        yield known.get(doc_id, Document(doc_id)), (word, reasons.get(doc_id, ""))
+    decisions, remarks = decided(workspace, project, reviewer)
+    known = workspace.projects.documents(project)
+    for doc_id in dict.fromkeys([*decisions, *remarks]):
+        remark = remarks.get(doc_id, NO_REMARK)
+        word = "included" if decisions.get(doc_id) else "excluded" if doc_id in decisions else ""
+        why = "; ".join(filter(None, (remark.reason, remark.note and f"note: {remark.note}")))
+        yield known.get(doc_id, Document(doc_id)), (word or (MAYBE if remark.maybe else ""), why)

@@ -1,6 +1,7 @@
 """germane workspace mark and undo: what is relevant, and taking it back."""
 
-from typing import Annotated
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +19,10 @@ from germane.cli.commands.workspace.parts import (
 from germane.cli.streams import counted, tell
 from germane.errors import ParameterError
 
+if TYPE_CHECKING:
+    from germane.workspace import Workspace
+    from germane.workspace.values import Collection, Search
+
 
 def mark(
     where: Where,
@@ -25,10 +30,17 @@ def mark(
     search: SearchNumber = None,
     relevant: Annotated[
         list[str] | None,
-        typer.Option("--relevant", metavar="ID", help="A relevant record; repeatable.", show_default=False),
+        typer.Option("--relevant", metavar="ID,ID", help="Relevant records; repeatable.", show_default=False),
     ] = None,
     not_relevant: Annotated[
-        list[str] | None, typer.Option("--not", metavar="ID", help="One that is not; repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option("--not", metavar="ID,ID", help="Those that are not; repeatable.", show_default=False),
+    ] = None,
+    unmark: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unmark", metavar="ID,ID", help="Those that are to be neither again; repeatable.", show_default=False
+        ),
     ] = None,
     by: By = "",
 ) -> None:
@@ -38,19 +50,15 @@ def mark(
     """
     from germane.types import Mark
 
-    wanted = [(doc_id, Mark.RELEVANT) for doc_id in relevant or ()]
-    wanted += [(doc_id, Mark.NOT_RELEVANT) for doc_id in not_relevant or ()]
-    if not wanted:
-        raise ParameterError("name records to mark with --relevant or --not")
+    if not (relevant or not_relevant or unmark):
+        raise ParameterError("name records to mark with --relevant, --not or --unmark")
     with opened(where) as workspace:
         on = marked_list(workspace, collection, search)
-        if collection is not None:
-            ids = {document.id for document in workspace.collections.documents(workspace.collections.get(collection))}
-        else:
-            found = workspace.searches.results(workspace.searches.get(int(search or 0)))
-            ids = {result.document for result in found}
-        if unknown := next((doc_id for doc_id, _ in wanted if doc_id not in ids), None):
-            raise ParameterError(f"there is no '{unknown}' in this list")
+        wanted = []
+        for texts, given in ((relevant, Mark.RELEVANT), (not_relevant, Mark.NOT_RELEVANT), (unmark, Mark.UNMARKED)):
+            wanted += [(doc_id, given) for text in texts or () for doc_id in _ids(workspace, on, text)]
+        if again := next((doc_id for doc_id, times in Counter(d for d, _ in wanted).items() if times > 1), None):
+            raise ParameterError(f"'{again}' is named twice")
         for doc_id, given in wanted:
             workspace.marks.mark(on, doc_id, given, by=by)
     tell(f"{counted(len(wanted), 'mark')} made")
@@ -81,3 +89,22 @@ def undo(
         else:
             entry = workspace.marks.undo(marked_list(workspace, collection, search), by=by)
             tell(f"the mark on {entry.document} is taken back" if entry else "there is nothing to take back")
+
+
+def _ids(workspace: "Workspace", on: "Collection | Search", text: str) -> list[str]:
+    """Ids with commas between them; a text that is an id itself is that id."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    known = _held(workspace, on, [text, *parts])
+    if text in known:
+        return [text]
+    if unknown := next((doc_id for doc_id in parts if doc_id not in known), None):
+        raise ParameterError(f"there is no '{unknown}' in this list")
+    return parts
+
+
+def _held(workspace: "Workspace", on: "Collection | Search", ids: list[str]) -> set[str]:
+    from germane.workspace.values import Collection
+
+    if isinstance(on, Collection):
+        return workspace.collections.holds(on, ids)
+    return {result.document for result in workspace.searches.results(on)}.intersection(ids)

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.commands.workspace.parts import CollectionName, ProjectName, ReviewerName, Where, opened
+from germane.cli.apart import require_apart
+from germane.cli.commands.workspace.parts import CollectionName, ProjectName, ReviewerName, Where, decided, opened
 from germane.cli.documents import tell_skipped
 from germane.cli.streams import counted, tell
-from germane.errors import ParameterError
+from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from germane.types import Document
     from germane.workspace import Workspace
-    from germane.workspace.values import Project
 
 
 def export(
@@ -26,7 +25,8 @@ def export(
 ) -> None:
     """Write everything as one archive of JSON Lines; or the records of a collection, or decisions, in FILE's format.
 
-    Decisions are those of --reviewer, or what all agree on, and go into .csv, .tsv, .jsonl or .ris.
+    Decisions are those of --reviewer, or what all agree on, with reasons, notes and what waits (maybe), and go into
+    .csv, .tsv, .jsonl or .ris.
 
     Example: germane workspace export my.workspace backup.jsonl
 
@@ -35,6 +35,7 @@ def export(
     Example: germane workspace export my.workspace decisions.csv --project review --reviewer ann
     """
     _one(collection, project)
+    require_apart({"FILE": to}, [where, *(f"{where}{log}" for log in ("-wal", "-shm"))])
     with opened(where) as workspace:
         if collection is not None:
             from germane.data.writing import write_documents
@@ -45,8 +46,8 @@ def export(
             from germane.refine.screening.decisions import write_decisions
 
             found = workspace.projects.get(project)
-            held = workspace.projects.decisions(found, reviewer) if reviewer else workspace.projects.outcome(found)
-            write_decisions(to, held, _documents(workspace, found))
+            held, remarks = decided(workspace, found, reviewer)
+            write_decisions(to, held, workspace.projects.documents(found), remarks)
             tell(f"{counted(len(held), 'decision')} written to {to}")
         else:
             from germane.workspace import export_archive
@@ -79,19 +80,9 @@ def import_(
         if collection is not None:
             _import_records(workspace, source, collection, format, encoding, on_error)
         elif project is not None:
-            from germane.refine.screening.decisions import read_decisions
-
             if reviewer is None:
                 raise ParameterError("whose decisions? Name a --reviewer")
-            found = read_decisions(source)
-            made = workspace.projects.get(project)
-            workspace.projects.join(made, reviewer)
-            held = workspace.projects.decisions(made, reviewer)
-            other = next((doc_id for doc_id in found if held.get(doc_id, found[doc_id]) is not found[doc_id]), None)
-            if other is not None:
-                raise ParameterError(f"document '{other}' was decided the other way already")
-            new = workspace.projects.keep(made, reviewer, held | found)
-            tell(f"{counted(len(found), 'decision')} read, {new:,} new")
+            _import_decisions(workspace, source, project, reviewer)
         else:
             from germane.workspace import import_archive
 
@@ -121,10 +112,28 @@ def _import_records(
     tell(f"{counted(report.added, 'record')} added to '{name}'{told}{clashing}")
 
 
-def _documents(workspace: "Workspace", project: "Project") -> "dict[str, Document]":
-    """The records of a project, where they are kept here."""
-    chosen = [each for each in workspace.collections.all() if each.id == project.collection_id]
-    return {document.id: document for each in chosen for document in workspace.collections.documents(each)}
+def _import_decisions(workspace: "Workspace", source: str, name: str, reviewer: str) -> None:
+    """Decisions and remarks of a file, all or none; those that are there already are not repeated."""
+    from germane.refine.screening.decisions import read_remarked
+    from germane.refine.screening.remarks import NO_REMARK
+
+    project = workspace.projects.get(name)
+    decisions, remarks = read_remarked(source)
+    known = workspace.projects.documents(project)
+    if unknown := next((doc_id for doc_id in (*decisions, *remarks) if known and doc_id not in known), None):
+        raise InputError(f"document '{unknown}' is not in the project '{name}'", source=source)
+    workspace.projects.join(project, reviewer)
+    held, said = workspace.projects.said(project, reviewer)
+    if other := next((doc_id for doc_id in decisions if held.get(doc_id, decisions[doc_id]) is not decisions[doc_id]),
+                     None):  # fmt: skip
+        raise InputError(f"document '{other}' was decided the other way already", source=source)
+    given = {doc_id: (decisions.get(doc_id), remarks.get(doc_id, NO_REMARK)) for doc_id in (*decisions, *remarks)}
+    new = {doc_id: now for doc_id, now in given.items() if now != (held.get(doc_id), said.get(doc_id, NO_REMARK))
+           and not (now[0] is None and doc_id in held)}  # fmt: skip
+    workspace.projects.record(project, reviewer, new)
+    waiting = sum(remark.maybe for remark in remarks.values())
+    told = f", {waiting:,} waiting" if waiting else ""
+    tell(f"{counted(len(decisions), 'decision')} read{told}, {len(new):,} new")
 
 
 def _one(collection: str | None, project: str | None) -> None:

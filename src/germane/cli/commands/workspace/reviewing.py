@@ -73,7 +73,14 @@ def conflicts(
         return
     words = {None: "open", True: "included", False: "excluded"}
     rows = [
-        [each.document, ", ".join(each.included_by), ", ".join(each.excluded_by), words[each.resolved]]
+        [
+            each.document,
+            ", ".join(each.included_by),
+            ", ".join(each.excluded_by),
+            words[each.resolved],
+            each.by,
+            each.reason,
+        ]
         for each in answer.conflicts
     ]
-    (put_rows if wanted == "tsv" else show_rows)(["id", "included by", "excluded by", "settled"], rows)
+    (put_rows if wanted == "tsv" else show_rows)(["id", "included by", "excluded by", "settled", "by", "why"], rows)

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from germane.arrays import Integers
-from germane.text import Analyzer, AnyAnalyzer, BulkAnalyzer
+from germane.text.analyzer import Analyzer, AnyAnalyzer
+from germane.text.bulk import BulkAnalyzer
 
 BATCH = 4096
 """Texts analysed at once: analysing needs several times their size in memory."""

@@ -1,0 +1,95 @@
+"""germane track list and show: how topics fare."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
+from germane.cli.streams import counted, put_json, say
+from germane.cli.tables import put_rows, show_rows
+
+if TYPE_CHECKING:
+    from germane.stream.responses import TopicResponse
+
+
+_COLUMNS = ("topic", "status", "method", "hits", "learnt", "judged", "last hit", "last document", "drift", "missed")
+
+
+def list_(
+    workspace: WorkspaceFile = WORKSPACE,
+    stream: StreamName = MAIN,
+    json: options.Json = False,
+    tsv: options.TabSeparated = False,
+) -> None:
+    """List the topics, a line each: hits, the last document, what is missed, and how far scores have drifted.
+
+    Example: germane track list
+    """
+    wanted = options.one_of(json=json, tsv=tsv)
+    from germane.stream.looking import health_of
+    from germane.stream.responses import TopicResponse
+
+    with opened(workspace, stream) as watch:
+        found = [TopicResponse.of(topic, health_of(watch, topic.name)) for topic in watch.topics()]
+    if wanted == "json":
+        put_json(found)
+        return
+    if wanted == "tsv":
+        put_rows(_COLUMNS, [_row(each) for each in found])
+        return
+    for each in found:
+        say(f"{each.name} ({each.status}, {each.method}): {health_line(each)}")
+
+
+def show(
+    name: TopicName,
+    k: Annotated[int, typer.Option("-k", metavar="K", help="How many words, and how many hits.", min=1)] = 10,
+    workspace: WorkspaceFile = WORKSPACE,
+    stream: StreamName = MAIN,
+    json: options.Json = False,
+) -> None:
+    """Show a topic: its words now, its thresholds, its health, and the latest hits.
+
+    Example: germane track show quakes -k 5
+    """
+    from germane.stream.looking import health_of, topic_words
+    from germane.stream.responses import HitResponse, TopicDetail, TopicResponse
+
+    with opened(workspace, stream) as watch:
+        topic = TopicResponse.of(watch.topic(name), health_of(watch, name))
+        words = tuple(topic_words(watch, name, k))
+        hits = tuple(HitResponse.of(hit) for hit in watch.hits(name, last=k))
+    if json:
+        put_json(TopicDetail(topic, words, hits))
+        return
+    say(f"{topic.name}: {topic.status}, {topic.method}, since {_shown(topic.since)}")
+    say(health_line(topic))
+    say(f"delivers from a score of {topic.decision:.2f}, learns unasked from {topic.adaptation:.2f}")
+    say("words: " + ", ".join(f"{word.word} {word.weight:.3g}" for word in words))
+    show_rows(["score", "id", "date", "title"], [[hit.score, hit.id, hit.date or "-", hit.title] for hit in hits])
+
+
+def health_line(topic: "TopicResponse") -> str:
+    """One line on how a topic fares."""
+    drift = "too few documents to tell of drift" if topic.drift is None else f"drift {topic.drift:.3f}"
+    missed = "too few documents to tell what is missed"
+    if topic.p_miss is not None:
+        estimate, low, high = topic.p_miss
+        missed = f"misses about {estimate:.0%} ({low:.0%} to {high:.0%})"
+    judged = f"{topic.judged_on} judged on topic, {topic.judged_off} off"
+    hits = counted(topic.hits, "hit") + (f", the last {_shown(topic.last_hit)}" if topic.last_hit else "")
+    seen = f"last document {_shown(topic.last_seen)}" if topic.last_seen else "no document yet"
+    return f"{hits}; {seen}; {topic.learnt} learnt from unasked; {judged}; {missed}; {drift}"
+
+
+def _shown(moment: str) -> str:
+    """To the minute."""
+    return moment[:16].replace("T", " ")
+
+
+def _row(topic: "TopicResponse") -> list[object]:
+    known = (topic.last_hit, topic.last_seen, topic.drift, None if topic.p_miss is None else topic.p_miss.estimate)
+    judged = topic.judged_on + topic.judged_off
+    return [topic.name, topic.status, topic.method, topic.hits, topic.learnt, judged,
+            *("" if value is None else value for value in known)]  # fmt: skip

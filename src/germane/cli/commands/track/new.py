@@ -1,0 +1,173 @@
+"""germane track new: a topic, from one example."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile
+from germane.cli.streams import counted, put_json, tell
+from germane.errors import InputError, ParameterError
+from germane.track.registry import METHOD_NAMES
+
+if TYPE_CHECKING:
+    from germane.stream import Watch
+    from germane.types import Document
+    from germane.workspace import Workspace
+
+
+def new(
+    name: TopicName,
+    seed: Annotated[
+        list[str],
+        typer.Option(
+            "--seed",
+            metavar="FILE|-|ID",
+            help="A document on the topic: a text or a file of records, - for stdin, or with --index an id there; "
+            "repeatable.",
+            show_default=False,
+        ),
+    ],
+    index: Annotated[
+        Path | None, typer.Option("--index", metavar="DIR", help="The index that holds the seeds.", show_default=False)
+    ] = None,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.")] = "germane",
+    cost_miss: Annotated[
+        float,
+        typer.Option("--cost-miss", metavar="NUMBER", help="What a miss costs, where a false alarm costs 1.", min=0.0),
+    ] = 10.0,
+    p_target: Annotated[
+        float, typer.Option("--p-target", metavar="SHARE", help="The share of the stream expected on topic.")
+    ] = 0.02,
+    unjudged: Annotated[
+        int | None,
+        typer.Option(
+            "--unjudged",
+            metavar="N",
+            help="Documents it may learn from that nobody judged; 0: none.",
+            min=0,
+            show_default="25",
+        ),
+    ] = None,
+    background: Annotated[
+        str | None,
+        typer.Option(
+            "--background",
+            metavar="DIR|FILE",
+            help="With the first topic of a stream: text of the same kind and on no topic, an index or documents.",
+            show_default=False,
+        ),
+    ] = None,
+    stemmer: options.Stemmer = "english",
+    stopwords: options.Stopwords = "english",
+    workspace: WorkspaceFile = WORKSPACE,
+    stream: StreamName = MAIN,
+    json: options.Json = False,
+) -> None:
+    """Follow a topic from now on, beginning with one document on it, or a few.
+
+    The workspace is made where there is none. --stemmer and --stopwords hold for the whole stream: they count with its
+    first topic.
+
+    Example: germane track new quakes --seed story.txt
+
+    Example: germane track new quakes --seed story.txt --background old-news.jsonl --cost-miss 20
+
+    Example: germane track new vaccines --seed malaria-vaccine --index my-index --background my-index
+    """
+    from germane.stream.looking import health_of, known_words
+    from germane.stream.responses import TopicResponse
+    from germane.track import Costs, method_named
+    from germane.workspace import Workspace
+
+    chosen, seeds = method_named(method), _seeds(seed, index)
+    costs = Costs(miss=cost_miss, p_target=p_target)
+    with Workspace.open(workspace) as found:
+        watch = _watch(found, stream, background, stemmer, stopwords, seeds)
+        topic = watch.follow(name, seeds, method=chosen, costs=costs, unjudged=unjudged)
+        if not known_words(watch, seeds):
+            tell("note: no word of the seed occurs in the background: scores are rough until the stream brings some")
+        answer = TopicResponse.of(topic, health_of(watch, name))
+    if json:
+        put_json(answer)
+    tell(f"'{name}' is followed from now on in {workspace}: it delivers from a score of {answer.decision:.2f}")
+
+
+def _seeds(given: list[str], index: Path | None) -> list[str]:
+    """The texts of the seeds."""
+    from germane.types import RESULT_FIELDS, text_of
+
+    if index is not None:
+        from germane.cli.opening import open_snapshot
+
+        snapshot = open_snapshot(index)
+        return [text_of(snapshot.document(doc_id).fields, snapshot.manifest.text_fields) for doc_id in given]
+    texts: list[str] = []
+    for name in given:
+        if name == "-":
+            texts.append(sys.stdin.buffer.read().decode(errors="replace"))
+            continue
+        if not Path(name).is_file():
+            raise InputError("no such file to take a seed from (an id needs --index)", source=name)
+        found = _read(name)
+        if not found:
+            raise InputError("there is no document in it to take as a seed", source=name)
+        texts += [text_of(document.fields, RESULT_FIELDS) for document in found]
+    return texts
+
+
+def _read(name: str) -> "list[Document]":
+    from germane.stream.files import file_arrivals
+    from germane.stream.intake import Intake
+    from germane.types import Document
+
+    intake = Intake()
+    found = [Document(each.id, each.fields) for each in file_arrivals(Path(name), intake)]
+    for trouble in intake.troubles:
+        tell(f"skipped: {trouble}")
+    return found
+
+
+def _watch(
+    workspace: "Workspace", stream: str, background: str | None, stemmer: str, stopwords: str, seeds: list[str]
+) -> "Watch":
+    from germane.cli.analysis import analyzer_named
+    from germane.cli.samples import sample_path
+    from germane.data import read_documents
+    from germane.stream import Watch
+
+    if Watch.is_in(workspace, stream):
+        if background is not None:
+            raise ParameterError("the stream has a background already: --background goes with its first topic")
+        return Watch.open(workspace, stream)
+    analyzer = analyzer_named(stemmer, stopwords)
+    if not any(analyzer.terms(seed) for seed in seeds):  # before a stream is begun for it
+        raise ParameterError("a topic needs a seed with at least one word that is not a stop word")
+    if background is None:
+        documents = list(read_documents(sample_path()))
+        tell(
+            f"note: no --background was named: {counted(len(documents), 'short text')} that come with Germane stand "
+            "in for it; scores are rough until the stream has brought a thousand documents"
+        )
+        return Watch.begin(workspace, documents, name=stream, analyzer=analyzer, described="the sample")
+    from germane.cli.progress import watched
+
+    read = watched(_background(background), "reading the background")
+    return Watch.begin(workspace, read, name=stream, analyzer=analyzer, described=background)
+
+
+def _background(source: str) -> "list[Document]":
+    from germane.data import SkipReport, read_documents
+    from germane.index.manifest import NAME
+
+    if (Path(source) / NAME).is_file():
+        from germane.cli.opening import open_snapshot
+
+        documents = list(open_snapshot(Path(source)).documents())
+    else:
+        documents = list(read_documents(source, on_error="skip", report=SkipReport(), number=True))
+    if not documents:
+        raise InputError("there are no documents in it", source=source)
+    return documents

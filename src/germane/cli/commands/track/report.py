@@ -1,0 +1,85 @@
+"""germane track report: how well a topic is followed, as far as judgements tell."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.apart import require_apart
+from germane.cli.commands.track.looking import health_line
+from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
+from germane.cli.streams import counted, put_json, say, tell
+
+if TYPE_CHECKING:
+    from germane.stream.reports import TrackReport
+
+
+def report(
+    name: TopicName,
+    qrels: Annotated[
+        Path | None,
+        typer.Option(
+            "--qrels",
+            metavar="FILE",
+            help="Judgements of TREC's kind, with the topic's name as the query: who is not in it is off topic.",
+            show_default=False,
+        ),
+    ] = None,
+    det: Annotated[
+        Path | None,
+        typer.Option(
+            "--det", metavar="FILE", help="Draw misses over false alarms (.png, .svg, .pdf).", show_default=False
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw hits over time (.png, .svg, .pdf).", show_default=False),
+    ] = None,
+    workspace: WorkspaceFile = WORKSPACE,
+    stream: StreamName = MAIN,
+    json: options.Json = False,
+) -> None:
+    """Report on a topic: its health, its hits over time and, where there are judgements, misses and false alarms.
+
+    For these the stream is gone through once more from the seeds, each document scored before anything is learnt from
+    it. What people judged with 'germane track judge' is a small and chosen part; with --qrels every document counts.
+
+    Example: germane track report quakes --plot timeline.svg
+
+    Example: germane track report quakes --qrels judged.txt --det det.svg --json
+    """
+    require_apart({"--det": det, "--plot": plot}, [path for path in (qrels,) if path is not None])
+    from germane.stream.reports import report_of
+
+    with opened(workspace, stream) as watch:
+        found = report_of(watch, name, qrels)
+    if plot is not None:
+        from germane.evaluate import plots
+
+        plots.save(plots.timeline([(day.day, day.hits) for day in found.timeline], collection=name), plot)
+        tell(f"written: {plot}")
+    if det is not None:
+        from germane.evaluate import plots
+
+        plots.save(plots.detection_error_tradeoff({name: found.curve}, collection=name), det)
+        tell(f"written: {det}")
+    if json:
+        put_json(found.response)
+    else:
+        _show(found)
+
+
+def _show(found: "TrackReport") -> None:
+    answer = found.response
+    say(f"{answer.topic.name}: {health_line(answer.topic)}")
+    if answer.detection is None:
+        say("no misses and false alarms to tell of: judge documents that are on topic and others, or name --qrels")
+    else:
+        told = answer.detection
+        say(f"{counted(told.on_topic, 'document')} on topic and {told.off_topic} off it, by {told.judged_by}")
+        say(f"as delivered: {told.p_miss:.1%} missed, {told.p_false_alarm:.2%} false alarms, cost {told.cost:.3f}")
+        say(f"at the best threshold ({told.best_threshold:.2f}): cost {told.min_cost:.3f}")
+    most = max((day.hits for day in answer.timeline), default=1)
+    for day in answer.timeline:
+        say(f"{day.day}  {'#' * max(round(40 * day.hits / most), 1)} {day.hits}")

@@ -1,0 +1,61 @@
+"""DuckDB, imported when it is first used: a working database of our own on disk, with bounds of memory and threads."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from germane.errors import MissingExtraError, ParameterError, StorageError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+LEAST_MEMORY = 128
+"""Megabytes below which DuckDB cannot sort."""
+
+
+@contextmanager
+def working_database(folder: Path, *, memory: int, threads: int | None) -> "Iterator[DuckDBPyConnection]":
+    """A database in a temporary folder below `folder`, which holds what does not fit into `memory` megabytes.
+
+    DuckDB's limit covers its buffers, not the last few allocations of its operators: it is told three quarters.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("duckdb", "clicks", "Reading a click log") from None
+    if memory < LEAST_MEMORY:
+        raise ParameterError(f"memory must be at least {LEAST_MEMORY} MB, not {memory}")
+    if threads is not None and threads < 1:
+        raise ParameterError(f"threads must be at least 1, not {threads}")
+    place = Path(tempfile.mkdtemp(prefix=".work-", dir=folder))
+    try:
+        settings: dict[str, Any] = {
+            "memory_limit": f"{memory * 3 // 4}MB",
+            "threads": str(threads or os.cpu_count() or 1),
+            "temp_directory": str(place / "spilled"),
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+        }
+        connection = duckdb.connect(str(place / "work.duckdb"), config=settings)
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.execute("SET enable_progress_bar = false")
+            connection.execute("PRAGMA force_compression = 'dictionary'")  # to find the best takes longer than it saves
+            yield connection
+        except duckdb.IOException as error:
+            raise StorageError(f"{folder}: {first_line(error)}") from error
+        except duckdb.OutOfMemoryException as error:
+            raise StorageError(f"{memory} MB do not suffice: {first_line(error)}; allow more memory") from error
+        finally:
+            connection.close()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def first_line(error: BaseException) -> str:
+    """What went wrong, without the statement that DuckDB repeats below it."""
+    return str(error).partition("\n")[0]

@@ -1,0 +1,407 @@
+"""From history to what was observed: searches, the results they showed at which positions, and the clicks on them.
+
+The work goes day by day, in a database on disk, so that memory does not grow with the history. What follows of it is
+small: for every query, object and position how often it was shown and clicked, and who typed which query.
+
+**Sessions.** The rows of one device and session id, in the order of time, are one session until none comes for
+`session_gap` minutes; a day looks so far into its neighbours, so that midnight ends none. The **dwell** of a click is
+the time to the next row of its session; of the last click it is not known.
+
+**A search** is a query row, or the rows of one query id that bring a query of their own. Its results are those of its
+impression events, with the clicked ones; where it has none, those of its list of hits. An event belongs to the search
+of its query id. It is counted on the day of its search, or on its own where that is too far away.
+
+Every search and event that is left out is counted, under the first reason that holds (`SEARCH_REASONS`,
+`EVENT_REASONS`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from germane.arrays import Floats, Integers
+from germane.clicks.database import working_database
+from germane.clicks.rules import SearchRules
+from germane.clicks.store import MEMORY, ClickStore, literal, path_list
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_TABLES = """
+CREATE TABLE daily_cells (query VARCHAR, object VARCHAR, position INTEGER, shown BIGINT, clicked BIGINT);
+CREATE TABLE daily_users (query VARCHAR, who VARCHAR);
+CREATE TABLE daily_titles (object VARCHAR, title VARCHAR, time TIMESTAMP);
+CREATE TABLE daily_dwell (seconds INTEGER, clicks BIGINT);
+"""
+
+_SEARCHES = """
+CREATE OR REPLACE TEMP TABLE q AS
+    WITH near AS NOT MATERIALIZED (
+        SELECT * FROM {queries} WHERE time >= {lo} - {margin} AND time < {hi} + {margin}),
+    several AS MATERIALIZED (SELECT query_id FROM near GROUP BY query_id HAVING count(*) > 1)
+    SELECT query_id, time, query, hits, user_id, client_id, session, 1 AS n FROM near ANTI JOIN several USING (query_id)
+    UNION ALL
+    SELECT query_id, time, first.query, first.hits, user_id, client_id, session, n FROM (
+        SELECT query_id, min(time) AS time, arg_min({{'query': query, 'hits': hits}}, time) AS first,
+               min(user_id) AS user_id, min(client_id) AS client_id, min(session) AS session, count(*) AS n
+        FROM near SEMI JOIN several USING (query_id) GROUP BY query_id);
+CREATE OR REPLACE TEMP TABLE e AS
+    SELECT *, action IN ({clicks}) AS is_click, action IN ({impressions}) AS is_impression
+    FROM {events} WHERE time >= {lo} - {margin} AND time < {hi} + {margin};
+INSERT INTO q
+    SELECT query_id, min(time), arg_min(query, time), NULL, min(user_id), min(client_id), min(session), 1
+    FROM e ANTI JOIN q USING (query_id) WHERE query IS NOT NULL AND query_id IS NOT NULL GROUP BY query_id;
+CREATE OR REPLACE TEMP TABLE s AS
+    WITH of_events AS (
+        SELECT query_id, min(user_id) AS user_id, min(client_id) AS client_id, min(session) AS session,
+               count(*) FILTER (is_click) AS clicks, count(DISTINCT object) FILTER (is_click) AS clicked,
+               count(DISTINCT object) FILTER (is_impression) AS impressions
+        FROM e WHERE query_id IS NOT NULL GROUP BY query_id)
+    SELECT q.query_id, q.time, lower(nfc_normalize(q.query)) AS query, q.n,
+           coalesce(q.user_id, x.user_id, q.client_id, x.client_id, q.session, x.session) AS who,
+           coalesce(q.client_id, x.client_id, q.user_id, x.user_id, '') AS device,
+           coalesce(q.session, x.session, '') AS session,
+           q.time >= {lo} AND q.time < {hi} AS own,
+           coalesce(x.clicks, 0) AS clicks, coalesce(x.clicked, 0) AS clicked,
+           coalesce(x.impressions, 0) AS impressions, coalesce(len(q.hits), 0) AS listed,
+           list_unique(q.hits) < len(q.hits) AS twice
+    FROM q LEFT JOIN of_events x USING (query_id);
+CREATE OR REPLACE TEMP TABLE robots AS
+    SELECT who FROM s WHERE own AND who IS NOT NULL GROUP BY who
+    HAVING count(*) > {robot_searches} OR sum(clicks) > {robot_clicks}
+        OR (sum(greatest(impressions, listed)) >= {robot_results}
+            AND sum(clicked) >= {robot_share} * sum(greatest(impressions, listed)));
+CREATE OR REPLACE TEMP TABLE judged AS
+    SELECT s.*, CASE
+        WHEN who IS NULL THEN '{no_user}'
+        WHEN r.robot THEN '{robot}'
+        WHEN query IS NULL OR query = '' THEN '{empty_query}'
+        WHEN len(string_split(query, ' ')) > {max_query_words} THEN '{long_query}'
+        WHEN impressions = 0 AND listed = 0 THEN '{no_results}'
+        WHEN impressions = 0 AND s.twice THEN '{twice}' END AS reason
+    FROM s LEFT JOIN (SELECT who, true AS robot FROM robots) r USING (who);
+"""
+
+_SESSIONS = """
+CREATE OR REPLACE TEMP TABLE moves AS
+    SELECT time, query_id, object, is_click,
+        lead(time) OVER w AS next, lag(time) OVER w AS previous
+    FROM (SELECT time, query_id, NULL AS object, false AS is_click, device, session FROM s
+          UNION ALL
+          SELECT e.time, e.query_id, e.object, e.is_click, coalesce(s.device, e.client_id, e.user_id, ''),
+                 coalesce(e.session, s.session, '')
+          FROM e LEFT JOIN s USING (query_id))
+    WINDOW w AS (PARTITION BY device, session ORDER BY time);
+"""
+
+_EVENTS = """
+CREATE OR REPLACE TEMP TABLE v AS
+    WITH joined AS (
+        SELECT e.time, e.query_id, e.object, e.position, e.is_click, e.is_impression, j.query, j.time AS searched,
+               j.query_id IS NOT NULL AS found, j.own, j.reason AS search_reason, j.impressions = 0 AS by_list,
+               CASE WHEN j.impressions = 0 THEN list_position(q.hits, e.object) END AS place
+        FROM e LEFT JOIN judged j USING (query_id) LEFT JOIN q USING (query_id)
+        WHERE j.own OR (e.time >= {lo} AND e.time < {hi}
+            AND CASE WHEN j.query_id IS NULL THEN NOT (e.time < {lo} + {margin} AND e.query_id IN (FROM before))
+                     WHEN j.time < {lo} THEN e.time >= {lo} + {margin}
+                     ELSE e.time < {hi} - {margin} END)),
+    judged_events AS (
+        SELECT *, coalesce(place, CASE WHEN position >= 1 THEN position END) AS rank, CASE
+            WHEN NOT (is_click OR is_impression) THEN '{other_action}'
+            WHEN NOT found THEN '{no_search}'
+            WHEN search_reason IS NOT NULL THEN search_reason
+            WHEN time < searched - INTERVAL ({skew}) MICROSECONDS THEN '{early}'
+            WHEN time > searched + INTERVAL ({window}) MICROSECONDS THEN '{late}'
+            WHEN object IS NULL THEN '{no_object}'
+            WHEN by_list AND place IS NULL THEN '{not_shown}'
+            WHEN position IS NULL AND place IS NULL THEN '{no_position}'
+            WHEN position < 1 AND place IS NULL THEN '{zero}'
+            WHEN position >= 1 AND position <> place THEN '{contradicted}'
+            WHEN coalesce(place, position) > {max_position} THEN '{beyond}' END AS reason
+        FROM joined),
+    held AS (
+        SELECT y.*, m.dwell FROM judged_events y LEFT JOIN (
+            SELECT query_id, object, time, min(next - time) AS dwell FROM moves
+            WHERE is_click AND next - time <= INTERVAL ({gap}) MICROSECONDS GROUP BY ALL) m
+        ON y.is_click AND y.query_id = m.query_id AND y.object = m.object AND y.time = m.time),
+    dwelt AS (
+        SELECT * REPLACE (CASE WHEN reason IS NULL AND is_click AND dwell < INTERVAL ({dwell}) MICROSECONDS
+                               THEN '{short}' ELSE reason END AS reason) FROM held)
+    SELECT * REPLACE (CASE
+            WHEN reason IS NULL AND row_number() OVER
+                (PARTITION BY query_id, object, is_click, reason IS NULL ORDER BY time, rank) > 1
+            THEN CASE WHEN is_click THEN '{again}' ELSE '{shown_again}' END ELSE reason END AS reason)
+    FROM dwelt;
+"""
+
+_KEEP = """
+INSERT INTO daily_cells
+    SELECT query, object, position, count(*), 0
+    FROM (SELECT judged.query, unnest(hits[:{max_position}]) AS object,
+                 unnest(range(1, least(listed, {max_position}) + 1)) AS position
+          FROM judged JOIN q USING (query_id) WHERE own AND reason IS NULL AND impressions = 0)
+    WHERE object IS NOT NULL GROUP BY ALL;
+INSERT INTO daily_cells
+    SELECT query, object, place, 0, count(*) FROM v WHERE reason IS NULL AND by_list GROUP BY ALL;
+INSERT INTO daily_cells
+    SELECT query, object, position, count(*), sum(clicked) FROM (
+        SELECT query, object, arg_min(rank, time) AS position, max(CAST(is_click AS INTEGER)) AS clicked
+        FROM v WHERE reason IS NULL AND NOT by_list GROUP BY query_id, query, object)
+    GROUP BY ALL;
+INSERT INTO daily_users SELECT DISTINCT query, who FROM judged WHERE own AND reason IS NULL;
+INSERT INTO daily_titles
+    SELECT object, arg_max(trim(title), time), max(time) FROM e
+    WHERE time >= {lo} AND time < {hi} AND object IS NOT NULL AND trim(title) <> '' GROUP BY object;
+INSERT INTO daily_dwell
+    SELECT CAST(floor(epoch(dwell)) AS INTEGER), count(*) FROM v
+    WHERE reason IS NULL AND is_click AND dwell IS NOT NULL GROUP BY ALL;
+"""
+
+_ALL = """
+CREATE TABLE cells AS
+    SELECT query, object, position, sum(shown) AS shown, sum(clicked) AS clicked FROM daily_cells GROUP BY ALL;
+DROP TABLE daily_cells;
+CREATE TABLE query_users AS SELECT query, count(DISTINCT who) AS users FROM daily_users GROUP BY query;
+CREATE TABLE titles AS SELECT object, arg_max(title, time) AS title FROM daily_titles GROUP BY object;
+DROP TABLE daily_titles;
+"""
+
+NO_USER = "no user"
+ROBOT = "a robot"
+OTHER_ACTION = "another action"
+SEARCH_REASONS = {
+    "no_user": NO_USER,
+    "robot": ROBOT,
+    "empty_query": "an empty query",
+    "long_query": "too many words",
+    "no_results": "nothing says what was shown",
+    "twice": "a list that names a result twice",
+}
+EVENT_REASONS = {
+    "other_action": OTHER_ACTION,
+    "no_search": "no search that it belongs to",
+    "early": "before its search",
+    "late": "long after its search",
+    "no_object": "no object",
+    "not_shown": "not among the results",
+    "no_position": "no position",
+    "zero": "position zero or below",
+    "contradicted": "a position that the list of results contradicts",
+    "beyond": "below the last position counted",
+    "short": "left at once",
+    "again": "clicked again",
+    "shown_again": "shown again",
+}
+REPEATED_ID = "a query id that was there before"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What there was, and what was left out by reason."""
+
+    searches: int = 0
+    kept_searches: int = 0
+    searches_with_clicks: int = 0
+    sessions: int = 0
+    users: int = 0
+    robots: int = 0
+    clicks: int = 0
+    kept_clicks: int = 0
+    dropped_searches: Counter[str] = field(default_factory=Counter)
+    dropped_clicks: Counter[str] = field(default_factory=Counter)
+    dropped_impressions: Counter[str] = field(default_factory=Counter)
+    dropped_events: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Query-object pairs by position: how often `pair[i]` was shown at `position[i]` (from 1), and clicked there."""
+
+    pair: Integers
+    position: Integers
+    shown: Floats
+    clicked: Floats
+
+
+class Observations:
+    """What was observed, while its database is open: the tables `cells`, `query_users` and `titles`."""
+
+    def __init__(
+        self, connection: "DuckDBPyConnection", rules: SearchRules, counts: Counts, days: Sequence[str]
+    ) -> None:
+        self.connection = connection
+        self.rules = rules
+        self.counts = counts
+        self.days = tuple(days)
+
+    def one(self, statement: str) -> tuple[Any, ...]:
+        """The only row of an answer."""
+        found: tuple[Any, ...] = self.connection.execute(statement).fetchall()[0]
+        return found
+
+    def cells(self, *, least: int = 20, most: int = 1_000_000) -> Cells:
+        """Pairs that were shown at several positions, `least` times at least, and clicked; at most about `most` cells.
+
+        The attraction of each pair is a parameter, and one that was seen a few times is fitted to chance, which
+        flattens the curve: that is why pairs shown rarely are left out.
+        """
+        arrays = self.connection.execute(
+            f"""
+            WITH chosen AS (
+                SELECT query, object, row_number() OVER (ORDER BY n DESC, query, object) - 1 AS pair,
+                       sum(k) OVER (ORDER BY n DESC, query, object ROWS UNBOUNDED PRECEDING) AS so_far
+                FROM (SELECT query, object, sum(shown) AS n, count(*) AS k FROM cells
+                      GROUP BY ALL HAVING count(*) > 1 AND sum(clicked) > 0 AND sum(shown) >= {int(least)}))
+            SELECT CAST(pair AS BIGINT) AS pair, CAST(position AS BIGINT) AS position,
+                   CAST(shown AS DOUBLE) AS shown, CAST(clicked AS DOUBLE) AS clicked
+            FROM cells JOIN chosen USING (query, object) WHERE so_far <= {int(most)} ORDER BY pair, position
+            """
+        ).fetchnumpy()
+        return Cells(*(np.ascontiguousarray(arrays[name]) for name in ("pair", "position", "shown", "clicked")))
+
+    def raw_curve(self) -> tuple[Floats, Floats]:
+        """Impressions and clicks by position."""
+        found = self.connection.execute(
+            "SELECT position, CAST(sum(shown) AS DOUBLE), CAST(sum(clicked) AS DOUBLE) FROM cells GROUP BY ALL"
+        ).fetchall()
+        shown = np.zeros(self.rules.max_position)
+        clicked = np.zeros(self.rules.max_position)
+        for position, n, c in found:
+            shown[position - 1], clicked[position - 1] = n, c
+        return shown, clicked
+
+    def median_dwell(self) -> float | None:
+        """The median dwell of clicks in whole seconds, of those where it is known."""
+        found = self.connection.execute(
+            "SELECT seconds, sum(clicks) FROM daily_dwell GROUP BY seconds ORDER BY seconds"
+        ).fetchall()
+        half = sum(n for _, n in found) / 2
+        for seconds, n in found:
+            half -= n
+            if half <= 0:
+                return float(seconds)
+        return None
+
+
+@contextmanager
+def observe(
+    store: ClickStore,
+    rules: SearchRules | None = None,
+    *,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    work: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[Observations]:
+    """Go through the history by these rules. `work` is a folder for what does not fit into memory (else TMPDIR)."""
+    rules = rules or SearchRules()
+    place = Path(work) if work is not None else Path(gettempdir())
+    with working_database(place, memory=memory, threads=threads) as connection:
+        connection.execute(_TABLES)
+        counts = Counts()
+        for day in store.days:
+            _observe_day(connection, store, rules, date.fromisoformat(day), counts)
+            if progress is not None:
+                progress(day)
+        connection.execute(_ALL)
+        (counts.users,) = connection.execute("SELECT count(DISTINCT who) FROM daily_users").fetchall()[0]
+        yield Observations(connection, rules, counts, store.days)
+
+
+def _observe_day(
+    connection: "DuckDBPyConnection", store: ClickStore, rules: SearchRules, day: date, counts: Counts
+) -> None:
+    values = _values(store, rules, day)
+    connection.execute(_SEARCHES.format(**values))
+    connection.execute(_SESSIONS)
+    yesterday = store.paths("queries", [(day - timedelta(days=1)).isoformat()])
+    before = (
+        f"SELECT query_id FROM read_parquet({path_list(yesterday)})"
+        if yesterday
+        else "SELECT '' AS query_id WHERE false"
+    )
+    early = f"SELECT query_id FROM e WHERE time < {values['lo']} + {values['margin']}"
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE before AS SELECT DISTINCT query_id FROM ({before}) WHERE query_id IN ({early})"
+    )
+    connection.execute(_EVENTS.format(**values))
+    connection.execute(_KEEP.format(**values))
+    _count(connection, values, counts)
+
+
+def _values(store: ClickStore, rules: SearchRules, day: date) -> dict[str, Any]:
+    """What stands in the statements of a day. Texts that come from outside are quoted."""
+    near = [(day + timedelta(days=shift)).isoformat() for shift in (-1, 0, 1)]
+
+    def scan(table: str, empty: str) -> str:
+        paths = store.paths(table, near)
+        return f"read_parquet({path_list(paths)})" if paths else f"(SELECT {empty} WHERE false)"
+
+    texts = ("query_id", "user_id", "client_id", "session", "query")
+    columns = "CAST(NULL AS TIMESTAMP) AS time, " + ", ".join(f"CAST(NULL AS VARCHAR) AS {name}" for name in texts)
+    more = "CAST(NULL AS VARCHAR) AS action, CAST(NULL AS VARCHAR) AS object, CAST(NULL AS INTEGER) AS position, " \
+           "CAST(NULL AS VARCHAR) AS title"  # fmt: skip
+    return {
+        **SEARCH_REASONS,
+        **EVENT_REASONS,
+        "queries": scan("queries", f"{columns}, CAST(NULL AS VARCHAR[]) AS hits"),
+        "events": scan("events", f"{columns}, {more}"),
+        "lo": f"TIMESTAMP '{day}'",
+        "hi": f"TIMESTAMP '{day + timedelta(days=1)}'",
+        "margin": f"INTERVAL ({_micro(60 * max(rules.click_window, rules.session_gap))}) MICROSECONDS",
+        "window": _micro(60 * rules.click_window),
+        "gap": _micro(60 * rules.session_gap),
+        "skew": _micro(rules.clock_skew),
+        "dwell": _micro(rules.min_dwell),
+        "clicks": ", ".join(map(literal, rules.click_actions)),
+        "impressions": ", ".join(map(literal, rules.impression_actions)) or "''",
+        "robot_clicks": int(rules.robot_clicks),
+        "robot_searches": int(rules.robot_searches),
+        "robot_results": int(rules.robot_results),
+        "robot_share": float(rules.robot_share),
+        "max_position": int(rules.max_position),
+        "max_query_words": int(rules.max_query_words),
+    }
+
+
+def _micro(seconds: float) -> int:
+    return round(1e6 * seconds)
+
+
+def _count(connection: "DuckDBPyConnection", values: dict[str, Any], counts: Counts) -> None:
+    """Add a day to the counts."""
+    repeated = 0
+    for reason, searches, again, clicked in connection.execute(
+        "SELECT reason, count(*), sum(n - 1), count(*) FILTER (clicks > 0) FROM judged WHERE own GROUP BY reason"
+    ).fetchall():
+        counts.searches += searches
+        repeated += int(again)
+        if reason is None:
+            counts.kept_searches += searches
+            counts.searches_with_clicks += clicked
+        else:
+            counts.dropped_searches[reason] += searches
+    if repeated:
+        counts.dropped_searches[REPEATED_ID] += repeated
+    for reason, is_click, is_impression, n in connection.execute(
+        "SELECT reason, is_click, is_impression, count(*) FROM v GROUP BY ALL"
+    ).fetchall():
+        if is_click:
+            counts.clicks += n
+            counts.kept_clicks += n if reason is None else 0
+        if reason is not None:
+            kind = counts.dropped_clicks if is_click else counts.dropped_impressions
+            (kind if is_click or is_impression else counts.dropped_events)[reason] += n
+    sessions = (
+        f"SELECT count(*) FROM moves WHERE time >= {values['lo']} AND time < {values['hi']} "
+        f"AND (previous IS NULL OR time - previous > INTERVAL ({values['gap']}) MICROSECONDS)"
+    )
+    counts.sessions += connection.execute(sessions).fetchall()[0][0]
+    counts.robots += connection.execute("SELECT count(*) FROM robots").fetchall()[0][0]

@@ -1,0 +1,240 @@
+"""Pairs (query, title, weight) for learning: the query click field [gao2011clickthrough, §5.1], debiased.
+
+Score(d, q) = (C + m·μ) / (Σ_k n_k θ_k + m)
+
+for C clicks on d for q and n_k impressions at position k: clicks over examinations, smoothed by m examinations at the
+mean rate μ = ΣC / Σ_k n_k θ_k of the log, so that one click of one impression is not certainty. It estimates the
+attraction γ_{q,d} of the position-based model. Without debiasing all θ_k are 1, and it is the click-through rate. The
+paper retains pairs whose score exceeds a threshold and learns from them; the score is kept as the pair's weight.
+"""
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import gettempdir
+from typing import NamedTuple
+
+import numpy as np
+
+from germane.arrays import Floats
+from germane.clicks.database import working_database
+from germane.clicks.observations import Observations
+from germane.clicks.position_bias import PositionCurve, em_curve
+from germane.clicks.rules import PairRules
+from germane.clicks.store import literal
+from germane.data.jsonl import json_object
+from germane.data.lines import decode, read_lines
+from germane.errors import InputError, ParameterError, StorageError
+from germane.schema import MaybeNaN, Response
+from germane.types import Document
+
+COLUMNS = ("query", "title", "weight", "clicks", "shown", "object")
+_COPY = {
+    ".parquet": "FORMAT parquet, COMPRESSION zstd",
+    ".jsonl": "FORMAT json",
+    ".tsv": "FORMAT csv, DELIMITER '\t', QUOTE '', ESCAPE '', HEADER",
+}
+_INSERTED = 10_000
+"""Titles handed over at a time."""
+
+
+class Pair(NamedTuple):
+    """A query, the title of a document clicked for it, and Score(d, q)."""
+
+    query: str
+    title: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairsReport(Response):
+    """The pairs written, the queries and titles in them, the position curve, the mean click rate of an examined result
+    (μ) and the threshold used; and what was left out, pairs by reason."""
+
+    pairs: int
+    queries: int
+    titles: int
+    clicks: int
+    curve: tuple[MaybeNaN, ...]
+    mean_rate: MaybeNaN
+    threshold: MaybeNaN
+    dropped: Mapping[str, int]
+
+
+def write_pairs(
+    observations: Observations,
+    target: str | Path,
+    rules: PairRules | None = None,
+    *,
+    curve: PositionCurve | None = None,
+    titles: Iterable[Document] | None = None,
+) -> PairsReport:
+    """Write the pairs to a file (.parquet, .jsonl or .tsv), whole or not at all, in the order of queries and weights.
+
+    `titles` are documents with the titles of the objects; without them, the names that the log's own events bring
+    serve. `curve` is learnt by EM unless it is given.
+    """
+    rules = rules or PairRules()
+    path = Path(target)
+    if path.suffix.lower() not in _COPY:
+        raise ParameterError(f"{path}: pairs are written to files that end in {', '.join(_COPY)}")
+    positions = observations.rules.max_position
+    if curve is None:
+        curve = em_curve(observations.cells(), positions=positions)
+    theta = curve.filled(positions) if rules.debias else np.ones(positions)
+    if titles is not None:
+        _take_titles(observations, titles)
+    mean, threshold = _score(observations, theta, rules)
+    dropped = _judge(observations, rules, threshold)
+    _write(observations, path)
+    pairs, queries, different, clicks = observations.one(
+        "SELECT count(*), count(DISTINCT query), count(DISTINCT title), coalesce(sum(clicks), 0) FROM judged_pairs "
+        "WHERE reason IS NULL"
+    )
+    return PairsReport(
+        pairs, queries, different, int(clicks), tuple(float(value) for value in curve.theta), mean, threshold, dropped
+    )
+
+
+def _take_titles(observations: Observations, documents: Iterable[Document]) -> None:
+    """Put the documents' titles in the place of those in the log."""
+    connection = observations.connection
+    connection.execute("CREATE OR REPLACE TABLE titles (object VARCHAR, title VARCHAR)")
+    waiting: dict[str, str] = {}
+
+    def insert() -> None:
+        told = {"object": np.array(list(waiting), object), "title": np.array(list(waiting.values()), object)}
+        connection.register("told", told)
+        connection.execute("INSERT INTO titles SELECT object, title FROM told ANTI JOIN titles USING (object)")
+        connection.unregister("told")
+        waiting.clear()
+
+    for document in documents:
+        waiting.setdefault(document.id, " ".join(str(document.fields.get("title") or "").split()))
+        if len(waiting) >= _INSERTED:
+            insert()
+    if waiting:
+        insert()
+
+
+def _score(observations: Observations, theta: Floats, rules: PairRules) -> tuple[float, float]:
+    """Make the table `scored`; the mean rate μ, and the threshold."""
+    connection = observations.connection
+    connection.execute("CREATE OR REPLACE TEMP TABLE theta (position INTEGER, theta DOUBLE)")
+    for position, value in enumerate(theta, start=1):
+        connection.execute("INSERT INTO theta VALUES (?, ?)", [position, float(value)])
+    connection.execute(
+        "CREATE OR REPLACE TABLE summed AS SELECT query, object, CAST(sum(clicked) AS BIGINT) AS clicks, "
+        "CAST(sum(shown) AS BIGINT) AS shown, sum(shown * theta) AS examined "
+        "FROM cells JOIN theta USING (position) GROUP BY query, object"
+    )
+    clicks, examined = observations.one("SELECT sum(clicks), sum(examined) FROM summed")
+    mean = float(clicks) / float(examined) if examined else float("nan")
+    prior = rules.prior_weight * mean if examined else 0.0
+    connection.execute(
+        f"CREATE OR REPLACE TABLE scored AS SELECT query, object, clicks, shown, "
+        f"(clicks + {prior!r}) / (examined + {float(rules.prior_weight)!r}) AS weight FROM summed WHERE clicks > 0"
+    )
+    return mean, mean if rules.threshold is None else float(rules.threshold)
+
+
+def _judge(observations: Observations, rules: PairRules, threshold: float) -> dict[str, int]:
+    """Make the table `judged_pairs`, with the reason of each pair that is left out; how many for each."""
+    bar = "NULL" if np.isnan(threshold) else repr(threshold)
+    observations.connection.execute(
+        f"""
+        CREATE OR REPLACE TABLE judged_pairs AS
+        SELECT query, object, clicks, shown, weight, t.title, CASE
+            WHEN u.users < {rules.min_users} THEN 'a query of fewer than {rules.min_users} users'
+            WHEN clicks < {rules.min_clicks} THEN 'fewer than {rules.min_clicks} clicks'
+            WHEN NOT coalesce(weight > {bar}, false) THEN 'a score not above the threshold'
+            WHEN t.object IS NULL THEN 'no title is known'
+            WHEN trim(t.title) = '' THEN 'an empty title' END AS reason
+        FROM scored JOIN query_users u USING (query) LEFT JOIN titles t USING (object)
+        """
+    )
+    found = observations.connection.execute(
+        "SELECT reason, count(*) FROM judged_pairs WHERE reason IS NOT NULL GROUP BY reason ORDER BY reason"
+    ).fetchall()
+    return dict(found)
+
+
+def _write(observations: Observations, path: Path) -> None:
+    """The file takes its place once it is on the disk."""
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    plain = ("query", "title", "object")
+    # A tab or a line's end within a cell would be a new one.
+    chosen = [f"regexp_replace({name}, '\\s+', ' ', 'g') AS {name}" if name in plain else name for name in COLUMNS]
+    try:
+        observations.connection.execute(
+            f"COPY (SELECT {', '.join(chosen)} FROM judged_pairs WHERE reason IS NULL "
+            f"ORDER BY query, weight DESC, object) TO {literal(str(temporary))} ({_COPY[path.suffix.lower()]})"
+        )
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def read_pairs(source: str | Path) -> Iterator[Pair]:
+    """The pairs of a file (.parquet, .jsonl or .tsv, the latter two compressed or not), one at a time."""
+    path = Path(source)
+    endings = {ending.lower() for ending in path.suffixes}
+    if ".parquet" in endings:
+        return _read_parquet(path)
+    if ".jsonl" in endings:
+        return _read_jsonl(path)
+    if ".tsv" in endings:
+        return _read_tsv(path)
+    raise InputError(f"pairs are read from files that end in {', '.join(_COPY)}", source=str(path))
+
+
+def _read_parquet(path: Path) -> Iterator[Pair]:
+    if not path.is_file():
+        raise InputError("no such file", source=str(path))
+    with working_database(Path(gettempdir()), memory=512, threads=1) as connection:
+        connection.execute("SET preserve_insertion_order = true")
+        found = connection.execute(f"SELECT query, title, weight FROM read_parquet({literal(str(path))})")
+        while rows := found.fetchmany(_INSERTED):
+            yield from (Pair(*row) for row in rows)
+
+
+def _read_jsonl(path: Path) -> Iterator[Pair]:
+    for number, line in read_lines(path):
+        if not line.isspace():
+            record = json_object(line, str(path), number)
+            yield _pair([record.get(name) for name in COLUMNS[:3]], str(path), number)
+
+
+def _read_tsv(path: Path) -> Iterator[Pair]:
+    places: list[int] = []
+    for number, line in read_lines(path):
+        cells: list[str | None] = [*decode(line, str(path), number).rstrip("\r\n").split("\t")]
+        if not places:
+            missing = [name for name in COLUMNS[:3] if name not in cells]
+            if missing:
+                raise InputError(f"the header has no column '{missing[0]}'", source=str(path), line=number)
+            places = [cells.index(name) for name in COLUMNS[:3]]
+            continue
+        padded = [*cells, *[None] * (max(places) + 1 - len(cells))]
+        yield _pair([padded[place] for place in places], str(path), number)
+
+
+def _pair(values: "list[object]", source: str, line: int) -> Pair:
+    query, title, weight = values
+    try:
+        number = float(weight)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(f"a weight must be a number, not '{weight}'", source=source, line=line) from None
+    if not isinstance(query, str) or not isinstance(title, str) or not query or not title:
+        raise InputError("a pair needs a query and a title", source=source, line=line)
+    if not 0.0 <= number < float("inf"):
+        raise InputError(f"a weight must be finite and not negative, not {number}", source=source, line=line)
+    return Pair(query, title, number)

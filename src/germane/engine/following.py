@@ -1,0 +1,81 @@
+"""A topic followed in this process: what is general is learnt from the index, what is on topic from a few documents."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from germane.arrays import Integers
+from germane.errors import ParameterError
+from germane.index.snapshot import Snapshot
+from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Seen, Vocabulary
+from germane.types import Document, text_of
+
+SAMPLE = 2_000
+"""Documents of the index that scores are held against."""
+
+Text = str | Document | Mapping[str, Any]
+"""A text, or a document with the text fields of the index."""
+
+
+class General(NamedTuple):
+    """What an index knows apart from any topic."""
+
+    maker: BagMaker
+    reference: Reference
+
+
+def general_of(snapshot: Snapshot, beta: float = 0.5) -> General:
+    """The words of the index with their frequencies as a `Background`, and an even sample of its documents."""
+    if snapshot.n_docs == 0:
+        raise ParameterError("the index is empty: there is nothing to hold a topic against")
+    vocabulary = Vocabulary()
+    numbers: list[Integers] = []  # of each segment's own terms
+    for live in snapshot.segments:
+        terms = live.segment.terms(np.arange(live.segment.n_terms))
+        numbers.append(np.array([vocabulary.number(term) for term in terms], np.int64))
+    cf, df = np.zeros(len(vocabulary)), np.zeros(len(vocabulary))
+    for i, own in enumerate(numbers):
+        df[own], cf[own] = snapshot.live_frequencies(i)  # over all segments
+    state = {"beta": beta, "version": 1, "n_documents": snapshot.n_docs, "total": float(cf.sum()), "counts": cf,
+             "document_counts": df}  # fmt: skip
+    places = [(i, doc) for i in range(len(snapshot.segments)) for doc in snapshot.live_docs(i).tolist()]
+    chosen = np.unique(np.linspace(0, len(places) - 1, min(SAMPLE, len(places))).astype(int))
+    bags = []
+    for i, doc in (places[place] for place in chosen.tolist()):
+        held, counts = snapshot.segments[i].segment.forward(doc)
+        terms_of = numbers[i][held]
+        order = np.argsort(terms_of)
+        bags.append(Bag(terms_of[order], counts[order].astype(np.float64)))
+    return General(BagMaker(snapshot.manifest.analyzer, vocabulary), Reference(bags, Background.restored(state)))
+
+
+class FollowedTopic:
+    """A topic, and the documents that are shown to it: `see` each in turn, `judge` any.
+
+    Nothing is kept when the process ends; `germane.stream.Watch` keeps it.
+    """
+
+    def __init__(self, general: General, fields: Sequence[str], following: Following, seeds: Sequence[Text]) -> None:
+        self._maker, self._fields = general.maker, tuple(fields)
+        self.follower = Follower.start(following, [self._bag(seed) for seed in seeds], general.reference)
+
+    def see(self, document: Text) -> Seen:
+        """The document's score (how far above background text), whether it is delivered, and whether it was learnt
+        from."""
+        return self.follower.see(self._bag(document))
+
+    def judge(self, document: Text, on_topic: bool) -> None:
+        """Learn from a person's word."""
+        self.follower.judge(self._bag(document), on_topic)
+
+    def words(self, n: int = 20) -> dict[str, float]:
+        """The words that weigh most for the topic now, and their weights, the heaviest first."""
+        weights = self.follower.tracker.weights
+        heaviest = [i for i in np.argsort(-weights.values, kind="stable")[:n].tolist() if weights.values[i] > 0.0]
+        return {self._maker.vocabulary.terms[weights.terms[i]]: float(weights.values[i]) for i in heaviest}
+
+    def _bag(self, document: Text) -> Bag:
+        if isinstance(document, str):
+            return self._maker.bag(document)
+        return self._maker.bag(text_of(document.fields if isinstance(document, Document) else document, self._fields))

@@ -1,0 +1,24 @@
+"""Rows in blocks, one thread each: blocks depend on the data alone, so that sums have the same bits on any machine."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+from numba import get_num_threads
+
+MOST = 8
+"""Blocks at most: each has sums of its own, which may be large."""
+LEAST_ROWS = 16384
+"""Rows of a block at least."""
+Found = TypeVar("Found")
+
+
+def in_blocks(n_rows: int, work: Callable[[int, int], Found]) -> list[Found]:
+    """`work(first, last)` for each block of rows, side by side; the results in order."""
+    n_blocks = min(max(n_rows // LEAST_ROWS, 1), MOST)
+    ends = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
+    if n_blocks == 1:
+        return [work(0, n_rows)]
+    with ThreadPoolExecutor(min(get_num_threads(), n_blocks)) as pool:
+        return list(pool.map(work, ends[:-1], ends[1:]))

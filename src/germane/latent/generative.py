@@ -1,0 +1,117 @@
+"""What UM, the topic models and the translation model share: P(q|d), mixed with the words of the document.
+
+    P_s(q|d)  = Π_q P_s(q|d)                             Clicks (14)
+    P_s(q|d)  = λ1 P(q|C) + (1-λ1) P_mx(q|d)             Clicks (15)
+    P_mx(q|d) = λ2 P(q|d) + (1-λ2) P_model(q|d)          Clicks (16)
+
+λ2 = 1 is the unigram model with Jelinek-Mercer smoothing, λ2 = 0 the latent model alone. P(q|C) has a floor: a word
+that no training title holds would make every document impossible.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from germane.arrays import Floats, Integers
+from germane.latent.pairs import Documents, Pairs, Texts, Vocabulary, check_share
+
+
+class QueryProbabilities(NamedTuple):
+    """The parts of Clicks (14)-(16) for one query: its words down, documents across.
+
+    `counts` n(q, q); `background` P(q|C); `literal` P(q|d); `latent` P_model(q|d).
+    """
+
+    counts: Floats
+    background: Floats
+    literal: Floats
+    latent: Floats
+
+    def score(self, lambda1: float, lambda2: float) -> Floats:
+        """log P_s(q|d) of each document, Clicks (14)-(16)."""
+        mixed = lambda2 * self.literal + (1 - lambda2) * self.latent
+        smoothed = lambda1 * self.background[:, None] + (1 - lambda1) * mixed
+        with np.errstate(divide="ignore"):  # without smoothing a document may be impossible
+            return np.asarray(self.counts @ np.log(smoothed))
+
+
+@dataclass(frozen=True, eq=False)
+class GenerativeModel(ABC):
+    """A fitted model of P(q|d). `background` is P(w|C) by id; its last entry is the floor, for words without id."""
+
+    vocabulary: Vocabulary
+    background: Floats
+    lambda1: float
+    lambda2: float
+
+    def __post_init__(self) -> None:
+        check_share("lambda1", self.lambda1)
+        check_share("lambda2", self.lambda2)
+
+    def mixed(self, *, lambda1: float, lambda2: float) -> Self:
+        """The same model with other weights in Clicks (15) and (16)."""
+        return replace(self, lambda1=lambda1, lambda2=lambda2)
+
+    def fold_in(self, titles: Sequence[str]) -> Documents:
+        """What the model keeps of documents, known to it or new."""
+        vocabulary, texts = self.vocabulary.extended(titles)
+        return Documents(vocabulary, texts, self.vectors(self._known(texts)))
+
+    def probabilities(self, query: str, documents: Documents) -> QueryProbabilities:
+        """The parts of the score."""
+        asked = documents.query(query)
+        words = asked.words.astype(np.int64)
+        known = words < len(self.vocabulary)
+        latent = np.zeros((len(words), len(documents)))
+        if known.any():
+            latent[known] = self.latent(words[known], self._known_documents(documents))
+        background = self.background[np.minimum(words, len(self.vocabulary))]
+        return QueryProbabilities(
+            asked.counts.astype(np.float64), background, literal_probabilities(words, documents), latent
+        )
+
+    def score(self, query: str, documents: Documents) -> Floats:
+        """log P_s(q|d) of each document; a query without any known word scores all alike, 0."""
+        return self.probabilities(query, documents).score(self.lambda1, self.lambda2)
+
+    @abstractmethod
+    def vectors(self, titles: Texts) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+        """A row for each title over known words."""
+
+    @abstractmethod
+    def latent(self, words: Integers, documents: Documents) -> Floats:
+        """P_model(q|d) for known words, words × documents; documents hold known words only."""
+
+    def _known(self, texts: Texts) -> Texts:
+        """The texts without words that are new to the model."""
+        kept = texts.words < len(self.vocabulary)
+        if kept.all():
+            return texts
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return Texts(before[texts.starts], texts.words[kept], texts.counts[kept])
+
+    def _known_documents(self, documents: Documents) -> Documents:
+        return Documents(self.vocabulary, self._known(documents.texts), documents.vectors)
+
+
+def literal_probabilities(words: Integers, documents: Documents) -> Floats:
+    """P(q|d) = n(q, d)/|d|, words × documents."""
+    texts = documents.texts
+    found = np.zeros((len(words), len(documents)))
+    row_of = np.full(len(documents.vocabulary), -1)
+    row_of[words] = np.arange(len(words))
+    rows = row_of[texts.words]
+    hits = np.flatnonzero(rows >= 0)
+    docs = texts.rows[hits]
+    found[rows[hits], docs] = texts.counts[hits] / texts.lengths[docs]
+    return found
+
+
+def background_model(pairs: Pairs) -> Floats:
+    """P(w|C) over the training titles, every count one higher: words of queries alone, and one for all others."""
+    titles = pairs.titles
+    counts = np.bincount(titles.words, titles.counts * pairs.weights[titles.rows], len(pairs.vocabulary) + 1) + 1
+    return np.asarray(counts / counts.sum())

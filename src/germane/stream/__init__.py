@@ -1,0 +1,22 @@
+"""What came in, which topics is it of, who was told? Topics followed through live streams, with nothing lost."""
+
+from typing import TYPE_CHECKING
+
+from germane.lazy import Extra, lazy_exports
+
+if TYPE_CHECKING:
+    from germane.stream.arrivals import Arrival
+    from germane.stream.values import FollowedTopic, Judged, Processed, Sighting
+    from germane.stream.watch import Watch
+
+__all__ = ["Arrival", "FollowedTopic", "Judged", "Processed", "Sighting", "Watch"]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "arrivals": ["Arrival"],
+        "values": ["FollowedTopic", "Judged", "Processed", "Sighting"],
+        "watch": ["Watch"],
+    },
+    Extra("sqlalchemy", "sqlalchemy", "workspace", "Following a stream"),
+)

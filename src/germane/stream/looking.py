@@ -1,0 +1,194 @@
+"""How does a topic fare? Its words, its health, what it may have missed, and how it would have scored all it saw."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from germane.arrays import Floats
+from germane.stream.arrivals import title_of
+from germane.stream.packing import bag_of
+from germane.stream.values import FollowedTopic, Sighting
+from germane.stream.watch import Memory, Watch, following_of
+from germane.track import Bag, Follower, Reference, TopicSet
+from germane.track.missed import N_LAYERS, Layer, Missed, estimate_missed, layers_of, lot_of, to_judge
+
+RECENT = 1_000
+"""Documents that the latest scores are of."""
+FEWEST = 100
+"""Of fewer documents no distribution is told."""
+BINS = 10
+
+
+class TopicWord(NamedTuple):
+    """A word of a topic, and its weight."""
+
+    word: str
+    weight: float
+
+
+class NearMiss(NamedTuple):
+    """A document that was not delivered, and its score."""
+
+    document: str
+    score: float
+    title: str
+    date: str | None
+
+
+class Replayed(NamedTuple):
+    """A document of the stream and the score it would have got when it came."""
+
+    document: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One topic at a glance. `drift`: the population stability index of the latest scores against those of background
+    text. `missed`: the share of on-topic documents kept back, estimated. Both are None of too few documents."""
+
+    topic: str
+    status: str
+    seen: int
+    last_seen: str | None
+    hits: int
+    last_hit: str | None
+    learnt: int
+    judged_on: int
+    judged_off: int
+    decision: float
+    adaptation: float
+    drift: float | None
+    missed: Missed | None
+
+
+def health_of(watch: Watch, name: str) -> Health:
+    """How the topic fares now."""
+    memory = watch.memory()
+    with watch.workspace.database.read() as connection:
+        topic = watch.store.topic(connection, name)
+        hits, learnt = watch.store.count_sightings(connection, topic)
+        seen, last = watch.store.count_arrivals(connection), watch.store.latest(connection, 1)
+        recent = watch.store.latest(connection, RECENT, topic.since)
+        latest: list[Sighting] = watch.store.sightings(connection, topic, last=1)
+    judged = [each.on_topic for each in watch.judged(name)]
+    follower = memory.followers[name]
+    bags = [bag_of(bytes(row.bag)) for row in recent]
+    return Health(
+        name, topic.status, seen, last[0].at if last else None, hits,
+        latest[0].at if latest else None, learnt, sum(judged), len(judged) - sum(judged),
+        follower.thresholds.decision, follower.thresholds.adaptation, _drift(follower, memory, bags),
+        missed_by(watch, name),
+    )  # fmt: skip
+
+
+def missed_by(watch: Watch, name: str) -> Missed | None:
+    """What the topic misses, estimated from the scores of all documents and what was judged; None of too few."""
+    delivered, below, _ = layers_now(watch, name)
+    if delivered.documents + sum(layer.documents for layer in below) < FEWEST:
+        return None
+    return estimate_missed(delivered, below)
+
+
+def stability(expected: Floats, found: Floats) -> float:
+    """Population stability index: Σ (a_i - e_i)·log(a_i/e_i) over ten bins that divide `expected` evenly, each share
+    with half a document more. Below 0.1 nothing has moved, above 0.25 much has."""
+    edges = np.unique(np.quantile(expected, np.linspace(0.0, 1.0, BINS + 1)[1:-1]))
+    shares = []
+    for scores in (expected, found):
+        counts = np.bincount(np.searchsorted(edges, scores, side="right"), minlength=len(edges) + 1) + 0.5
+        shares.append(counts / counts.sum())
+    e, a = shares
+    return float(((a - e) * np.log(a / e)).sum())
+
+
+def _drift(follower: Follower, memory: Memory, bags: list[Bag]) -> float | None:
+    if len(bags) < FEWEST or len(memory.reference.bags) < FEWEST:
+        return None
+    weights, reading = follower.tracker.weights, follower.tracker.representation
+    expected = memory.reference.scores(weights, reading)
+    found = Reference(bags, memory.background).scores(weights, reading)
+    return stability(expected, found)
+
+
+def topic_words(watch: Watch, name: str, n: int = 20) -> list[TopicWord]:
+    """The words that weigh most for the topic now, the heaviest first."""
+    memory = watch.memory()
+    watch.topic(name)
+    weights = memory.followers[name].tracker.weights
+    heaviest = np.argsort(-weights.values, kind="stable")[:n]
+    terms = memory.maker.vocabulary.terms
+    return [TopicWord(terms[weights.terms[i]], float(weights.values[i])) for i in heaviest if weights.values[i] > 0.0]
+
+
+def layers_now(watch: Watch, name: str) -> tuple[Layer, list[Layer], list[Any]]:
+    """What was delivered, the layers below the threshold, and the rows of what was sampled and not judged yet, by lot.
+
+    Of the layers only documents count as judged that were sampled: those chosen by lot.
+    """
+    memory = watch.memory()
+    with watch.workspace.database.read() as connection:
+        topic = watch.store.topic(connection, name)
+        rows = watch.store.scores(connection, topic)
+    counts = memory.tally[topic.id]
+    known = TopicSet({name: memory.followers[name]}, counts if len(counts) else None)
+    delivered, sizes = known.layer_sizes(name)
+    said = {each.document: each.on_topic for each in watch.judged(name)}
+    judged, waiting = [[0, 0] for _ in range(N_LAYERS + 1)], []
+    layers = layers_of(np.array([row.score for row in rows]), memory.followers[name].thresholds.decision)
+    for row, layer in zip(rows, layers.tolist(), strict=True):
+        if row.delivered == row.sampled:  # it was learnt from alone
+            continue
+        if row.document in said:
+            judged[layer + 1][0] += 1
+            judged[layer + 1][1] += said[row.document]
+        elif row.sampled:
+            waiting.append((layer, lot_of(row.document), row))
+    below = [Layer(size, *judged[layer + 1]) for layer, size in enumerate(sizes)]
+    return Layer(delivered, *judged[0]), below, sorted(waiting, key=lambda each: each[:2])
+
+
+def known_words(watch: Watch, texts: Iterable[str]) -> int:
+    """How many of the texts' words the background has."""
+    memory = watch.memory()
+    terms = np.unique(np.concatenate([memory.maker.bag(text).terms for text in texts]))
+    return int(
+        np.count_nonzero(memory.background.idf(terms) < memory.background.idf(np.array([np.iinfo(np.int64).max])))
+    )
+
+
+def near_misses(watch: Watch, name: str, n: int = 10) -> list[NearMiss]:
+    """Documents that were not delivered, chosen by lot so that judging them narrows the estimate of what is missed."""
+    delivered, below, waiting = layers_now(watch, name)
+    wanted = to_judge(delivered, below, n)
+    found = []
+    for layer, count in enumerate(wanted):
+        rows = [row for at, _, row in waiting if at == layer][:count]
+        found += [NearMiss(row.document, row.score, title_of(row.fields), row.date) for row in rows]
+    return found
+
+
+def replayed(watch: Watch, name: str) -> list[Replayed]:
+    """The stream once more, from the topic's seeds: each document's score before anything was learnt from it.
+
+    Judgements come in where they were made; the background is that of now.
+    """
+    memory = watch.memory()
+    with watch.workspace.database.read() as connection:
+        topic: FollowedTopic = watch.store.topic(connection, name)
+        said: dict[int, list[Any]] = {}
+        for row in watch.store.judgements(connection, topic):
+            said.setdefault(row.seen, []).append(row)
+        documents = watch.store.latest(connection, 10**9, topic.since)
+    undone = {row.undoes for rows in said.values() for row in rows}
+    seeds = [memory.maker.bag(seed) for seed in topic.seeds]
+    follower = Follower.start(following_of(topic.settings), seeds, memory.reference)
+    found = []
+    for document in documents:
+        found.append(Replayed(document.document, follower.see(bag_of(bytes(document.bag))).score))
+        for row in said.get(document.id, ()):
+            if row.undoes is None and row.id not in undone:
+                follower.judge(bag_of(bytes(row.bag)), row.on_topic)
+    return found

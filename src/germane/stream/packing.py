@@ -1,0 +1,61 @@
+"""State as bytes, without pickle: the same state gives the same bytes, and they give it back to the last bit."""
+
+import io
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import orjson
+
+from germane.arrays import AnyArray
+from germane.errors import StorageError
+from germane.track import Bag
+
+
+def packed(state: Mapping[str, Any]) -> bytes:
+    """Arrays and numbers by name: a line with the names, then an array of NumPy's own format for each."""
+    stream = io.BytesIO()
+    stream.write(orjson.dumps(list(state)) + b"\n")
+    for value in state.values():
+        np.save(stream, np.asarray(value), allow_pickle=False)
+    return stream.getvalue()
+
+
+def unpacked(content: bytes) -> dict[str, AnyArray]:
+    """What `packed` was given; a number is an array without dimensions."""
+    stream = io.BytesIO(content)
+    try:
+        return {name: np.load(stream, allow_pickle=False) for name in orjson.loads(stream.readline())}
+    except (ValueError, EOFError, TypeError) as error:
+        raise StorageError(f"what is kept of a stream is damaged: {error}") from None
+
+
+def bag_bytes(bag: Bag) -> bytes:
+    """The words of a document, then their counts, which are whole: four bytes each."""
+    return np.concatenate([bag.terms, bag.counts]).astype("<u4").tobytes()
+
+
+def bag_of(content: bytes) -> Bag:
+    """The bag that `bag_bytes` wrote."""
+    terms, counts = np.frombuffer(content, "<u4").reshape(2, -1)
+    return Bag(terms.astype(np.int64), counts.astype(np.float64))
+
+
+def packed_bags(bags: Iterable[Bag]) -> bytes:
+    """Many bags in one."""
+    listed = list(bags)
+    ends = np.cumsum([len(bag.terms) for bag in listed], dtype=np.int64)
+    return packed({
+        "ends": ends,
+        "terms": np.concatenate([np.zeros(0, np.int64), *(bag.terms for bag in listed)]).astype("<u4"),
+        "counts": np.concatenate([np.zeros(0), *(bag.counts for bag in listed)]).astype("<u4"),
+    })  # fmt: skip
+
+
+def unpacked_bags(content: bytes) -> list[Bag]:
+    """The bags that `packed_bags` was given."""
+    state = unpacked(content)
+    ends = state["ends"]
+    terms, counts = state["terms"].astype(np.int64), state["counts"].astype(np.float64)
+    return [Bag(terms[start:end], counts[start:end]) for start, end in pairwise([0, *ends])]

@@ -1,0 +1,355 @@
+"""The rows of one stream in a workspace: what the statements are, and nothing of what they mean."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, update
+
+from germane.errors import ParameterError
+from germane.stream.values import REMOVED, FollowedTopic, Judged, Sighting
+from germane.workspace.database import Database
+from germane.workspace.history import last_standing
+from germane.workspace.tables import (
+    arrivals,
+    judgements,
+    outbox,
+    polls,
+    sightings,
+    stream_parts,
+    streams,
+    topics,
+    trackers,
+    words,
+)
+
+_AT_ONCE = 500
+"""Ids in one question to the database."""
+
+
+class Store:
+    """The statements of one stream. A method that is handed a connection is part of its transaction."""
+
+    def __init__(self, database: Database, stream: int) -> None:
+        self.database, self.stream = database, stream
+
+    # -- the stream itself -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, database: Database, connection: Connection, name: str, settings: Mapping[str, Any]) -> "Store":
+        """A stream of that name, empty."""
+        row = {"name": name, "settings": dict(settings), "revision": 0, "told": 0, "at": database.clock()}
+        return cls(database, database.add(connection, streams, **row))
+
+    @classmethod
+    def find(cls, database: Database, name: str) -> "Store | None":
+        """The stream of that name."""
+        with database.read() as connection:
+            found = connection.execute(select(streams.c.id).where(streams.c.name == name)).scalar()
+        return None if found is None else cls(database, int(found))
+
+    def row(self, connection: Connection, *, lock: bool = False) -> Any:
+        """Settings, revision, and what was told; with `lock`, nobody else changes the stream until the transaction
+        ends."""
+        query = select(streams).where(streams.c.id == self.stream)
+        return connection.execute(query.with_for_update() if lock else query).one()
+
+    def set(self, connection: Connection, **values: Any) -> None:
+        """Change columns of the stream's row."""
+        connection.execute(update(streams).where(streams.c.id == self.stream).values(**values))
+
+    def parts(self, connection: Connection) -> dict[str, bytes]:
+        """What is kept under a name."""
+        query = select(stream_parts.c.name, stream_parts.c.content).where(stream_parts.c.stream_id == self.stream)
+        return {row.name: bytes(row.content) for row in connection.execute(query)}
+
+    def put_part(self, connection: Connection, name: str, content: bytes) -> None:
+        """Keep bytes under a name, in the place of those before."""
+        where = (stream_parts.c.stream_id == self.stream, stream_parts.c.name == name)
+        if not connection.execute(update(stream_parts).where(*where).values(content=content)).rowcount:
+            self.database.add(connection, stream_parts, stream_id=self.stream, name=name, content=content)
+
+    def words(self, connection: Connection) -> Iterator[str]:
+        """The vocabulary, in its order."""
+        for row in connection.execute(
+            select(words.c.content).where(words.c.stream_id == self.stream).order_by(words.c.id)
+        ):
+            yield from row.content
+
+    def add_words(self, connection: Connection, new: Sequence[str]) -> None:
+        """The words that came after the last."""
+        if new:
+            self.database.add(connection, words, stream_id=self.stream, content=list(new))
+
+    # -- documents -------------------------------------------------------------------------------------------------
+
+    def digests(self, connection: Connection, ids: Collection[str]) -> dict[str, str]:
+        """The digests of those documents that have been seen."""
+        listed, found = list(ids), {}
+        for start in range(0, len(listed), _AT_ONCE):
+            some = arrivals.c.document.in_(listed[start : start + _AT_ONCE])
+            query = select(arrivals.c.document, arrivals.c.digest).where(arrivals.c.stream_id == self.stream, some)
+            found.update({row.document: row.digest for row in connection.execute(query)})
+        return found
+
+    def add_arrivals(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Documents in their order; returns their numbers, which ascend."""
+        last = self.last_arrival(connection)
+        self.database.add_all(connection, arrivals, [{"stream_id": self.stream, **row} for row in rows])
+        query = select(arrivals.c.id).where(self._here, arrivals.c.id > last).order_by(arrivals.c.id)
+        return [int(number) for number in connection.scalars(query)]
+
+    def last_arrival(self, connection: Connection) -> int:
+        """The number of the latest document; 0 where there is none."""
+        return int(connection.execute(select(func.max(arrivals.c.id)).where(self._here)).scalar() or 0)
+
+    def count_arrivals(self, connection: Connection) -> int:
+        """How many documents have been seen."""
+        return int(connection.execute(select(func.count()).select_from(arrivals).where(self._here)).scalar() or 0)
+
+    def bags_after(self, connection: Connection, number: int) -> Iterator[tuple[int, bytes]]:
+        """Numbers and bags of the documents after that number, in their order."""
+        query = select(arrivals.c.id, arrivals.c.bag).where(self._here, arrivals.c.id > number).order_by(arrivals.c.id)
+        for row in connection.execute(query):
+            yield row.id, bytes(row.bag)
+
+    def latest(self, connection: Connection, n: int, after: int = 0) -> list[Any]:
+        """The rows of the last n documents beyond a number, the oldest first."""
+        query = select(arrivals).where(self._here, arrivals.c.id > after).order_by(arrivals.c.id.desc()).limit(n)
+        return [*reversed(connection.execute(query).all())]
+
+    def arrival(self, connection: Connection, document: str) -> Any:
+        """The row of a document; `ParameterError` where it was never seen."""
+        row = connection.execute(select(arrivals).where(self._here, arrivals.c.document == document)).first()
+        if row is None:
+            raise ParameterError(f"no document '{document}' was seen in this stream")
+        return row
+
+    @property
+    def _here(self) -> "ColumnElement[bool]":
+        return arrivals.c.stream_id == self.stream
+
+    # -- topics ----------------------------------------------------------------------------------------------------
+
+    def add_topic(
+        self, connection: Connection, name: str, model: Mapping[str, Any], settings: Mapping[str, Any], status: str,
+        state: bytes,
+    ) -> FollowedTopic:  # fmt: skip
+        """A topic, as a new version of its name."""
+        version = (
+            connection.execute(select(func.max(topics.c.version)).where(topics.c.name == name)).scalar() or 0
+        ) + 1
+        at, since = self.database.clock(), self.last_arrival(connection)
+        row = {"name": name, "version": version, "model": dict(model), "settings": dict(settings), "at": at}
+        topic = self.database.add(connection, topics, **row)
+        given = {
+            "stream_id": self.stream,
+            "topic_id": topic,
+            "status": status,
+            "since": since,
+            "state": state,
+            "at": at,
+        }
+        number = self.database.add(connection, trackers, **given)
+        return FollowedTopic(number, name, version, status, tuple(model["seeds"]), settings, since, at)
+
+    def topics(self, connection: Connection, name: str | None = None) -> list[FollowedTopic]:
+        """The topics that were not removed, or the one of that name, in the order in which they began."""
+        chosen = select(trackers.c.id, topics.c.name, topics.c.version, trackers.c.status, topics.c.model,
+                        topics.c.settings, trackers.c.since, trackers.c.at)  # fmt: skip
+        query = chosen.join_from(trackers, topics).where(
+            trackers.c.stream_id == self.stream, trackers.c.status != REMOVED
+        )
+        query = query if name is None else query.where(topics.c.name == name)
+        return [
+            FollowedTopic(
+                row.id, row.name, row.version, row.status, tuple(row.model["seeds"]), row.settings, row.since, row.at
+            )
+            for row in connection.execute(query.order_by(trackers.c.id))
+        ]
+
+    def topic(self, connection: Connection, name: str) -> FollowedTopic:
+        """The topic of that name; `ParameterError` where there is none."""
+        found = self.topics(connection, name)
+        if not found:
+            known = ", ".join(f"'{topic.name}'" for topic in self.topics(connection)) or "none"
+            raise ParameterError(f"no topic '{name}' is followed; there are: {known}")
+        return found[0]
+
+    def states(self, connection: Connection) -> dict[int, bytes]:
+        """What each tracker knows."""
+        query = select(trackers.c.id, trackers.c.state).where(trackers.c.stream_id == self.stream)
+        return {row.id: bytes(row.state) for row in connection.execute(query.where(trackers.c.status != REMOVED))}
+
+    def set_status(self, connection: Connection, tracker: int, status: str) -> None:
+        """Whether a topic is followed."""
+        connection.execute(update(trackers).where(trackers.c.id == tracker).values(status=status))
+
+    def set_states(self, connection: Connection, states: Mapping[int, bytes]) -> None:
+        """What trackers know, by their numbers."""
+        if states:
+            query = update(trackers).where(trackers.c.id == bindparam("number")).values(state=bindparam("content"))
+            connection.execute(query, [{"number": number, "content": content} for number, content in states.items()])
+
+    # -- what became of documents ----------------------------------------------------------------------------------
+
+    def add_sightings(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Sighting]:
+        """What was delivered, learnt from or sampled; returns what was delivered."""
+        last = int(connection.execute(select(func.max(sightings.c.id))).scalar() or 0)
+        self.database.add_all(connection, sightings, rows)
+        return self.sightings(connection, after=last)
+
+    def sightings(
+        self, connection: Connection, topic: FollowedTopic | None = None, *, after: int = 0, since: str | None = None,
+        last: int | None = None,
+    ) -> list[Sighting]:  # fmt: skip
+        """What was delivered, the oldest first: of one topic or all, after a number or a moment, the last n alone."""
+        query = self._joined().where(sightings.c.delivered.is_(True), sightings.c.id > after)
+        if topic is not None:
+            query = query.where(sightings.c.tracker_id == topic.id)
+        if since is not None:
+            query = query.where(arrivals.c.at >= since)
+        query = query.order_by(sightings.c.id.desc())
+        rows = connection.execute(query if last is None else query.limit(last)).all()
+        return [_sighting(row) for row in reversed(rows)]
+
+    def numbers(self, connection: Connection, *, after: int, n: int) -> list[int]:
+        """The numbers of the next n hits."""
+        query = select(sightings.c.id).join(trackers, sightings.c.tracker_id == trackers.c.id)
+        query = query.where(
+            trackers.c.stream_id == self.stream, sightings.c.delivered.is_(True), sightings.c.id > after
+        )
+        return [row.id for row in connection.execute(query.order_by(sightings.c.id).limit(n))]
+
+    def count_sightings(self, connection: Connection, topic: FollowedTopic) -> tuple[int, int]:
+        """How many documents a topic has delivered, and learnt from without a judgement."""
+        whose = sightings.c.tracker_id == topic.id
+        counts = (
+            connection.execute(select(func.count()).select_from(sightings).where(whose, column.is_(True))).scalar() or 0
+            for column in (sightings.c.delivered, sightings.c.learnt)
+        )
+        return int(next(counts)), int(next(counts))
+
+    def learnt(self, connection: Connection, topic: FollowedTopic) -> list[tuple[int, bytes]]:
+        """Numbers and bags of the documents that were learnt from without a judgement, in their order."""
+        query = select(arrivals.c.id, arrivals.c.bag).join_from(sightings, arrivals).order_by(arrivals.c.id)
+        found = connection.execute(query.where(sightings.c.tracker_id == topic.id, sightings.c.learnt.is_(True)))
+        return [(row.id, bytes(row.bag)) for row in found]
+
+    def scores(self, connection: Connection, topic: FollowedTopic) -> "list[Row[Any]]":
+        """Each document that a topic delivered, learnt from or sampled, with its score and what is shown of it."""
+        query = select(sightings, arrivals.c.document, arrivals.c.date, arrivals.c.fields).join_from(
+            sightings, arrivals
+        )
+        return [*connection.execute(query.where(sightings.c.tracker_id == topic.id).order_by(sightings.c.id))]
+
+    def samples(self, connection: Connection) -> "list[Row[Any]]":
+        """Topic, document and score of all that was sampled to be judged."""
+        query = select(topics.c.name, arrivals.c.document, sightings.c.score).join_from(sightings, arrivals)
+        query = query.join(trackers, sightings.c.tracker_id == trackers.c.id).join(topics)
+        query = query.where(trackers.c.stream_id == self.stream, trackers.c.status != REMOVED)
+        return [*connection.execute(query.where(sightings.c.sampled.is_(True)).order_by(sightings.c.id))]
+
+    def bags_of(self, connection: Connection, numbers: Sequence[int]) -> list[bytes]:
+        """The bags of the documents of sightings, in the order of these numbers."""
+        found: dict[int, bytes] = {}
+        for start in range(0, len(numbers), _AT_ONCE):
+            query = select(sightings.c.id, arrivals.c.bag).join_from(sightings, arrivals)
+            some = sightings.c.id.in_(numbers[start : start + _AT_ONCE])
+            found.update({row.id: bytes(row.bag) for row in connection.execute(query.where(some))})
+        return [found[number] for number in numbers]
+
+    def _joined(self) -> "Select[Any]":
+        return (
+            select(sightings, topics.c.name, arrivals.c.document, arrivals.c.date, arrivals.c.source, arrivals.c.at,
+                   arrivals.c.fields)
+            .join_from(sightings, arrivals).join(trackers, sightings.c.tracker_id == trackers.c.id).join(topics)
+            .where(trackers.c.stream_id == self.stream)
+        )  # fmt: skip
+
+    # -- judgements ------------------------------------------------------------------------------------------------
+
+    def add_judgement(
+        self, connection: Connection, topic: FollowedTopic, arrival: int, on_topic: bool | None, by: str,
+        undoes: int | None = None,
+    ) -> None:  # fmt: skip
+        """What somebody said, or took back."""
+        row = {"tracker_id": topic.id, "arrival_id": arrival, "on_topic": on_topic, "by": by, "undoes": undoes}
+        seen, at = self.last_arrival(connection), self.database.clock()
+        self.database.add(connection, judgements, **row, seen=seen, at=at)
+
+    def judgements(self, connection: Connection, topic: FollowedTopic) -> "list[Row[Any]]":
+        """Every judgement in its order, with the document and its bag."""
+        query = select(judgements, arrivals.c.document, arrivals.c.bag).join_from(judgements, arrivals)
+        return [*connection.execute(query.where(judgements.c.tracker_id == topic.id).order_by(judgements.c.id))]
+
+    def last_judgement(self, connection: Connection, topic: FollowedTopic) -> Any:
+        """The latest that was not taken back."""
+        return last_standing(connection, judgements, judgements.c.tracker_id == topic.id)
+
+    def document_of(self, connection: Connection, arrival: int) -> str:
+        """The id of the document of that number."""
+        return str(connection.execute(select(arrivals.c.document).where(arrivals.c.id == arrival)).scalar_one())
+
+    def judged(self, connection: Connection, topic: FollowedTopic, standing: Iterable[Any]) -> list[Judged]:
+        """Judgements that hold, with the scores under which the documents were delivered."""
+        scores = {row.arrival_id: row.score for row in self.scores(connection, topic)}
+        return [Judged(row.document, bool(row.on_topic), scores.get(row.arrival_id), row.at) for row in standing]
+
+    # -- what was asked, what is to be sent ------------------------------------------------------------------------
+
+    def polls(self) -> dict[str, Any]:
+        """What is known of each source that was asked."""
+        with self.database.read() as connection:
+            found = connection.execute(select(polls).where(polls.c.stream_id == self.stream))
+            return {row.source: row for row in found}
+
+    def put_poll(self, source: str, **values: Any) -> None:
+        """Remember how a source answered."""
+        where = (polls.c.stream_id == self.stream, polls.c.source == source)
+        row = {"at": self.database.clock(), **values}
+        with self.database.write() as connection:
+            if not connection.execute(update(polls).where(*where).values(**row)).rowcount:
+                self.database.add(connection, polls, stream_id=self.stream, source=source, **row)
+
+    def post(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Messages to be delivered."""
+        given = {"stream_id": self.stream, "attempts": 0, "not_before": 0.0, "trouble": "", "delivered": None}
+        self.database.add_all(connection, outbox, [{**given, **row, "at": self.database.clock()} for row in rows])
+
+    def outbox(self, limit: int, *, after: int = 0, passing: Iterable[str] = ()) -> "list[Row[Any]]":
+        """Messages that wait, the oldest first: so many after a number, to other addresses than these."""
+        waiting = (self._posted, outbox.c.delivered.is_(None), outbox.c.id > after, outbox.c.url.not_in([*passing]))
+        with self.database.read() as connection:
+            return [*connection.execute(select(outbox).where(*waiting).order_by(outbox.c.id).limit(limit))]
+
+    def count_messages(self, delivered: str | None = None) -> int:
+        """How many messages wait, or are said to be so."""
+        query = (
+            select(func.count())
+            .select_from(outbox)
+            .where(self._posted, outbox.c.delivered.is_not_distinct_from(delivered))
+        )
+        with self.database.read() as connection:
+            return int(connection.execute(query).scalar() or 0)
+
+    def next_message(self) -> float | None:
+        """When a message is to be sent again; None where none waits for that."""
+        query = select(func.min(outbox.c.not_before)).where(
+            self._posted, outbox.c.delivered.is_(None), outbox.c.not_before > 0
+        )
+        with self.database.read() as connection:
+            return connection.execute(query).scalar()
+
+    @property
+    def _posted(self) -> "ColumnElement[bool]":
+        return outbox.c.stream_id == self.stream
+
+    def set_message(self, number: int, **values: Any) -> None:
+        """What came of a message."""
+        with self.database.write() as connection:
+            connection.execute(update(outbox).where(outbox.c.id == number).values(**values))
+
+
+def _sighting(row: Any) -> Sighting:
+    return Sighting(row.id, row.name, row.document, row.score, row.delivered, row.learnt, row.date, row.source, row.at,
+                    row.fields)  # fmt: skip
