@@ -112,6 +112,8 @@ def test_deciding(files, run, fails):
     assert "named twice" in fails(*words, "--include", "r12", "--exclude", "r12")
     assert Path("mine.jsonl").read_bytes() == before
     assert "decide without it" in fails("screen", "review.jsonl", "--label", "included", "--include", "r0")
+    assert "no document 'zz'" in fails("screen", "review.jsonl", "--include", "zz")
+    assert not Path("germane.workspace").exists()  # nor an empty project in it
 
 
 RECORDS = """TY  - JOUR

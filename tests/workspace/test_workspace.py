@@ -1,13 +1,13 @@
 """Everything that is kept comes back, in both databases; nothing is deleted; what cannot be is said in a sentence."""
 
+import itertools
 import sqlite3
-import tempfile
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event, text
 
@@ -112,11 +112,14 @@ def test_marks_and_undo_as_history(workspace):
         workspace.marks.mark("reading", "a", Mark.RELEVANT)
 
 
-@given(st.lists(st.sampled_from(["mark", "undo"]), max_size=25))
-def test_undo_takes_back_what_a_stack_would(actions):
+def test_undo_takes_back_what_a_stack_would(tmp_path):
     """Against a list from which undo removes the last."""
-    with tempfile.TemporaryDirectory() as folder, Workspace.open(f"{folder}/w") as workspace:
-        on = workspace.collections.create("reading")
+    names = map(str, itertools.count())
+
+    @settings(max_examples=40)  # each action waits for the disk
+    @given(st.lists(st.sampled_from(["mark", "undo"]), max_size=25))
+    def holds(actions):
+        on = workspace.collections.create(next(names))
         stack: list[str] = []
         for number, action in enumerate(actions):
             if action == "mark":
@@ -126,6 +129,9 @@ def test_undo_takes_back_what_a_stack_would(actions):
                 taken = workspace.marks.undo(on)
                 assert (taken.document if taken else None) == (stack.pop() if stack else None)
         assert workspace.marks.current(on) == Marks(stack)
+
+    with Workspace.open(tmp_path / "w") as workspace:
+        holds()
 
 
 def test_a_hundred_undos_read_as_much_as_one(workspace):

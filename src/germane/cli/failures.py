@@ -34,7 +34,6 @@ _COMMANDS = tuple(
         (rf"Engine\.create\({_FOLDER}\)", r"'germane index SRC --into \1\2'"),
         (rf"Engine\.open\({_FOLDER}\) opens it", r"'germane add \1\2 SRC' adds to it"),
         (rf"Engine\.upgrade\({_FOLDER}, new\)", r"'germane upgrade \1\2 --into NEW'"),
-        (rf"germane\.index\.repair\.repair_index\({_FOLDER}\)", r"'germane repair \1\2'"),
         (r"\bon_duplicate='(\w+)'", r"--on-duplicate \1"),
     )
 )

@@ -157,8 +157,7 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
     except OSError as error:
         raise IndexFormatError(f"{path} cannot be read: {error.strerror}") from error
     if not checksum_right(content):
-        remedy = f"germane.index.repair.repair_index({str(folder)!r})"
-        raise IndexFormatError(f"{path} is damaged (checksum differs); {remedy} may help")
+        raise IndexFormatError(f"{path} is damaged (checksum differs); 'germane repair {folder}' may help")
     try:
         parsed = orjson.loads(content.partition(b"\n")[2])
         if parsed["format"] != format:

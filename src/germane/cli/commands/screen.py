@@ -1,6 +1,6 @@
 """germane screen: read a long list of references in a good order, and know when to stop."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,10 +15,10 @@ from germane.cli.reading import MOST_REASONS, REASONS, read_records
 from germane.cli.reviewing import WORKSPACE, Desk
 from germane.cli.screening_tables import put_answers, put_explanation, put_simulation
 from germane.cli.streams import counted, tell
-from germane.errors import InputError, ParameterError
+from germane.errors import InputError, ParameterError, UnknownDocumentError
 
 if TYPE_CHECKING:
-    from germane.refine.screening import Screening, StoppingRule
+    from germane.refine.screening import StoppingRule
     from germane.types import Document
 
 _READING = "Reading"
@@ -267,6 +267,7 @@ def screen(
         _simulate(documents, labels, data, seeds, explore, rule, plot, wanted, progress)
         return
     first = () if query is None else _found(documents, query, data)
+    decided = _decided({document.id for document in documents}, include, exclude, undecide)
     try:
         screening = None
         if desk is not None:
@@ -275,7 +276,8 @@ def screen(
             screening = Screening(documents, decisions=labels, store=decisions, first=first, explore=explore, rule=rule)
     except InputError as error:
         raise InputError(error.message, source=error.source or data) from None
-    _decide(screening, include, exclude, undecide)
+    for doc_id, decision in decided.items():
+        screening.undecide(doc_id) if decision is None else screening.decide(doc_id, decision)
     if export is not None:
         count = screening.export_records(export, which.value)
         tell(f"{counted(count, f'{which.value} record')} written to {export}")
@@ -334,32 +336,26 @@ def _labels(documents: "Sequence[Document]", column: str, source: str) -> dict[s
     return labels
 
 
-def _decide(
-    screening: "Screening",
-    include: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-    undecide: Sequence[str] | None,
-) -> None:
-    """All decisions of the command line, or, where one of them cannot be, none."""
-    yes, no, back = (_ids(texts, screening) for texts in (include, exclude, undecide))
-    given = [*yes, *no, *back]
-    for doc_id in given:
-        if given.count(doc_id) > 1:
-            raise ParameterError(f"document '{doc_id}' is named twice")
-        screening.check(doc_id)
-    for doc_id in back:
-        screening.undecide(doc_id)
-    for doc_id in yes:
-        screening.decide(doc_id, True)
-    for doc_id in no:
-        screening.decide(doc_id, False)
+def _decided(
+    known: Set[str], include: Sequence[str] | None, exclude: Sequence[str] | None, undecide: Sequence[str] | None
+) -> dict[str, bool | None]:
+    """What the command line decides, None taking back; checked before anything is kept."""
+    decided: dict[str, bool | None] = {}
+    for decision, texts in ((None, undecide), (True, include), (False, exclude)):
+        for doc_id in _ids(texts, known):
+            if doc_id in decided:
+                raise ParameterError(f"document '{doc_id}' is named twice")
+            if doc_id not in known:
+                raise UnknownDocumentError(f"there is no document '{doc_id}' in this list")
+            decided[doc_id] = decision
+    return decided
 
 
-def _ids(texts: Sequence[str] | None, screening: "Screening") -> list[str]:
+def _ids(texts: Sequence[str] | None, known: Set[str]) -> list[str]:
     """Ids with commas between them; a text that is an id itself, comma, spaces and all, is that id."""
     ids: list[str] = []
     for text in texts or ():
-        ids += [text] if text in screening.documents else [part.strip() for part in text.split(",") if part.strip()]
+        ids += [text] if text in known else [part.strip() for part in text.split(",") if part.strip()]
     return ids
 
 
