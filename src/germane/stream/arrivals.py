@@ -101,7 +101,7 @@ def iso_date(value: Any) -> str | None:
 
 
 def _written(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def _parts(document: Document | Mapping[str, Any]) -> tuple[str, dict[str, FieldValue]]:
@@ -120,7 +120,9 @@ def _parts(document: Document | Mapping[str, Any]) -> tuple[str, dict[str, Field
 
 def _clean(value: Any) -> Any:
     """Without what no database keeps: NUL characters, and halves of surrogate pairs."""
-    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else value
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return _SURROGATES.sub("\ufffd", value)
 
 
 def _plain(value: FieldValue) -> FieldValue:

@@ -6,7 +6,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, update
 
 from germane.errors import ParameterError
+from germane.stream.arrivals import Arrival
 from germane.stream.values import REMOVED, FollowedTopic, Judged, Sighting
+from germane.types import FieldValue
+from germane.workspace.columns import checked_text, json_text
 from germane.workspace.database import Database
 from germane.workspace.history import last_standing
 from germane.workspace.tables import (
@@ -24,6 +27,9 @@ from germane.workspace.tables import (
 
 _AT_ONCE = 500
 """Ids in one question to the database."""
+_ARRIVAL = ("stream_id", "document", "digest", "source", "date", "fields", "bag", "at")
+_SIGHTING = ("tracker_id", "arrival_id", "score", "delivered", "learnt", "sampled")
+"""The columns that are written for very many rows at once."""
 
 
 class Store:
@@ -91,10 +97,18 @@ class Store:
             found.update({row.document: row.digest for row in connection.execute(query)})
         return found
 
-    def add_arrivals(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Documents in their order; returns their numbers, which ascend."""
+    def add_arrivals(
+        self, connection: Connection, at: str, documents: Iterable[tuple[Arrival, Mapping[str, FieldValue], bytes]]
+    ) -> list[int]:
+        """Documents in their order, each with the fields that are kept of it and its bag; returns their numbers, which
+        ascend."""
         last = self.last_arrival(connection)
-        self.database.add_all(connection, arrivals, [{"stream_id": self.stream, **row} for row in rows])
+        rows = [
+            (self.stream, checked_text(each.id), each.digest, checked_text(each.source), each.date, json_text(fields),
+             bag, at)
+            for each, fields, bag in documents
+        ]  # fmt: skip
+        self.database.add_many(connection, arrivals, _ARRIVAL, rows)
         query = select(arrivals.c.id).where(self._here, arrivals.c.id > last).order_by(arrivals.c.id)
         return [int(number) for number in connection.scalars(query)]
 
@@ -192,11 +206,14 @@ class Store:
 
     # -- what became of documents ----------------------------------------------------------------------------------
 
-    def add_sightings(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Sighting]:
-        """What was delivered, learnt from or sampled; returns what was delivered."""
+    def add_sightings(
+        self, connection: Connection, rows: Sequence[tuple[int, int, float, bool, bool, bool]]
+    ) -> list[int]:
+        """What was delivered, learnt from or sampled: tracker, document, score, and which of the three. Returns the
+        numbers of what was delivered, in the order of the rows."""
         last = int(connection.execute(select(func.max(sightings.c.id))).scalar() or 0)
-        self.database.add_all(connection, sightings, rows)
-        return self.sightings(connection, after=last)
+        self.database.add_many(connection, sightings, _SIGHTING, rows)
+        return self.numbers(connection, after=last)
 
     def sightings(
         self, connection: Connection, topic: FollowedTopic | None = None, *, after: int = 0, since: str | None = None,
@@ -212,13 +229,20 @@ class Store:
         rows = connection.execute(query if last is None else query.limit(last)).all()
         return [_sighting(row) for row in reversed(rows)]
 
-    def numbers(self, connection: Connection, *, after: int, n: int) -> list[int]:
-        """The numbers of the next n hits."""
-        query = select(sightings.c.id).join(trackers, sightings.c.tracker_id == trackers.c.id)
-        query = query.where(
+    def numbers(self, connection: Connection, *, after: int, n: int | None = None) -> list[int]:
+        """The numbers of the next n hits, or of all."""
+        query = self._hits(select(sightings.c.id), after).order_by(sightings.c.id).limit(n)
+        return [*connection.scalars(query)]
+
+    def count_numbers(self, connection: Connection, *, after: int, upto: int) -> int:
+        """How many hits have numbers beyond one and up to another."""
+        query = self._hits(select(func.count(sightings.c.id)), after).where(sightings.c.id <= upto)
+        return int(connection.execute(query).scalar() or 0)
+
+    def _hits(self, query: "Select[Any]", after: int) -> "Select[Any]":
+        return query.join(trackers, sightings.c.tracker_id == trackers.c.id).where(
             trackers.c.stream_id == self.stream, sightings.c.delivered.is_(True), sightings.c.id > after
         )
-        return [row.id for row in connection.execute(query.order_by(sightings.c.id).limit(n))]
 
     def count_sightings(self, connection: Connection, topic: FollowedTopic) -> tuple[int, int]:
         """How many documents a topic has delivered, and learnt from without a judgement."""
