@@ -113,16 +113,22 @@ def _parts(document: Document | Mapping[str, Any]) -> tuple[str, dict[str, Field
         if found is None:
             found = fields.pop(next((name for name in ID_NAMES if name in fields), "id"), None)
         identifier = document_id(found) or ""
-    clean = {_clean(name): [_clean(item) for item in value] if isinstance(value, list) else _clean(value)
-             for name, value in fields.items()}  # fmt: skip
-    return _clean(identifier).strip(), clean
+    for name, value in [*fields.items()]:
+        cleaned = [*map(_clean, value)] if isinstance(value, list) else _clean(value)
+        if cleaned is not value:
+            fields[name] = cleaned
+    if not all(map(_is_clean, fields)):
+        fields = {_clean(name): value for name, value in fields.items()}
+    return _clean(identifier).strip(), fields
 
 
 def _clean(value: Any) -> Any:
     """Without what no database keeps: NUL characters, and halves of surrogate pairs."""
-    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
-        return value
-    return _SURROGATES.sub("\ufffd", value)
+    return value if not isinstance(value, str) or _is_clean(value) else _SURROGATES.sub("\ufffd", value)
+
+
+def _is_clean(text: str) -> bool:
+    return "\0" not in text if text.isascii() else _SURROGATES.search(text) is None
 
 
 def _plain(value: FieldValue) -> FieldValue:

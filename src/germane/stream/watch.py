@@ -222,16 +222,17 @@ class Watch:
             new = [*fresh.values()]
             names = tuple(self._settings(connection)["fields"])
             bags = memory.maker.bags([each.text(names) for each in new])
-            before_sample = memory.reference.bags
-            found, refreshed = self._scored(memory, bags, [lot_of(each.id) for each in new])
+            sample = memory.reference
+            lots = [lot_of(each.id) for each in new]
+            found, refreshed = self._scored(memory, bags, lots)
             at = self.workspace.database.clock()
             numbers = self._keep(connection, at, new, bags, {*found.document.tolist()})
             if refreshed is not None:
                 state = memory.background.state()
                 self.store.put_part(connection, "background", packed({**state, "through": numbers[refreshed]}))
-                if memory.reference.bags is not before_sample:
+                if memory.reference is not sample:
                     self.store.put_part(connection, "reference", packed_bags(memory.reference.bags))
-            hits = self._sighted(connection, memory, at, new, numbers, found)
+            hits = self._sighted(connection, memory, at, new, numbers, lots, found)
             self.store.put_part(connection, "tally", _packed_tally(memory.tally))
             self.store.post(connection, [{**post, "message": message_of(hit)} for hit in hits for post in posts])
         return Processed(hits, len(new), repeated, changed)
@@ -259,7 +260,7 @@ class Watch:
 
     def _sighted(
         self, connection: "Connection", memory: Memory, at: str, new: Sequence[Arrival], numbers: Sequence[int],
-        found: Hits,
+        lots: Sequence[float], found: Hits,
     ) -> tuple[Sighting, ...]:  # fmt: skip
         """What became of the documents as rows, and what topics learnt; returns what was delivered."""
         names = self._topic_set(memory).names
@@ -274,7 +275,7 @@ class Watch:
             for place, topic, score, told, taught in zip(places, topics, scores, delivered, learnt, strict=True) if told
         )  # fmt: skip
         for row in np.flatnonzero(found.sampled).tolist():
-            memory.samples.append((names[topics[row]], scores[row], lot_of(new[places[row]].id)))
+            memory.samples.append((names[topics[row]], scores[row], lots[places[row]]))
         taught = [names[topic] for topic in np.unique(found.topic[found.learnt]).tolist()]
         states = {memory.topics[name].id: packed(memory.followers[name].state()) for name in taught}
         self.store.set_states(connection, states)
@@ -287,10 +288,9 @@ class Watch:
         bags, room = memory.reference.bags, SAMPLE - len(memory.reference.bags)
         if room > 0 and waiting:
             places = np.unique(np.linspace(0, len(waiting) - 1, min(room, len(waiting))).astype(int))
-            bags = (*bags, *(waiting[place] for place in places))
-        memory.reference = Reference(bags, memory.background)
-        for follower in memory.followers.values():
-            follower.reference = memory.reference
+            memory.reference = Reference((*bags, *(waiting[place] for place in places)), memory.background)
+            for follower in memory.followers.values():
+                follower.reference = memory.reference
 
     def _keep(
         self, connection: "Connection", at: str, new: Sequence[Arrival], bags: Sequence[Bag], wanted: set[int]
@@ -502,12 +502,13 @@ def _short(arrival: Arrival) -> dict[str, Any]:
 
 
 def _packed_tally(tally: Mapping[int, Integers]) -> bytes:
-    rows = [tally[tracker] for tracker in tally if len(tally[tracker])]
-    ids = [tracker for tracker in tally if len(tally[tracker])]
-    counts = np.array(rows, np.int64) if rows else np.zeros((0, 0), np.int64)
-    return zlib.compress(packed({"ids": np.array(ids, np.int64), "counts": counts}), 1)
+    known = {tracker: counts for tracker, counts in tally.items() if len(counts)}
+    counts = np.stack([*known.values()]) if known else np.zeros((0, 0), np.int64)
+    narrow = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))  # there are many, and most are small
+    packer = zlib.compressobj(1, strategy=zlib.Z_RLE)
+    return packer.compress(packed({"ids": np.array([*known], np.int64), "counts": narrow})) + packer.flush()
 
 
 def _unpacked_tally(content: bytes) -> dict[int, Integers]:
     state = unpacked(zlib.decompress(content))
-    return {int(tracker): row for tracker, row in zip(state["ids"], state["counts"], strict=True)}
+    return dict(zip(state["ids"].tolist(), state["counts"].astype(np.int64), strict=True))

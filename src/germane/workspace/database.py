@@ -165,7 +165,7 @@ def _engine_of(where: str | Path, *, create: bool) -> tuple[Engine, str]:
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where we say
-    for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -32768"):
+    for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -32768", "wal_autocheckpoint = 4000"):
         connection.execute(f"PRAGMA {setting}")
 
 
