@@ -32,7 +32,17 @@ from germane.stream.files import Files
 from germane.stream.intake import Intake
 from germane.stream.running import run
 from germane.text import Analyzer
-from germane.track import Background, BagMaker, Costs, Follower, Following, Reference, TopicSet, Vocabulary, method_named
+from germane.track import (
+    Background,
+    BagMaker,
+    Costs,
+    Follower,
+    Following,
+    Reference,
+    TopicSet,
+    Vocabulary,
+    method_named,
+)
 from germane.workspace import Workspace
 
 COLLECTIONS = ("20newsgroups", "medquad_liveqa", "msmarco_medical")

@@ -293,6 +293,26 @@ def test_the_program_itself_follows_a_pipe_and_a_folder(quakes):
     child.stdout.close()
 
 
+def test_a_service_that_is_ended_sums_up(quakes):
+    """SIGTERM as Ctrl-C."""
+    program = [sys.executable, "-m", "germane.cli", "track", "run", "news.jsonl", "--follow", "--every", "600"]
+    child = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout.readline().split(b"\t")[1] == b"q1"
+    assert child.stdout.readline().split(b"\t")[1] == b"q2"
+    child.terminate()
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert b"3 new documents, 2 hits" in said
+    assert said.endswith(b"germane: interrupted\n")
+
+
+def test_new_stories(run, quakes):
+    run("track", "run", "news.jsonl")
+    found = run("track", "stories", "--json", "-n", "2")
+    assert [each["id"] for each in json.loads(found.stdout)] == ["s1"]
+    assert ids(run("track", "stories")) == ["q1", "s1"]
+
+
 def test_what_was_not_printed_is_printed_by_the_next_run(run, quakes):
     """A program that is killed after a batch is kept has printed nothing of it."""
     from germane.stream import Watch

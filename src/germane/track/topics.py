@@ -94,6 +94,8 @@ class TopicSet:
         """The normalised score of each document (rows) by each topic (columns) as it was when the document came, and
         which the topics learnt from. Counts nothing: `process` is for streams.
         """
+        if not self.names:
+            return np.zeros((len(bags), 0)), np.zeros((len(bags), 0), bool)
         readings = self._percolator.read(bags)
         scales = np.array([example.scale for example in self._examples]).reshape(-1, 2)[self._method]
         scores: Floats = self._percolator.scores(readings)
