@@ -165,7 +165,7 @@ def test_what_is_wrong_is_said(run, fails, files):
     assert "a seed with at least one word" in fails("track", "new", "x", "--seed", "stop.txt")
     assert "there is no document in it" in fails("track", "new", "x", "--seed", "empty.txt")
     assert "there is no method 'magic'" in fails("track", "new", "x", "--seed", "seed.txt", "--method", "magic")
-    assert "miss must be greater than 0" in fails("track", "new", "x", "--seed", "seed.txt", "--cost-miss", "0")
+    assert "a number above 0, not 0" in fails("track", "new", "x", "--seed", "seed.txt", "--cost-miss", "0")
     assert "no stream 'main'" in fails("track", "list")  # none of these has begun one
     assert "there is no such workspace" in fails("track", "list", "-w", "nowhere.workspace")
     (files / "x.txt").write_text("Zzyzx qwrtp")

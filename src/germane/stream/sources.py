@@ -21,7 +21,7 @@ BATCH = 1_024
 QUIET = 1.0
 """Seconds without a line after which a pipe lets others have their turn."""
 LINGER = 0.01
-"""Seconds that a pipe waits for more while its writer keeps it full: lots are larger, and a lone document is not held."""
+"""Seconds that a pipe waits for more while its writer keeps it full: lots get larger, and no lone document waits."""
 _PIECE = 1 << 16
 
 

@@ -7,7 +7,7 @@ import typer
 from germane.cli import options
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, moment_of, opened
 from germane.cli.streams import counted, put_json, put_row, say
-from germane.cli.tables import put_rows, show_rows
+from germane.cli.tables import put_rows
 
 if TYPE_CHECKING:
     from germane.stream.responses import TopicResponse
@@ -67,7 +67,9 @@ def show(
     say(health_line(topic))
     say(f"delivers from a score of {topic.decision:.2f}, learns unasked from {topic.adaptation:.2f}")
     say("words: " + ", ".join(f"{word.word} {word.weight:.3g}" for word in words))
-    show_rows(["score", "id", "date", "title"], [[hit.score, hit.id, hit.date or "-", hit.title] for hit in hits])
+    say("latest hits:" if hits else "no hits yet")
+    for hit in reversed(hits):  # a line each, whole: ids are copied from here
+        say(f"  {hit.score:.2f}  {hit.id}  {hit.date or 'no date'}  {hit.title}")
 
 
 def stories(
