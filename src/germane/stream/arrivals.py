@@ -114,9 +114,10 @@ def _parts(document: Document | Mapping[str, Any]) -> tuple[str, dict[str, Field
             found = fields.pop(next((name for name in ID_NAMES if name in fields), "id"), None)
         identifier = document_id(found) or ""
     for name, value in [*fields.items()]:
-        cleaned = [*map(_clean, value)] if isinstance(value, list) else _clean(value)
-        if cleaned is not value:
-            fields[name] = cleaned
+        if isinstance(value, list):
+            fields[name] = [*map(_clean, value)]
+        elif isinstance(value, str) and not _is_clean(value):
+            fields[name] = _clean(value)
     if not all(map(_is_clean, fields)):
         fields = {_clean(name): value for name, value in fields.items()}
     return _clean(identifier).strip(), fields
@@ -128,7 +129,12 @@ def _clean(value: Any) -> Any:
 
 
 def _is_clean(text: str) -> bool:
-    return "\0" not in text if text.isascii() else _SURROGATES.search(text) is None
+    if "\0" in text:
+        return False
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _plain(value: FieldValue) -> FieldValue:
