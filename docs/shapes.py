@@ -27,7 +27,7 @@ from germane.metasearch.responses import FindResponse
 from germane.refine.responses import RefinementResponse
 from germane.refine.screening.responses import ScreeningExplanation, ScreeningResponse, SimulationResponse
 from germane.schema import schema_of
-from germane.stream.responses import HitResponse, TopicDetail, TopicResponse, TrackReportResponse
+from germane.stream.responses import HitResponse, NewStoryResponse, TopicDetail, TopicResponse, TrackReportResponse
 from germane.workspace.responses import (
     AgreementResponse,
     ConflictsResponse,
@@ -44,6 +44,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "track new": (TopicResponse,),
     "track run": (HitResponse,),
     "track report": (TrackReportResponse,),
+    "track stories": (list[NewStoryResponse],),
     "track list": (list[TopicResponse],),
     "track show": (TopicDetail,),
     "clicks import": (ImportResponse,),

@@ -57,6 +57,7 @@ PUBLIC = {
         "SequentialDependence", "TfIdf", "keep_decoded",
         "model_named",
     ],
+    "germane.stream": ["Arrival", "FollowedTopic", "Judged", "Processed", "Sighting", "Watch"],
     "germane.engine": [
         "AddReport", "AsyncEngine", "ByModel", "Candidates", "Engine", "ExplainRequest", "ExplainResponse",
         "Explanation", "FeedbackRequest", "Gathered", "Hit", "IndexStats", "Pipeline", "RERANKER_NAMES",

@@ -165,7 +165,7 @@ def test_what_is_wrong_is_said(run, fails, files):
     assert "a seed with at least one word" in fails("track", "new", "x", "--seed", "stop.txt")
     assert "there is no document in it" in fails("track", "new", "x", "--seed", "empty.txt")
     assert "there is no method 'magic'" in fails("track", "new", "x", "--seed", "seed.txt", "--method", "magic")
-    assert "miss must be greater than 0" in fails("track", "new", "x", "--seed", "seed.txt", "--cost-miss", "0")
+    assert "a number above 0, not 0" in fails("track", "new", "x", "--seed", "seed.txt", "--cost-miss", "0")
     assert "no stream 'main'" in fails("track", "list")  # none of these has begun one
     assert "there is no such workspace" in fails("track", "list", "-w", "nowhere.workspace")
     (files / "x.txt").write_text("Zzyzx qwrtp")
@@ -291,6 +291,26 @@ def test_the_program_itself_follows_a_pipe_and_a_folder(quakes):
     child.kill()
     child.wait(60)
     child.stdout.close()
+
+
+def test_a_service_that_is_ended_sums_up(quakes):
+    """SIGTERM as Ctrl-C."""
+    program = [sys.executable, "-m", "germane.cli", "track", "run", "news.jsonl", "--follow", "--every", "600"]
+    child = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout.readline().split(b"\t")[1] == b"q1"
+    assert child.stdout.readline().split(b"\t")[1] == b"q2"
+    child.terminate()
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert b"3 new documents, 2 hits" in said
+    assert said.endswith(b"germane: interrupted\n")
+
+
+def test_new_stories(run, quakes):
+    run("track", "run", "news.jsonl")
+    found = run("track", "stories", "--json", "-n", "2")
+    assert [each["id"] for each in json.loads(found.stdout)] == ["s1"]
+    assert ids(run("track", "stories")) == ["q1", "s1"]
 
 
 def test_what_was_not_printed_is_printed_by_the_next_run(run, quakes):

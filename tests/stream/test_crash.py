@@ -4,9 +4,11 @@ nothing had happened, to the last bit.
 `GERMANE_KILLS=200` kills at 200 moments; the tests run fewer.
 """
 
+import math
 import os
 import random
 import select
+import shutil
 import signal
 
 import pytest
@@ -20,6 +22,8 @@ from stream.conftest import BACKGROUND, TOPICS, made_document, made_stream
 
 KILLS = int(os.environ.get("GERMANE_KILLS", "12"))
 STREAM = made_stream(400)
+LINES = 20
+"""A child is killed before it has told so many lines, of some 130 in all."""
 JUDGED = [
     (100, "quake", "d0", False),
     (200, "vote", "d9", True),
@@ -46,14 +50,14 @@ def begun(where):
         watch.follow("vote", [made_document(0, "vote")["text"]], method="rm")
 
 
-def follow(where, seed, told, *, judging=True):
+def follow(where, seed, told, *, judging=True, most=12):
     """The whole stream from its beginning, in batches of any size; what was seen before is passed over."""
     sizes = random.Random(seed)
     with Workspace.open(where, create=False, clock=clock) as workspace:
         watch = Watch.open(workspace)
         at = 0
         while at < len(STREAM):
-            end = min([at + sizes.randrange(1, 12), len(STREAM), *(place for place, *_ in JUDGED if place > at)])
+            end = min([at + sizes.randrange(1, most), len(STREAM), *(place for place, *_ in JUDGED if place > at)])
             done = watch.process(STREAM[at:end])
             for hit in done.hits:
                 told(f"{hit.topic} {hit.document} {hit.score.hex()}")
@@ -93,12 +97,13 @@ def test_killed_at_any_moment(tmp_path):
     assert len(wanted["judgements"]) == len(JUDGED)
     moments = random.Random(7)
     kills = 0
+    begun(tmp_path / "begun")
     while kills < KILLS:
         where = tmp_path / f"killed-{kills}"
-        begun(where)
+        shutil.copy(tmp_path / "begun", where)
         acknowledged: list[str] = []
         while True:
-            told, killed = killed_child(where, kills, moments)
+            told, killed = killed_child(where, kills, moments, spared=kills >= KILLS)
             acknowledged += told
             if not killed:
                 break
@@ -116,8 +121,9 @@ def test_killed_at_any_moment(tmp_path):
         assert {line for line in acknowledged if not line.startswith("document ")} <= hits
 
 
-def killed_child(where, seed, moments):
-    """What a child has told until it was killed, and whether it was; it ends by itself where the stream does."""
+def killed_child(where, seed, moments, *, spared):
+    """What a child has told until it was killed, and whether it was; it ends by itself where the stream does, or
+    where it is spared."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -126,7 +132,7 @@ def killed_child(where, seed, moments):
         finally:
             os._exit(0)
     os.close(writer)
-    told, ended, wanted = b"", False, moments.randrange(0, 6)
+    told, ended, wanted = b"", False, math.inf if spared else moments.randrange(0, LINES)
     while told.count(b"\n") < wanted and not ended:
         piece = os.read(reader, 1 << 16)
         told, ended = told + piece, not piece
@@ -152,7 +158,7 @@ def test_two_processes_at_once_score_each_document_once(places):
         if not child:
             code = 1
             try:
-                follow(where, seed, lambda _: None, judging=seed == 1)
+                follow(where, seed, lambda _: None, judging=seed == 1, most=60)
                 code = 0
             finally:
                 os._exit(code)

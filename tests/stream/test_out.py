@@ -15,7 +15,7 @@ from germane.stream import watch as watching
 from germane.stream.atom import NAMESPACE, atom_feed
 from germane.stream.digest import as_html, as_text, digest_of, made_digest
 from germane.stream.feeds import feed_arrivals
-from germane.stream.looking import health_of, layers_now, near_misses, replayed, stability, topic_words
+from germane.stream.looking import health_of, layers_now, near_misses, new_stories, replayed, stability, topic_words
 from germane.stream.reports import report_of
 from germane.track.missed import BIN, BINS_A_LAYER, N_LAYERS, estimate_missed
 from germane.workspace import Workspace
@@ -38,6 +38,50 @@ def watch(tmp_path, monkeypatch):
         made.follow("quake", [made_document(0, "quake")["text"]], method="sd")
         made.process(STREAM)
         yield made
+
+
+def test_new_stories_are_like_nothing_before(watch):
+    """As one by one, against every document before; those of before the moment are compared with, and not told."""
+    watch.process([
+        {"id": "new", "title": "Volcano", "text": "volcano lava ash crater eruption", "url": "https://x.example/v"},
+        {"id": "more", "text": "lava and ash of the eruption; volcano crater glows"}, {"id": "empty", "text": ""},
+    ])  # fmt: skip
+    (story,) = new_stories(watch, 3)
+    assert (story.document, story.title, story.url, story.date) == ("new", "Volcano", "https://x.example/v", None)
+    assert story.similarity == 0.0
+    assert new_stories(watch, 2) == []
+    found = new_stories(watch, 1_000, below=0.5)
+    assert found[0].document == "d0"
+    assert {"new"} < {each.document for each in found} < {each["id"] for each in STREAM} | {"new"}
+    assert new_stories(watch, since="2999-01-01T00:00:00Z") == []
+    with pytest.raises(ParameterError, match="below"):
+        new_stories(watch, below=0.0)
+
+
+def test_links_of_a_feed_are_whole():
+    items = "<item><guid>{0}:1</guid><link>{0}</link></item>"
+    links = ["https://a.example/x", "/story/1", "2.html"]
+    rss = "<rss><channel><link>https://site.example/blog/</link>{}</channel></rss>"
+    body = rss.format("".join(map(items.format, links)))
+    found, _ = feed_arrivals(Payload(body.encode()), "https://feeds.example/dir/news.xml")
+    assert [each.fields["url"] for each in reversed(found)] == [
+        "https://a.example/x", "https://feeds.example/story/1", "https://feeds.example/dir/2.html",
+    ]  # fmt: skip
+    found, _ = feed_arrivals(Payload(body.encode()), "/home/me/news.xml")
+    assert [each.fields["url"] for each in reversed(found)][1:] == [
+        "https://site.example/story/1", "https://site.example/blog/2.html",
+    ]  # fmt: skip
+    atom = '<feed xml:base="/base/"><entry><id>a:1</id><link href="x.html"/></entry></feed>'
+    found, _ = feed_arrivals(Payload(atom.encode()), "https://feeds.example/news")
+    assert found[0].fields["url"] == "https://feeds.example/base/x.html"
+
+
+def test_a_feed_of_many_entries_holds_one_at_a_time():
+    kept = []
+    body = "<rss><channel>" + "<item><guid>a:1</guid><title>x</title></item>" * 50 + "</channel></rss>"
+    tree = Payload(body.encode()).xml("item", each=lambda item: kept.append(item.find("title").text))
+    assert (len(kept), tree.n_finished, tree.finished) == (50, 50, [])
+    assert len(tree.root.find("channel")) == 0
 
 
 def test_a_digest_has_copies_together():

@@ -308,7 +308,7 @@ def test_state_as_bytes():
     assert (int(found["n"]), float(found["x"]), found["none"].dtype) == (3, -np.inf, np.int64)
     bags = [Bag(np.array([1, 5, 70000]), np.array([1.0, 2.0, 1e6])), Bag(np.zeros(0, np.int64), np.zeros(0))]
     for bag, again in zip(
-        [*bags, *bags], [*(bag_of(bag_bytes(bag)) for bag in bags), *unpacked_bags(packed_bags(bags))], strict=True
+        [*bags, *bags], [*map(bag_of, bag_bytes(bags)), *unpacked_bags(packed_bags(bags))], strict=True
     ):
         assert np.array_equal(bag.terms, again.terms)
         assert np.array_equal(bag.counts, again.counts)

@@ -44,6 +44,17 @@ def test_memory_is_bounded(monkeypatch):
     assert len(memory._blocks) * 4 + len(memory._recent) < 10 + 2 * 4
 
 
+def test_what_is_only_remembered_is_compared_with():
+    rng = np.random.default_rng(3)
+    background = zipf_background(rng)
+    seen, told = Memory(background, 300), Memory(background, 300)
+    bags = zipf_bags(rng, 290)
+    for bag in bags[:-1]:
+        seen.see(bag)
+        told.remember(bag)
+    assert told.see(bags[-1]) == seen.see(bags[-1])
+
+
 def test_copies_join_the_first_that_is_no_copy():
     rng = np.random.default_rng(2)
     background = zipf_background(rng)

@@ -1,5 +1,7 @@
 """Documents against many topics at once: equal, bit for bit, to every topic by itself."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,9 +9,9 @@ from hypothesis import strategies as st
 
 from germane.track import METHOD_NAMES, Bag, Follower, Following, Reference, method_named, percolator
 from germane.track.inverted import InvertedVectors
-from germane.track.missed import N_LAYERS, layers_of, lot_of
+from germane.track.missed import BIN, N_LAYERS, layers_of, lot_of
 from germane.track.percolator import Percolator
-from germane.track.topics import SAMPLE, TopicSet
+from germane.track.topics import REACH, SAMPLE, TopicSet
 from track.zipf_bags import zipf_background, zipf_bags
 
 EMPTY = Bag(np.zeros(0, np.int64), np.zeros(0))
@@ -133,6 +135,26 @@ def test_the_sample_has_the_smallest_lots_of_every_layer():
     assert {(int(d) + 200, int(t)) for d, t in zip(after.document, after.topic, strict=True)} == sampled
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_tally_counts_every_score_in_its_bin(compiled, monkeypatch):
+    monkeypatch.setattr("germane.track.topics.compiler_is_loaded", lambda: compiled)
+    rng = np.random.default_rng(6)
+    reference = Reference(zipf_bags(rng, 30), zipf_background(rng))
+    following = Following(method_named("sd"), unjudged=0)
+    found = TopicSet({str(i): Follower.start(following, [seed], reference) for i, seed in enumerate(zipf_bags(rng, 3))})
+    decision = found.followers[0].thresholds.decision
+    edges = decision + BIN * np.array([-REACH - 2, -REACH, -1.5, -1, -0.5, 0, 0.5, 1, REACH - 1, REACH + 9])
+    scores = np.stack([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf)], axis=1)
+    found._count(scores)
+    expected = np.zeros_like(found.tally)
+    for row in scores:
+        for topic, score in enumerate(row):
+            depth = math.floor((decision - score) / BIN)
+            depth = min(depth, -1) if score >= decision else max(depth, 0)
+            expected[topic, min(max(REACH - 1 - depth, 0), 2 * REACH - 1)] += 1
+    assert found.tally.tolist() == expected.tolist()
+
+
 def test_layers_of_scores():
     scores = np.array([9.0, 3.0, np.nextafter(3.0, 0.0), 2.86, 2.84, 2.71, 2.69, 2.26, 2.24, -50.0])
     assert layers_of(scores, 3.0).tolist() == [-1, -1, 0, 0, 1, 1, 2, 4, 5, 5]
@@ -140,6 +162,7 @@ def test_layers_of_scores():
 
 def test_no_topics_and_no_documents():
     assert len(TopicSet({}).process([EMPTY]).topic) == 0
+    assert len(TopicSet({}).process([EMPTY, EMPTY], [0.5, 0.1]).topic) == 0
     rng = np.random.default_rng(4)
     follower = Follower.start(Following(method_named("sd")), zipf_bags(rng, 1), Reference((), zipf_background(rng)))
     assert len(TopicSet({"one": follower}).process([]).topic) == 0

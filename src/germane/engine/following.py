@@ -33,7 +33,7 @@ def general_of(snapshot: Snapshot, beta: float = 0.5) -> General:
     numbers: list[Integers] = []  # of each segment's own terms
     for live in snapshot.segments:
         terms = live.segment.terms(np.arange(live.segment.n_terms))
-        numbers.append(np.array([vocabulary.number(term) for term in terms], np.int64))
+        numbers.append(np.array(vocabulary.numbers(terms), np.int64))
     cf, df = np.zeros(len(vocabulary)), np.zeros(len(vocabulary))
     for i, own in enumerate(numbers):
         df[own], cf[own] = snapshot.live_frequencies(i)  # over all segments

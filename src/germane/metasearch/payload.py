@@ -4,7 +4,7 @@ import codecs
 import html
 import html.entities
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
@@ -83,19 +83,20 @@ class Payload:
         except orjson.JSONDecodeError as error:
             raise SourceError("unreadable", f"not JSON: {error}{self._begins}", again=True) from None
 
-    def xml(self, *records: str) -> "Tree":
+    def xml(self, *records: str, each: Callable[[Element], None] | None = None) -> "Tree":
         """The tree, and all finished elements of these names; where the text breaks off, those before the break.
 
+        `each` is handed every one of them as it is finished: then none is kept, and the text may be a long one.
         `SourceError` where nothing can be used, or entities are declared.
         """
-        tree = Tree(frozenset(records))
+        tree = Tree(frozenset(records), each)
         text = _DECLARATION.sub("", self.text, count=1)
         try:
             tree.parser.Parse(text.encode(errors="replace"), True)
         except expat.ExpatError as error:
             where = f"line {error.lineno}, column {error.offset + 1}"
             broken = f"broken XML: {expat.ErrorString(error.code)}, {where}"
-            if tree.root is None or not tree.finished:
+            if tree.root is None or not tree.n_finished:
                 raise SourceError("unreadable", f"{broken}{self._begins}", again=True) from None
             tree.broken = broken
         if tree.root is None:
@@ -118,12 +119,13 @@ def _decoded(data: bytes, charset: str) -> str | None:
 class Tree:
     """XML without namespaces' prefixes: an element `{http://...}title` is `title`. Entities are refused."""
 
-    def __init__(self, records: frozenset[str]) -> None:
+    def __init__(self, records: frozenset[str], each: Callable[[Element], None] | None = None) -> None:
         self.root: Element | None = None
         self.finished: list[Element] = []
+        self.n_finished = 0
         self.broken = ""
         """Why the tree ends early; empty where it does not."""
-        self._records = records
+        self._records, self._each = records, each
         self._open: list[Element] = []
         self.parser = parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         parser.buffer_text = True
@@ -153,7 +155,13 @@ class Tree:
     def _end(self, _: str) -> None:
         element = self._open.pop()
         if element.tag in self._records:
-            self.finished.append(element)
+            self.n_finished += 1
+            if self._each is None:
+                self.finished.append(element)
+                return
+            self._each(element)
+            if self._open:
+                self._open[-1].remove(element)
 
     def _data(self, text: str) -> None:
         if not self._open:

@@ -101,7 +101,7 @@ def iso_date(value: Any) -> str | None:
 
 
 def _written(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def _parts(document: Document | Mapping[str, Any]) -> tuple[str, dict[str, FieldValue]]:
@@ -113,14 +113,28 @@ def _parts(document: Document | Mapping[str, Any]) -> tuple[str, dict[str, Field
         if found is None:
             found = fields.pop(next((name for name in ID_NAMES if name in fields), "id"), None)
         identifier = document_id(found) or ""
-    clean = {_clean(name): [_clean(item) for item in value] if isinstance(value, list) else _clean(value)
-             for name, value in fields.items()}  # fmt: skip
-    return _clean(identifier).strip(), clean
+    for name, value in [*fields.items()]:
+        if isinstance(value, list):
+            fields[name] = [*map(_clean, value)]
+        elif isinstance(value, str) and not _is_clean(value):
+            fields[name] = _clean(value)
+    if not all(map(_is_clean, fields)):
+        fields = {_clean(name): value for name, value in fields.items()}
+    return _clean(identifier).strip(), fields
 
 
 def _clean(value: Any) -> Any:
     """Without what no database keeps: NUL characters, and halves of surrogate pairs."""
-    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else value
+    return value if not isinstance(value, str) or _is_clean(value) else _SURROGATES.sub("\ufffd", value)
+
+
+def _is_clean(text: str) -> bool:
+    if "\0" in text:
+        return False
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _plain(value: FieldValue) -> FieldValue:

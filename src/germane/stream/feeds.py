@@ -1,12 +1,13 @@
 """RSS and Atom: the entries of a feed as documents of a stream, the oldest first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
 from germane.metasearch.answers import SourceError
-from germane.metasearch.payload import Payload, children
+from germane.metasearch.payload import Payload, children, text_of_element
 from germane.metasearch.sources.feeds import entry_date, entry_fields, entry_id, feed_of
 from germane.stream.arrivals import Arrival
 from germane.stream.fetching import Fetcher
@@ -15,7 +16,7 @@ from germane.stream.sources import Source, batched
 from germane.stream.store import Store
 from germane.types import Document, FieldValue
 
-MAX_FEED = 32 << 20
+MAX_FEED = 128 << 20
 """The longest feed that is read."""
 _TEXTS = ("content", "encoded", "description", "summary")
 
@@ -23,10 +24,14 @@ _TEXTS = ("content", "encoded", "description", "summary")
 def feed_arrivals(payload: Payload, source: str) -> tuple[list[Arrival], list[str]]:
     """The documents of a feed, and what is wrong with it; where it breaks off, those before the break.
 
-    An id that is no address of its own ("1234") has the feed's before it: another feed may have the same.
+    An id that is no address of its own ("1234") has the feed's before it: another feed may have the same. A link that
+    is relative is taken from `xml:base`, else from the feed's address.
     """
-    feed = feed_of(payload)
-    found = [_arrival(entry, source) for entry in feed.finished]
+    found: list[Arrival] = []
+    feed = feed_of(payload, lambda entry: found.append(_arrival(entry, source)))
+    assert feed.root is not None
+    if base := feed.root.get("base", "") or (source if _is_address(source) else _page(feed.root)):
+        found = [_linked(each, urljoin(source, base) if _is_address(source) else base) for each in found]
     dates = [each.date for each in found if each.date is not None]
     if not dates or dates[0] > dates[-1]:
         found.reverse()  # feeds have the newest first
@@ -45,6 +50,26 @@ def _arrival(entry: Element, source: str) -> Arrival:
     }
     own = identifier if ":" in identifier else f"{source}#{identifier}" if identifier else ""
     return Arrival.of(Document(own, said), source)
+
+
+def _linked(arrival: Arrival, base: str) -> Arrival:
+    """The document with a link that can be followed."""
+    link = arrival.fields.get("url")
+    if not link or _is_address(str(link)):
+        return arrival
+    return replace(arrival, fields={**arrival.fields, "url": urljoin(base, str(link))})
+
+
+def _page(root: Element) -> str:
+    """Where a feed that is a file says that it is from."""
+    channel = root.find("channel")
+    links = [*root.iterfind("link"), *(() if channel is None else channel.iterfind("link"))]
+    said = (link.get("href") or text_of_element(link) for link in links)
+    return next(filter(_is_address, said), "")
+
+
+def _is_address(text: str) -> bool:
+    return text.startswith(("http://", "https://"))
 
 
 @dataclass

@@ -15,12 +15,17 @@ from germane.metasearch.rates import SHARED, Buckets, Rate
 Value = TypeVar("Value")
 
 AGENT = "germane (follows feeds for its user)"
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 """Seconds that a feed has."""
 SEND_TIMEOUT = 10.0
 """Seconds that the receiver of a message has."""
 FIRST_WAIT, LONGEST_WAIT = 60.0, 6 * 3600.0
 """Seconds that a feed is left alone after one failure, doubled for each after it."""
+OWN = (
+    "If you trust it, give that address itself in place of the one that led there, its host as a number or localhost "
+    "(http://10.0.0.7/feed)"
+)
+"""What to do where an address that is not public was refused."""
 _SENT = frozenset({201, 202, 203, 204, 205})
 
 
@@ -63,7 +68,13 @@ class Fetcher:
                 except TimeoutError:
                     raise SourceError("time-out", f"no full answer within {seconds:g} seconds") from None
 
-        return asyncio.run(talk())
+        try:
+            return asyncio.run(talk())
+        except SourceError as error:
+            if error.failure.kind != "address":
+                raise
+            told = str(error).partition("; ")[0]
+            raise SourceError("address", f"{told}. {OWN}") from None
 
 
 def signature(body: bytes, secret: str) -> str:

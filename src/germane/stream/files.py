@@ -127,7 +127,9 @@ def _records(file: Path, source: str, format: str, intake: Intake) -> Iterator[A
 
 def _feed_file(file: Path, source: str, intake: Intake) -> Iterator[Arrival]:
     if file.stat().st_size > MAX_FEED:
-        intake.trouble(f"{file}: a feed of more than {MAX_FEED:,} bytes, which is not read")
+        intake.trouble(
+            f"{file}: a feed of more than {MAX_FEED:,} bytes, which is passed over; cut it into smaller ones"
+        )
         return
     try:
         found, troubles = feed_arrivals(Payload(file.read_bytes()), source)

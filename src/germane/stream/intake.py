@@ -34,7 +34,8 @@ class Intake:
     def take(self, arrival: Arrival) -> Arrival:
         """Count a document."""
         self.documents += 1
-        self.odd.update(arrival.oddities)
+        if arrival.oddities:
+            self.odd.update(arrival.oddities)
         if arrival.date is not None:
             if arrival.date < self._latest.get(arrival.source, ""):
                 self.odd["dates back"] += 1

@@ -61,7 +61,9 @@ def line_arrival(line: bytes, number: int, source: str, intake: Intake) -> Arriv
         intake.trouble(str(InputError(told, source=source, line=number)))
         return None
     intake.odd.update(mended)
-    return Arrival.of({name: field_value(value) for name, value in record.items()}, source)
+    return Arrival.of(
+        {name: value if type(value) is str else field_value(value) for name, value in record.items()}, source
+    )
 
 
 def _record(line: bytes) -> tuple[object, tuple[str, ...]]:

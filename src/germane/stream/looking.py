@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from germane.arrays import Floats
+from germane.lm.parameters import open_fraction
 from germane.stream.arrivals import title_of
 from germane.stream.packing import bag_of
 from germane.stream.values import FollowedTopic, Sighting
 from germane.stream.watch import Memory, Watch, following_of
 from germane.track import Bag, Follower, Reference, TopicSet
 from germane.track.missed import N_LAYERS, Layer, Missed, estimate_missed, layers_of, lot_of, to_judge
+from germane.track.novelty import NEW
+from germane.track.novelty import Memory as Seen
 
+WINDOW = 10_000
+"""Documents before that a new one is compared with."""
 RECENT = 1_000
 """Documents that the latest scores are of."""
 FEWEST = 100
@@ -34,6 +39,16 @@ class NearMiss(NamedTuple):
     document: str
     score: float
     title: str
+    date: str | None
+
+
+class NewStory(NamedTuple):
+    """A document that none before was like, and how like the likest was."""
+
+    document: str
+    similarity: float
+    title: str
+    url: str
     date: str | None
 
 
@@ -167,6 +182,30 @@ def near_misses(watch: Watch, name: str, n: int = 10) -> list[NearMiss]:
     for layer, count in enumerate(wanted):
         rows = [row for at, _, row in waiting if at == layer][:count]
         found += [NearMiss(row.document, row.score, title_of(row.fields), row.date) for row in rows]
+    return found
+
+
+def new_stories(
+    watch: Watch, n: int = 1_000, *, since: str | None = None, below: float = NEW, window: int = WINDOW
+) -> list[NewStory]:
+    """Which of the last n documents of the stream, or of those seen since a moment, began a story: no document of the
+    `window` before was as like it as `below`, by cosine of tf-idf vectors, SD (6.3). Documents without words are none.
+    """
+    open_fraction("below", below)
+    background = watch.memory().background
+    with watch.workspace.database.read() as connection:
+        rows = watch.store.latest(connection, n + window)
+    first = max(len(rows) - n, 0)
+    if since is not None:
+        first = max(first, next((place for place, row in enumerate(rows) if row.at >= since), len(rows)))
+    memory, found = Seen(background, window), []
+    for place, row in enumerate(rows):
+        bag = bag_of(bytes(row.bag))
+        if place < first:
+            memory.remember(bag)
+        elif (nearest := memory.see(bag).similarity) < below and len(bag.terms):
+            url = str(row.fields.get("url") or row.fields.get("link") or "")
+            found.append(NewStory(row.document, nearest, title_of(row.fields), url, row.date))
     return found
 
 

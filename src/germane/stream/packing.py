@@ -1,8 +1,8 @@
 """State as bytes, without pickle: the same state gives the same bytes, and they give it back to the last bit."""
 
 import io
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,12 @@ def unpacked(content: bytes) -> dict[str, AnyArray]:
         raise StorageError(f"what is kept of a stream is damaged: {error}") from None
 
 
-def bag_bytes(bag: Bag) -> bytes:
-    """The words of a document, then their counts, which are whole: four bytes each."""
-    return np.concatenate([bag.terms, bag.counts]).astype("<u4").tobytes()
+def bag_bytes(bags: Sequence[Bag]) -> list[bytes]:
+    """Of each document its words, then their counts, which are whole: four bytes each."""
+    terms = np.concatenate([np.zeros(0), *(bag.terms for bag in bags)]).astype("<u4").tobytes()
+    counts = np.concatenate([np.zeros(0), *(bag.counts for bag in bags)]).astype("<u4").tobytes()
+    ends = accumulate((4 * len(bag.terms) for bag in bags), initial=0)
+    return [terms[start:end] + counts[start:end] for start, end in pairwise(ends)]
 
 
 def bag_of(content: bytes) -> Bag:

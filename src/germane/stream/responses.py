@@ -32,6 +32,17 @@ class HitResponse(Response):
 
 
 @dataclass(frozen=True, slots=True)
+class NewStoryResponse(Response):
+    """A document that begins a story. `similarity`: the cosine with the likest document before it."""
+
+    id: str
+    similarity: float
+    title: str
+    url: str
+    date: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class TopicResponse(Response):
     """A topic and how it fares. `drift`: how far the latest scores are from those of background text; `p_miss`: the
     share of on-topic documents kept back, estimated, with the interval that holds it with 90 %."""

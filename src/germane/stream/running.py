@@ -1,5 +1,6 @@
 """The loop: ask sources in turn, wait for pipes, keep what came, hand on what became of it, send what was promised."""
 
+import gc
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -43,6 +44,8 @@ def run(
     def taken(source: Source) -> Iterator[Processed]:
         for batch in _noted(source, intake):
             done = watch.process(batch, posts=posts) if batch else _NOTHING
+            if done.new and not intake.new:
+                gc.freeze()  # topics, words and modules stay: they are not gone through for garbage again and again
             intake.add(done)
             yield done
             deliver()

@@ -16,10 +16,12 @@ from germane.stream.arrivals import Arrival
 from germane.stream.intake import Intake
 from germane.stream.lines import line_arrival, lines_of
 
-BATCH = 256
+BATCH = 1_024
 """Documents that are handed on together."""
 QUIET = 1.0
 """Seconds without a line after which a pipe lets others have their turn."""
+LINGER = 0.01
+"""Seconds that a pipe waits for more while its writer keeps it full: lots get larger, and no lone document waits."""
 _PIECE = 1 << 16
 
 
@@ -83,8 +85,9 @@ class Pipe(Source):
 
     def _pieces(self) -> Iterator[bytes]:
         """The bytes as they come; none where nothing is waiting."""
+        piece = b""
         while True:
-            if not self.ready(0.0):
+            if not self.ready(LINGER if len(piece) == _PIECE else 0.0):
                 yield b""
                 while not self.ready(QUIET):
                     yield b""

@@ -3,10 +3,13 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, func, select, update
 
 from germane.errors import ParameterError
+from germane.stream.arrivals import Arrival
 from germane.stream.values import REMOVED, FollowedTopic, Judged, Sighting
+from germane.types import FieldValue
+from germane.workspace.columns import checked_text, json_text
 from germane.workspace.database import Database
 from germane.workspace.history import last_standing
 from germane.workspace.tables import (
@@ -24,6 +27,9 @@ from germane.workspace.tables import (
 
 _AT_ONCE = 500
 """Ids in one question to the database."""
+_ARRIVAL = ("stream_id", "document", "digest", "source", "date", "fields", "bag", "at")
+_SIGHTING = ("tracker_id", "arrival_id", "score", "delivered", "learnt", "sampled")
+"""The columns that are written for very many rows at once."""
 
 
 class Store:
@@ -91,16 +97,37 @@ class Store:
             found.update({row.document: row.digest for row in connection.execute(query)})
         return found
 
-    def add_arrivals(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Documents in their order; returns their numbers, which ascend."""
-        last = self.last_arrival(connection)
-        self.database.add_all(connection, arrivals, [{"stream_id": self.stream, **row} for row in rows])
-        query = select(arrivals.c.id).where(self._here, arrivals.c.id > last).order_by(arrivals.c.id)
-        return [int(number) for number in connection.scalars(query)]
+    def add_arrivals(
+        self, connection: Connection, at: str, documents: Iterable[tuple[Arrival, Mapping[str, FieldValue], bytes]]
+    ) -> list[int]:
+        """Documents in their order, each with the fields that are kept of it and its bag; returns their numbers, which
+        ascend."""
+        rows = [
+            (self.stream, checked_text(each.id), each.digest, checked_text(each.source), each.date, json_text(fields),
+             bag, at)
+            for each, fields, bag in documents
+        ]  # fmt: skip
+        before, numbers = self._added(connection, arrivals, _ARRIVAL, rows)
+        if numbers is None:
+            query = select(arrivals.c.id).where(self._on_the_way, arrivals.c.id > before).order_by(arrivals.c.id)
+            numbers = [*connection.scalars(query)]
+        return [*numbers]
+
+    def _added(
+        self, connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    ) -> tuple[int, Sequence[int] | None]:
+        """Add rows; returns the highest number before, and theirs in their order: those that follow it, if no more
+        than they came after it. None where others were numbered meanwhile."""
+        highest = select(func.max(table.c.id))
+        before = int(connection.execute(highest).scalar() or 0)
+        self.database.add_many(connection, table, names, rows)
+        after = int(connection.execute(highest).scalar() or 0)
+        return before, range(before + 1, after + 1) if after - before == len(rows) else None
 
     def last_arrival(self, connection: Connection) -> int:
         """The number of the latest document; 0 where there is none."""
-        return int(connection.execute(select(func.max(arrivals.c.id)).where(self._here)).scalar() or 0)
+        query = select(arrivals.c.id).where(self._on_the_way).order_by(arrivals.c.id.desc()).limit(1)
+        return int(connection.execute(query).scalar() or 0)
 
     def count_arrivals(self, connection: Connection) -> int:
         """How many documents have been seen."""
@@ -108,14 +135,14 @@ class Store:
 
     def bags_after(self, connection: Connection, number: int) -> Iterator[tuple[int, bytes]]:
         """Numbers and bags of the documents after that number, in their order."""
-        query = select(arrivals.c.id, arrivals.c.bag).where(self._here, arrivals.c.id > number).order_by(arrivals.c.id)
-        for row in connection.execute(query):
+        query = select(arrivals.c.id, arrivals.c.bag).where(self._on_the_way, arrivals.c.id > number)
+        for row in connection.execute(query.order_by(arrivals.c.id)):
             yield row.id, bytes(row.bag)
 
     def latest(self, connection: Connection, n: int, after: int = 0) -> list[Any]:
         """The rows of the last n documents beyond a number, the oldest first."""
-        query = select(arrivals).where(self._here, arrivals.c.id > after).order_by(arrivals.c.id.desc()).limit(n)
-        return [*reversed(connection.execute(query).all())]
+        query = select(arrivals).where(self._on_the_way, arrivals.c.id > after)
+        return [*reversed(connection.execute(query.order_by(arrivals.c.id.desc()).limit(n)).all())]
 
     def arrival(self, connection: Connection, document: str) -> Any:
         """The row of a document; `ParameterError` where it was never seen."""
@@ -127,6 +154,12 @@ class Store:
     @property
     def _here(self) -> "ColumnElement[bool]":
         return arrivals.c.stream_id == self.stream
+
+    @property
+    def _on_the_way(self) -> "ColumnElement[bool]":
+        """As `_here`, for going through documents by their numbers: no index may be used that would have them all
+        sorted first."""
+        return arrivals.c.stream_id + 0 == self.stream
 
     # -- topics ----------------------------------------------------------------------------------------------------
 
@@ -192,11 +225,15 @@ class Store:
 
     # -- what became of documents ----------------------------------------------------------------------------------
 
-    def add_sightings(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Sighting]:
-        """What was delivered, learnt from or sampled; returns what was delivered."""
-        last = int(connection.execute(select(func.max(sightings.c.id))).scalar() or 0)
-        self.database.add_all(connection, sightings, rows)
-        return self.sightings(connection, after=last)
+    def add_sightings(
+        self, connection: Connection, rows: Sequence[tuple[int, int, float, bool, bool, bool]]
+    ) -> list[int]:
+        """What was delivered, learnt from or sampled: tracker, document, score, and which of the three. Returns the
+        numbers of what was delivered, in the order of the rows."""
+        before, numbers = self._added(connection, sightings, _SIGHTING, rows)
+        if numbers is None:
+            return self.numbers(connection, after=before)
+        return [number for number, (*_, delivered, _, _) in zip(numbers, rows, strict=True) if delivered]
 
     def sightings(
         self, connection: Connection, topic: FollowedTopic | None = None, *, after: int = 0, since: str | None = None,
@@ -212,13 +249,22 @@ class Store:
         rows = connection.execute(query if last is None else query.limit(last)).all()
         return [_sighting(row) for row in reversed(rows)]
 
-    def numbers(self, connection: Connection, *, after: int, n: int) -> list[int]:
-        """The numbers of the next n hits."""
-        query = select(sightings.c.id).join(trackers, sightings.c.tracker_id == trackers.c.id)
-        query = query.where(
-            trackers.c.stream_id == self.stream, sightings.c.delivered.is_(True), sightings.c.id > after
+    def numbers(self, connection: Connection, *, after: int, n: int | None = None) -> list[int]:
+        """The numbers of the next n hits, or of all."""
+        query = self._hits(select(sightings.c.id), after).order_by(sightings.c.id).limit(n)
+        return [*connection.scalars(query)]
+
+    def count_numbers(self, connection: Connection, *, after: int, upto: int) -> int:
+        """How many hits have numbers beyond one and up to another."""
+        query = self._hits(select(func.count(sightings.c.id)), after).where(sightings.c.id <= upto)
+        return int(connection.execute(query).scalar() or 0)
+
+    def _hits(self, query: "Select[Any]", after: int) -> "Select[Any]":
+        """The hits of the stream behind a number; by their numbers, not by the index of each tracker in turn."""
+        ours = select(trackers.c.id).where(trackers.c.stream_id == self.stream)
+        return query.where(
+            sightings.c.id > after, sightings.c.delivered.is_(True), (sightings.c.tracker_id + 0).in_(ours)
         )
-        return [row.id for row in connection.execute(query.order_by(sightings.c.id).limit(n))]
 
     def count_sightings(self, connection: Connection, topic: FollowedTopic) -> tuple[int, int]:
         """How many documents a topic has delivered, and learnt from without a judgement."""

@@ -25,8 +25,7 @@ class FollowedTopic:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(NamedTuple):
     """A document that a topic delivered, learnt from, or both. `number` grows with time and is never given twice."""
 
     number: int

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from germane.track import (
     Costs,
     Follower,
     Following,
+    Hits,
     Reference,
     TrackMethod,
     Vocabulary,
@@ -68,17 +69,6 @@ class Memory:
     tally: dict[int, Integers]
     samples: list[tuple[str, float, float]]
     n_words: int
-
-
-class _Found(NamedTuple):
-    """What a topic does with a document: its place in the batch, the topic's name, and what became of it."""
-
-    place: int
-    topic: str
-    score: float
-    delivered: bool
-    learnt: bool
-    sampled: bool
 
 
 class Watch:
@@ -232,50 +222,64 @@ class Watch:
             new = [*fresh.values()]
             names = tuple(self._settings(connection)["fields"])
             bags = memory.maker.bags([each.text(names) for each in new])
-            found, refreshed = self._scored(memory, bags, [lot_of(each.id) for each in new])
-            numbers = self._keep(connection, new, bags, {each.place for each in found})
+            sample = memory.reference
+            lots = [lot_of(each.id) for each in new]
+            found, refreshed = self._scored(memory, bags, lots)
+            at = self.workspace.database.clock()
+            numbers = self._keep(connection, at, new, bags, {*found.document.tolist()})
             if refreshed is not None:
                 state = memory.background.state()
                 self.store.put_part(connection, "background", packed({**state, "through": numbers[refreshed]}))
-                self.store.put_part(connection, "reference", packed_bags(memory.reference.bags))
-            ids = {name: topic.id for name, topic in memory.topics.items()}
-            rows = [
-                {"tracker_id": ids[each.topic], "arrival_id": numbers[each.place], "score": each.score,
-                 "delivered": each.delivered, "learnt": each.learnt, "sampled": each.sampled}
-                for each in found
-            ]  # fmt: skip
-            hits = tuple(self.store.add_sightings(connection, rows))
-            memory.samples += [(each.topic, each.score, lot_of(new[each.place].id)) for each in found if each.sampled]
-            learnt = dict.fromkeys(each.topic for each in found if each.learnt)
-            states = {ids[name]: packed(memory.followers[name].state()) for name in learnt}
-            self.store.set_states(connection, states)
+                if memory.reference is not sample:
+                    self.store.put_part(connection, "reference", packed_bags(memory.reference.bags))
+            hits = self._sighted(connection, memory, at, new, numbers, lots, found)
             self.store.put_part(connection, "tally", _packed_tally(memory.tally))
             self.store.post(connection, [{**post, "message": message_of(hit)} for hit in hits for post in posts])
         return Processed(hits, len(new), repeated, changed)
 
-    def _scored(self, memory: Memory, bags: Sequence[Bag], lots: Sequence[float]) -> tuple[list["_Found"], int | None]:
+    def _scored(self, memory: Memory, bags: Sequence[Bag], lots: Sequence[float]) -> tuple[Hits, int | None]:
         """What the topics deliver and learn from; and the last document that the background took in, if it did. It is
         refreshed by counts alone, within a batch too."""
-        found: list[_Found] = []
+        current = self._topic_set(memory)
+        few = 0 < len(current.names) <= SAMPLED_TOPICS
+        found = [current.process([])]
         refreshed, start = None, 0
         while start < len(bags):
             room = refresh_at(memory.background) - memory.background.n_waiting
             piece = bags[start : start + room]
-            current = self._topic_set(memory)
-            few = 0 < len(current.names) <= SAMPLED_TOPICS
             hits = current.process(piece, lots[start : start + room] if few else None)
-            found += [
-                _Found(start + place, current.names[topic], *became)
-                for place, topic, *became in zip(*(values.tolist() for values in hits), strict=True)
-            ]
-            for row, name in enumerate(current.names):
-                memory.tally[memory.topics[name].id] = current.tally[row]
+            found.append(hits._replace(document=hits.document + start))
             memory.background.add(piece)
             start += len(piece)
             if memory.background.n_waiting >= refresh_at(memory.background):
                 self._refresh(memory)
                 refreshed = start - 1
-        return found, refreshed
+        for name, counts in zip(current.names, current.tally, strict=True):
+            memory.tally[memory.topics[name].id] = counts
+        return Hits(*map(np.concatenate, zip(*found, strict=True))), refreshed
+
+    def _sighted(
+        self, connection: "Connection", memory: Memory, at: str, new: Sequence[Arrival], numbers: Sequence[int],
+        lots: Sequence[float], found: Hits,
+    ) -> tuple[Sighting, ...]:  # fmt: skip
+        """What became of the documents as rows, and what topics learnt; returns what was delivered."""
+        names = self._topic_set(memory).names
+        ids = np.array([memory.topics[name].id for name in names], np.int64)
+        places, topics, scores, delivered, learnt, sampled = (values.tolist() for values in found)
+        trackers, documents = ids[found.topic].tolist(), np.array(numbers, np.int64)[found.document].tolist()
+        rows = [*zip(trackers, documents, scores, delivered, learnt, sampled, strict=True)]
+        given = iter(self.store.add_sightings(connection, rows))
+        hits = tuple(
+            Sighting(next(given), names[topic], new[place].id, score, True, taught, new[place].date, new[place].source,
+                     at, new[place].fields)
+            for place, topic, score, told, taught in zip(places, topics, scores, delivered, learnt, strict=True) if told
+        )  # fmt: skip
+        for row in np.flatnonzero(found.sampled).tolist():
+            memory.samples.append((names[topics[row]], scores[row], lots[places[row]]))
+        taught = [names[topic] for topic in np.unique(found.topic[found.learnt]).tolist()]
+        states = {memory.topics[name].id: packed(memory.followers[name].state()) for name in taught}
+        self.store.set_states(connection, states)
+        return hits
 
     def _refresh(self, memory: Memory) -> None:
         """The background takes in what waits; a sample that is short of `SAMPLE` does so too."""
@@ -284,23 +288,16 @@ class Watch:
         bags, room = memory.reference.bags, SAMPLE - len(memory.reference.bags)
         if room > 0 and waiting:
             places = np.unique(np.linspace(0, len(waiting) - 1, min(room, len(waiting))).astype(int))
-            bags = (*bags, *(waiting[place] for place in places))
-        memory.reference = Reference(bags, memory.background)
-        for follower in memory.followers.values():
-            follower.reference = memory.reference
+            memory.reference = Reference((*bags, *(waiting[place] for place in places)), memory.background)
+            for follower in memory.followers.values():
+                follower.reference = memory.reference
 
     def _keep(
-        self, connection: "Connection", new: Sequence[Arrival], bags: Sequence[Bag], wanted: set[int]
+        self, connection: "Connection", at: str, new: Sequence[Arrival], bags: Sequence[Bag], wanted: set[int]
     ) -> list[int]:
         """The documents as rows; those that some topic delivered or learnt from are kept whole."""
-        at = self.workspace.database.clock()
-        return self.store.add_arrivals(connection, [
-            {
-                "document": each.id, "digest": each.digest, "source": each.source, "date": each.date, "at": at,
-                "fields": dict(each.fields) if place in wanted else _short(each), "bag": bag_bytes(bag),
-            }
-            for place, (each, bag) in enumerate(zip(new, bags, strict=True))
-        ])  # fmt: skip
+        kept = [each.fields if place in wanted else _short(each) for place, each in enumerate(new)]
+        return self.store.add_arrivals(connection, at, zip(new, kept, bag_bytes(bags), strict=True))
 
     def _topic_set(self, memory: Memory) -> TopicSet:
         if self._set is None:
@@ -406,10 +403,14 @@ class Watch:
             return
         with self.workspace.database.write() as connection:
             before = told = self.store.row(connection, lock=True).told
-            for number in self.store.numbers(connection, after=told, n=len(self._told)):
-                if number not in self._told:
-                    break
-                told = number
+            behind = {number for number in self._told if number > told}
+            if behind and self.store.count_numbers(connection, after=told, upto=max(behind)) == len(behind):
+                told = max(behind)  # none of another program lies between
+            else:
+                for number in self.store.numbers(connection, after=told, n=len(behind)):
+                    if number not in behind:
+                        break
+                    told = number
             self._told = {number for number in self._told if number > told}
             if told > before:
                 self.store.set(connection, told=told)
@@ -501,12 +502,13 @@ def _short(arrival: Arrival) -> dict[str, Any]:
 
 
 def _packed_tally(tally: Mapping[int, Integers]) -> bytes:
-    rows = [tally[tracker] for tracker in tally if len(tally[tracker])]
-    ids = [tracker for tracker in tally if len(tally[tracker])]
-    counts = np.array(rows, np.int64) if rows else np.zeros((0, 0), np.int64)
-    return zlib.compress(packed({"ids": np.array(ids, np.int64), "counts": counts}), 1)
+    known = {tracker: counts for tracker, counts in tally.items() if len(counts)}
+    counts = np.stack([*known.values()]) if known else np.zeros((0, 0), np.int64)
+    narrow = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))  # there are many, and most are small
+    packer = zlib.compressobj(1, strategy=zlib.Z_RLE)
+    return packer.compress(packed({"ids": np.array([*known], np.int64), "counts": narrow})) + packer.flush()
 
 
 def _unpacked_tally(content: bytes) -> dict[int, Integers]:
     state = unpacked(zlib.decompress(content))
-    return {int(tracker): row for tracker, row in zip(state["ids"], state["counts"], strict=True)}
+    return dict(zip(state["ids"].tolist(), state["counts"].astype(np.int64), strict=True))

@@ -1,7 +1,7 @@
 """A document as the trackers see it: which words, how often. Words are numbered once and for all, as they come."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -55,12 +55,10 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.terms)
 
-    def number(self, term: str) -> int:
-        """The word's number; a new word gets the next one."""
-        found = self._ids.get(term)
-        if found is None:
-            found = self._ids[term] = len(self.terms)
-            self.terms.append(term)
+    def numbers(self, terms: Iterable[str]) -> list[int]:
+        """The words' numbers; each new word gets the next one."""
+        found = [self._ids.setdefault(term, len(self._ids)) for term in terms]
+        self.terms += islice(self._ids, len(self.terms), None)
         return found
 
     def find(self, term: str) -> int | None:
@@ -90,7 +88,7 @@ class BagMaker:
         ids, ends = self._bulk.analyze(texts)
         if self._bulk.n_terms > len(self._numbers):
             new = self._bulk.terms[len(self._numbers) :]
-            self._numbers = np.append(self._numbers, [self.vocabulary.number(term) for term in new]).astype(np.int64)
+            self._numbers = np.append(self._numbers, self.vocabulary.numbers(new)).astype(np.int64)
         return _split(self._numbers[ids], ends, len(self.vocabulary))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from germane.arrays import Floats, Integers
 from germane.lazy import LazyModule, compiler_is_loaded
@@ -22,10 +23,12 @@ class InvertedVectors:
 
     def __init__(self, terms: Integers, values: Floats, sizes: Sequence[int] | Integers) -> None:
         self.n_vectors = len(sizes)
-        order = np.argsort(terms, kind="stable")
-        self._starts = np.append(0, np.cumsum(np.bincount(terms))).astype(np.int64)
-        self._numbers = np.repeat(np.arange(self.n_vectors, dtype=np.uint32), sizes)[order]
-        self._values = values[order]
+        shape = self.n_vectors, int(terms.max(initial=-1)) + 1
+        rows = csr_matrix((values, terms, np.append(0, np.cumsum(sizes))), shape)
+        turned = rows.tocsc()  # counts, and does not sort; a word's vectors stay in their order
+        self._starts = turned.indptr.astype(np.int64)
+        self._numbers = turned.indices.astype(np.uint32)
+        self._values = turned.data
 
     @classmethod
     def of(cls, vectors: Sequence[tuple[Integers, Floats]]) -> "InvertedVectors":

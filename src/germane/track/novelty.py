@@ -82,6 +82,10 @@ class Memory:
         best = int(np.argmax(found))
         return Nearest(self.n_seen - 1 - len(found) + best, min(float(found[best]), 1.0))
 
+    def remember(self, bag: Bag) -> None:
+        """A text that came before those to be asked about."""
+        self._remember(bag, UnitTfIdf().features(bag, self.background).values)
+
     def _dots(self, bag: Bag, vector: Floats) -> Floats:
         """The cosines with the texts that are in no block yet."""
         sums = np.zeros(len(self._recent))

@@ -1,5 +1,7 @@
 """Documents against topics through an inverted index over topic words; as `method.linear_score`, all at once."""
 
+import math
+
 from germane.jit import kernel
 
 
@@ -19,3 +21,14 @@ def percolate(terms, values, ends, starts, topics, weights, scores):
                 for place in range(starts[word], starts[word + 1]):
                     row[topics[place]] += weights[place] * x
         begin = ends[d]
+
+
+@kernel
+def count_scores(scores, decision, width, reach, tally):
+    """tally[t, bin] += 1 for each score, with the bins of `missed.depths_of` turned round: those from `reach` on are
+    at or above the decision threshold, and the outermost take what is beyond."""
+    for d in range(scores.shape[0]):
+        for t in range(scores.shape[1]):
+            depth = math.floor((decision[t] - scores[d, t]) / width)
+            depth = min(depth, -1) if scores[d, t] >= decision[t] else max(depth, 0)
+            tally[t, min(max(reach - 1 - depth, 0), 2 * reach - 1)] += 1

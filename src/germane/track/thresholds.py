@@ -71,6 +71,7 @@ class Reference:
 
     def __init__(self, bags: Sequence[Bag], background: Background) -> None:
         self.bags, self.background = tuple(bags), background
+        self._batch = Batch(self.bags)
         self._readings: dict[Representation, tuple[int, Reading]] = {}
         self._scales: dict[TrackMethod, tuple[int, Scale]] = {}
 
@@ -78,8 +79,7 @@ class Reference:
         """The topic's score of every document of the sample."""
         found = self._readings.get(representation)
         if found is None or found[0] != self.background.version:
-            batch = Batch(self.bags)
-            reading = Reading(self.bags, batch, representation.read(batch, self.background))
+            reading = Reading(self.bags, self._batch, representation.read(self._batch, self.background))
             found = self._readings[representation] = self.background.version, reading
         return found[1].scores(weights)
 
@@ -97,7 +97,7 @@ class Reference:
         return found[1]
 
     def _scale(self, method: TrackMethod) -> Scale:
-        told = [place for place, bag in enumerate(self.bags) if len(bag.terms)]
+        told = np.flatnonzero(self._batch.sizes).tolist()
         if len(told) < 2:
             return Scale(0.0, 1.0)
         places = np.unique(np.linspace(0, len(told) - 1, min(SEEDS, len(told))).astype(int))

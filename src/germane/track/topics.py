@@ -1,16 +1,23 @@
 """All topics of a stream together: batches of documents in, what each topic delivers out, as if one by one."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from germane.arrays import Floats, Integers, Mask
+from germane.lazy import LazyModule, compiler_is_loaded
 from germane.track.bags import Bag
 from germane.track.follower import Follower
-from germane.track.missed import BINS_A_LAYER, N_LAYERS, depths_of, layers_of
+from germane.track.method import TrackMethod
+from germane.track.missed import BIN, BINS_A_LAYER, N_LAYERS, depths_of, layers_of
 from germane.track.percolator import Percolator, Reading
 from germane.track.representation import Representation
+
+if TYPE_CHECKING:
+    from germane.track import percolator_kernels as kernels
+else:
+    kernels = LazyModule("germane.track.percolator_kernels")
 
 CHUNK = 256
 """Documents that are scored together; what comes out does not depend on it."""
@@ -36,7 +43,7 @@ class Hits(NamedTuple):
 
 
 class TopicSet:
-    """Topics by name, followed through one stream.
+    """Topics by name, followed through one stream, with one reference.
 
     `process` gives for a batch what `Follower.see` gives document by document. It keeps a tally of all normalised
     scores: `tally[t]` counts those of the topic `names[t]`, in bins of `missed.BIN`, with an edge at T_d. And it
@@ -47,6 +54,13 @@ class TopicSet:
         self.names = tuple(followers)
         self.followers = tuple(followers.values())
         self._percolator = Percolator([follower.tracker for follower in self.followers])
+        self._decision = np.array([follower.thresholds.decision for follower in self.followers])
+        self._learns_from = np.array([follower.learns_from for follower in self.followers])
+        methods: dict[TrackMethod, int] = {}
+        self._method = np.array(
+            [methods.setdefault(each.following.method, len(methods)) for each in self.followers], np.int64
+        )
+        self._examples = [self.followers[place] for place in np.unique(self._method, return_index=True)[1]]
         shape = len(self.names), 2 * REACH
         self.tally: Integers = np.zeros(shape, np.int64) if tally is None else np.array(tally, np.int64).reshape(shape)
         self._lots = np.full((len(self.names), N_LAYERS, SAMPLE), np.inf)
@@ -80,21 +94,24 @@ class TopicSet:
         """The normalised score of each document (rows) by each topic (columns) as it was when the document came, and
         which the topics learnt from. Counts nothing: `process` is for streams.
         """
+        if not self.names:
+            return np.zeros((len(bags), 0)), np.zeros((len(bags), 0), bool)
         readings = self._percolator.read(bags)
-        scales = np.array([follower.scale for follower in self.followers]).reshape(-1, 2)
-        scores: Floats = (self._percolator.scores(readings) - scales[:, 0]) / scales[:, 1]
+        scales = np.array([example.scale for example in self._examples]).reshape(-1, 2)[self._method]
+        scores: Floats = self._percolator.scores(readings)
+        scores -= scales[:, 0]
+        scores /= scales[:, 1]
         learnt = np.zeros(scores.shape, bool)
-        above = scores >= [follower.learns_from for follower in self.followers]
+        above = scores >= self._learns_from
         for topic in np.flatnonzero(above.any(axis=0)).tolist():
             self._follow(topic, readings, scores[:, topic], learnt[:, topic])
         return scores, learnt
 
     def _chunk(self, bags: Sequence[Bag], lots: Floats, start: int) -> Hits:
         scores, learnt = self.scores(bags)
-        decision = np.array([follower.thresholds.decision for follower in self.followers])
-        delivered = scores >= decision
-        self._count(scores, decision)
-        sampled = self._sampled(scores, decision, lots)
+        delivered = scores >= self._decision
+        self._count(scores)
+        sampled = self._sampled(scores, lots)
         at = np.nonzero(delivered | learnt | sampled)
         return Hits(at[0] + start, at[1], scores[at], delivered[at], learnt[at], sampled[at])
 
@@ -110,18 +127,22 @@ class TopicSet:
             at += 1
             scale = follower.scale
             scores[at:] = (reading.scores(follower.tracker.weights)[at:] - scale.centre) / scale.spread
+        self._learns_from[topic] = follower.learns_from
 
-    def _count(self, scores: Floats, decision: Floats) -> None:
-        bins = np.clip(REACH - 1 - depths_of(scores, decision), 0, 2 * REACH - 1)
+    def _count(self, scores: Floats) -> None:
+        if compiler_is_loaded():
+            kernels.count_scores(scores, self._decision, BIN, REACH, self.tally)
+            return
+        bins = np.clip(REACH - 1 - depths_of(scores, self._decision), 0, 2 * REACH - 1)
         bins += np.arange(len(self.names)) * 2 * REACH
         self.tally += np.bincount(bins.ravel(), minlength=self.tally.size).reshape(self.tally.shape)
 
-    def _sampled(self, scores: Floats, decision: Floats, lots: Floats) -> Mask:
+    def _sampled(self, scores: Floats, lots: Floats) -> Mask:
         """Which documents have one of the smallest lots of their layer so far."""
         sampled = np.zeros(scores.shape, bool)
         if not np.isfinite(lots).any():
             return sampled
-        layers = layers_of(scores, decision)
+        layers = layers_of(scores, self._decision)
         largest = self._lots[:, :, -1]
         possible = (layers >= 0) & (lots[:, None] < largest[np.arange(len(self.names)), layers])
         for d, t in np.argwhere(possible).tolist():

@@ -1,7 +1,7 @@
 """Any source with an OpenSearch description, and any RSS or Atom feed."""
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote, urljoin
@@ -143,9 +143,9 @@ def _words(record: SourceRecord) -> set[str]:
     return {word.casefold() for word in _WORD.findall(said)}
 
 
-def feed_of(payload: Payload) -> Tree:
-    """The entries of a feed, as `finished` elements; `SourceError` where it is none."""
-    feed = payload.xml("entry", "item")
+def feed_of(payload: Payload, each: Callable[[Element], None] | None = None) -> Tree:
+    """The entries of a feed, as `finished` elements or handed to `each`; `SourceError` where it is none."""
+    feed = payload.xml("entry", "item", each=each)
     assert feed.root is not None
     if feed.root.tag not in ("feed", "rss", "RDF"):
         raise SourceError("error", f"neither Atom nor RSS: the root is <{feed.root.tag}>")

@@ -4,7 +4,7 @@ import typer
 
 from germane.cli.commands.track.digest import digest, feed
 from germane.cli.commands.track.judge import judge
-from germane.cli.commands.track.looking import list_, show
+from germane.cli.commands.track.looking import list_, show, stories
 from germane.cli.commands.track.managing import pause, remove, resume
 from germane.cli.commands.track.new import new
 from germane.cli.commands.track.report import report
@@ -22,6 +22,7 @@ track.command("resume")(resume)
 track.command("remove")(remove)
 track.command("digest")(digest)
 track.command("feed")(feed)
+track.command("stories")(stories)
 
 
 @track.callback()

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
+from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, moment_of, opened
 from germane.cli.streams import counted, put_bytes, say, tell
-from germane.errors import ParameterError
 
 To = Annotated[
     Path | None, typer.Option("--to", metavar="FILE", help="Write it there, whole or not at all.", show_default=False)
@@ -33,14 +32,9 @@ def digest(
 
     Example: germane track digest quakes --html --to quakes.html
     """
-    from germane.stream.arrivals import iso_date
     from germane.stream.digest import as_html, as_text, digest_of
 
-    moment = None
-    if since is not None:
-        moment = iso_date(since)
-        if moment is None:
-            raise ParameterError(f"--since wants a date, as 2026-01-31 or 2026-01-31T08:00, not '{since}'")
+    moment = moment_of(since)
     with opened(workspace, stream) as watch:
         topics = [watch.topic(name).name for name in names] if names else [topic.name for topic in watch.topics()]
         found = [digest_of(watch, topic, since=moment) for topic in topics]

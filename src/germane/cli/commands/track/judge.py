@@ -63,6 +63,8 @@ def judge(
             said = watch.judge(name, document, verdict is Verdict.YES, by=by)
             word = "on topic" if verdict is Verdict.YES else "not on topic"
             tell(f"{document} is {word}" if said else f"{document} had been judged so already")
+            if said and verdict is Verdict.NO and watch.topic(name).settings["method"] == "nb":
+                tell("the method nb learns nothing from it; it counts in the estimate of what is missed")
 
 
 def _ask(watch: "Watch", name: str, n: int, by: str) -> None:

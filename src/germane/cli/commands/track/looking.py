@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
-from germane.cli.streams import counted, put_json, say
-from germane.cli.tables import put_rows, show_rows
+from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, moment_of, opened
+from germane.cli.streams import counted, put_json, put_row, say
+from germane.cli.tables import put_rows
 
 if TYPE_CHECKING:
     from germane.stream.responses import TopicResponse
@@ -67,7 +67,43 @@ def show(
     say(health_line(topic))
     say(f"delivers from a score of {topic.decision:.2f}, learns unasked from {topic.adaptation:.2f}")
     say("words: " + ", ".join(f"{word.word} {word.weight:.3g}" for word in words))
-    show_rows(["score", "id", "date", "title"], [[hit.score, hit.id, hit.date or "-", hit.title] for hit in hits])
+    say("latest hits:" if hits else "no hits yet")
+    for hit in reversed(hits):  # a line each, whole: ids are copied from here
+        say(f"  {hit.score:.2f}  {hit.id}  {hit.date or 'no date'}  {hit.title}")
+
+
+def stories(
+    n: Annotated[
+        int, typer.Option("-n", metavar="N", help="How many of the latest documents to look at.", min=1)
+    ] = 1000,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="DATE", help="Only what was seen from then on (UTC).", show_default=False),
+    ] = None,
+    below: Annotated[
+        float, typer.Option("--below", metavar="COSINE", help="A story is new below this likeness to any before.")
+    ] = 0.2,
+    workspace: WorkspaceFile = WORKSPACE,
+    stream: StreamName = MAIN,
+    json: options.Json = False,
+) -> None:
+    """List the documents that began a story, of a topic or of none: nothing before was like them.
+
+    Each is compared with the 10,000 documents before it. Printed are the likeness (cosine) to the likest of them, id,
+    date and title, with tabs between them, the oldest first.
+
+    Example: germane track stories --since 2026-01-31
+    """
+    from germane.stream.looking import new_stories
+    from germane.stream.responses import NewStoryResponse
+
+    with opened(workspace, stream) as watch:
+        found = new_stories(watch, n, since=moment_of(since), below=below)
+    if json:
+        put_json([NewStoryResponse(*story) for story in found])
+        return
+    for story in found:
+        put_row([f"{story.similarity:.2f}", story.document, story.date or "", story.title])
 
 
 def health_line(topic: "TopicResponse") -> str:

@@ -1,5 +1,6 @@
 """germane track new: a topic, from one example."""
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,10 +37,15 @@ def new(
     method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.")] = "germane",
     cost_miss: Annotated[
         float,
-        typer.Option("--cost-miss", metavar="NUMBER", help="What a miss costs, where a false alarm costs 1.", min=0.0),
+        typer.Option(
+            "--cost-miss",
+            metavar="NUMBER",
+            help="What a miss costs, where a false alarm costs 1: above 0; a higher one delivers more.",
+        ),
     ] = 10.0,
     p_target: Annotated[
-        float, typer.Option("--p-target", metavar="SHARE", help="The share of the stream expected on topic.")
+        float,
+        typer.Option("--p-target", metavar="SHARE", help="The share of the stream expected on topic: between 0 and 1."),
     ] = 0.02,
     unjudged: Annotated[
         int | None,
@@ -83,6 +89,13 @@ def new(
     from germane.workspace import Workspace
 
     chosen, seeds = method_named(method), _seeds(seed, index)
+    if not 0.0 < cost_miss < math.inf:
+        raise ParameterError(
+            f"--cost-miss is what a miss costs where a false alarm costs 1: a number above 0, not {cost_miss:g}. To be "
+            "told of less, take a small one, such as 0.1"
+        )
+    if not 0.0 < p_target < 1.0:
+        raise ParameterError(f"--p-target is a share of the stream, between 0 and 1 as 0.02 is, not {p_target:g}")
     costs = Costs(miss=cost_miss, p_target=p_target)
     with Workspace.open(workspace) as found:
         watch = _watch(found, stream, background, stemmer, stopwords, seeds)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from germane.errors import ParameterError
+
 if TYPE_CHECKING:
     from germane.stream import Watch
 
@@ -29,3 +31,15 @@ def opened(workspace: str, stream: str) -> "Iterator[Watch]":
 
     with Workspace.open(workspace, create=False) as found:
         yield Watch.open(found, stream)
+
+
+def moment_of(since: str | None) -> str | None:
+    """The moment that `--since` names."""
+    if since is None:
+        return None
+    from germane.stream.arrivals import iso_date
+
+    moment = iso_date(since)
+    if moment is None:
+        raise ParameterError(f"--since wants a date, as 2026-01-31 or 2026-01-31T08:00, not '{since}'")
+    return moment

@@ -1,6 +1,9 @@
 """germane track run: a stream through all topics."""
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,7 +90,7 @@ def run(
         found = [_source(name, watch, fetcher) for name in sources or ["-"]]
         outbox = Outbox(watch.store, fetcher)
         _print(watch.untold(), watch, json=json)
-        with steps("following", always=progress, otherwise=lambda _: None) as step:
+        with _ended_by_request(), steps("following", always=progress, otherwise=lambda _: None) as step:
             try:
                 for done in running(watch, found, intake, posts=posts, outbox=outbox, follow=follow, every=every):
                     _print(done.hits, watch, json=json)
@@ -98,6 +101,20 @@ def run(
                 _summarise(intake, outbox.waiting(), outbox.undeliverable())
     if not intake.documents and intake.troubled == {source.name for source in found}:
         raise typer.Exit(NOTHING_FOUND)
+
+
+@contextmanager
+def _ended_by_request() -> Iterator[None]:
+    """SIGTERM, by which services are ended, ends the program as Ctrl-C does: with its summary."""
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _source(name: str, watch: "Watch", fetcher: "Fetcher") -> "Source":
