@@ -18,6 +18,8 @@ _SUMS = {"reassoc", "contract", "nsz"}
 _TINY = 1e-30
 _AHEAD = 4
 """Entries of a tile between the row that is asked for and the one at work."""
+_ROWS = 32
+"""Rows that are added up before the sum is taken over into double precision."""
 
 
 @kernel
@@ -138,30 +140,42 @@ def theta_sums(
     counts Σ weight · N_{w,z} of Clicks (6) and (7), φ being the same for all pairs. Returns the log-likelihood before
     the step with (α-1) Σ log θ; 0 without `objective`, since logarithms take their time.
     """
-    phi_sums = np.empty((size, theta.shape[1]), theta.dtype)
+    phi_sums, pseudo = np.zeros((size, theta.shape[1]), theta.dtype), _pseudo_counts(theta, n_topics, alpha - 1)
     found = 0.0
     for k in range(first, last):
         base, n = k * size, min(size, theta.shape[0] - k * size)
-        phi_sums[:] = 0
         found += _add_tile(queries, k, base, weights, phi_q, theta, phi_sums, sums_q, objective)
         found += _add_tile(titles, k, base, weights, phi_d, theta, phi_sums, sums_d, objective)
         for j in range(n):
             if objective:
                 found += weights[base + j] * _log_prior(theta[base + j], n_topics, alpha - 1)
-            _theta(phi_sums[j], theta[base + j], n_topics, alpha - 1)
+            _theta(phi_sums, j, theta, base + j, pseudo)
     return found
 
 
 @inner(fastmath=_SUMS)
-def _theta(phi_sum, theta, n_topics, pseudo):
-    """Clicks (8): θ_z = (α-1 + θ_z Σ_w n(w) φ_z(w)/P(w|θ)) / Σ_z' ..."""
-    add, found = theta.dtype.type(pseudo), theta.dtype.type(0)
-    for z in range(n_topics):
-        phi_sum[z] = add + theta[z] * phi_sum[z]
-        found += phi_sum[z]
-    scale = theta.dtype.type(1) / found
-    for z in range(n_topics):
-        theta[z] = phi_sum[z] * scale
+def _theta(phi_sums, j, theta, i, pseudo):
+    """Clicks (8): θ_z = (α-1 + θ_z Σ_w n(w) φ_z(w)/P(w|θ)) / Σ_z' ...; the sums are 0 afterwards.
+
+    `pseudo` is a table of one row, α-1 for every topic.
+    """
+    zero = theta.dtype.type(0)
+    found, one = spread(zero), spread(theta.dtype.type(1))
+    for z in range(0, theta.shape[1], LANES):
+        each = multiply_add(load(theta, i, z), load(phi_sums, j, z), load(pseudo, 0, z))
+        store(theta, i, z, each)
+        found = multiply_add(each, one, found)
+    scale = spread(theta.dtype.type(1) / total(found))
+    for z in range(0, theta.shape[1], LANES):
+        store(theta, i, z, times(load(theta, i, z), scale))
+        store(phi_sums, j, z, spread(zero))
+
+
+@allocating
+def _pseudo_counts(theta, n_topics, pseudo):
+    made = np.zeros((1, theta.shape[1]), theta.dtype)
+    made[0, :n_topics] = pseudo
+    return made
 
 
 @kernel
@@ -176,20 +190,27 @@ def multiply_rows(sums, phi, seen):
 @allocating
 def normalise_words(expected, seen, pseudo, n_topics, out):
     """Clicks (6), (7): φ_z(w) = (N_{w,z} + β-1) / Σ_w' (N_{w',z} + β-1) over the words that a side has."""
-    sums, add = np.zeros(n_topics), out.dtype.type(pseudo)
+    width, sums = out.shape[1], np.zeros(n_topics)
+    add, some = _pseudo_counts(out, n_topics, pseudo), np.zeros((1, out.shape[1]), out.dtype)
+    one, at_once = spread(out.dtype.type(1)), 0
     for w in range(seen.size):
         if seen[w]:
-            row = expected[w]
+            for z in range(0, width, LANES):
+                store(some, 0, z, multiply_add(load(expected, w, z), one, load(some, 0, z)))
+            at_once += 1
+        if at_once == _ROWS or w == seen.size - 1:  # a few rows in the tables' precision, all of them in double
             for z in range(n_topics):
-                sums[z] += row[z] + add
-    scale = np.empty(n_topics, out.dtype)
+                sums[z] += np.float64(some[0, z]) + at_once * pseudo
+                some[0, z] = 0
+            at_once = 0
+    scale = np.zeros((1, width), out.dtype)
     for z in range(n_topics):
-        scale[z] = 1 / sums[z] if sums[z] > 0 else 1
+        scale[0, z] = 1 / sums[z] if sums[z] > 0 else 1
+        add[0, z] *= scale[0, z]
     for w in range(seen.size):
         if seen[w]:
-            row, made = expected[w], out[w]
-            for z in range(n_topics):
-                made[z] = (row[z] + add) * scale[z]
+            for z in range(0, width, LANES):
+                store(out, w, z, multiply_add(load(expected, w, z), load(scale, 0, z), load(add, 0, z)))
 
 
 # -- posterior regularisation -----------------------------------------------------------------------------------------
@@ -419,13 +440,12 @@ def fold_in(titles, phi_d, n_topics, alpha, iterations, first, last, theta):
     """θ of titles first..last by EM with φ^d fixed, from uniform: Clicks (5), (8) without a query."""
     starts, words, counts = titles
     one, tiny = theta.dtype.type(1), theta.dtype.type(_TINY)
-    phi_sum = np.empty((1, theta.shape[1]), theta.dtype)
+    phi_sum, pseudo = np.zeros((1, theta.shape[1]), theta.dtype), _pseudo_counts(theta, n_topics, alpha - 1)
     for i in range(first, last):
         theta[i, :n_topics] = one / n_topics
         for _ in range(iterations):
-            phi_sum[:] = 0
             for at in range(starts[i], starts[i + 1]):
                 share = spread(counts[at] / (_probability(phi_d, words[at], theta, i) + tiny))
                 for z in range(0, theta.shape[1], LANES):
                     store(phi_sum, 0, z, multiply_add(share, load(phi_d, words[at], z), load(phi_sum, 0, z)))
-            _theta(phi_sum[0], theta[i], n_topics, alpha - 1)
+            _theta(phi_sum, 0, theta, i, pseudo)

@@ -98,7 +98,11 @@ class BLTM:
             pairs.vocabulary, background_model(pairs), self.lambda1, self.lambda2, self,
             *(np.zeros((0, 0), self.dtype),) * 3, seen[0] > 0, seen[1] > 0,
         )  # fmt: skip
-        tables = (noise * frequency.astype(self.dtype)[:, None] for frequency in (seen[0] + seen[1], *seen))
+        wanted = (self.tie > 0, self.tie < 1, self.tie < 1)
+        tables = (
+            np.multiply(noise, frequency[:, None], dtype=self.dtype, casting="unsafe") if used else noise
+            for frequency, used in zip((seen[0] + seen[1], *seen), wanted, strict=True)
+        )
         return self._normalised(empty, *tables)
 
     def _noise(self, n_words: int) -> AnyArray:
