@@ -1,4 +1,4 @@
-"""Tables whose rows are padded, so that kernels take them `LANES` numbers at a time and none lies across cache lines."""
+"""Tables with padded rows: kernels take them `LANES` numbers at a time, and none lies across cache lines."""
 
 from typing import Any
 

@@ -233,9 +233,7 @@ class TopicPartition:
     def _tiled(self, tiles: Tiles, phi_q: AnyArray, phi_d: AnyArray, *given: Any) -> float:
         wide, n_topics, alpha, *rest = given
         sides = tiles.queries.arrays, tiles.titles.arrays
-        found: float = topic_kernels.theta_sums(
-            *sides, tiles.weights, phi_q, phi_d, wide, n_topics, alpha, TILE, *rest
-        )
+        found: float = topic_kernels.theta_sums(*sides, tiles.weights, phi_q, phi_d, wide, n_topics, alpha, TILE, *rest)
         return found
 
     def _projected(self, *given: Any) -> tuple[float, int]:
