@@ -135,7 +135,7 @@ class BLTM:
         )
 
     def _words(self, counts: AnyArray, support: Mask) -> AnyArray:
-        made = wide_zeros(*counts.shape, self.dtype)
+        made = wide_zeros(len(counts), self.n_topics, self.dtype)
         topic_kernels.normalise_words(widened(counts), support, self.beta - 1, self.n_topics, made)
         return made[:, : self.n_topics]
 
