@@ -1,5 +1,7 @@
 """The planted curve is recovered, by both estimators, whatever the ranker does; EM climbs to the maximum."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,24 +11,30 @@ from germane.clicks.observations import Cells
 from germane.errors import ParameterError
 
 
+@cache
+def lists(depth, queries, searches, seed, ranker):
+    """Attraction of each query's candidates, and how often each was shown at each position."""
+    rng = np.random.default_rng(seed)
+    candidates = 2 * depth
+    attraction, shown = [], []
+    for _ in range(queries):
+        gamma = np.where(rng.random(candidates) < 0.4, rng.choice([0.5, 0.75, 1.0], candidates), 0.1)
+        score = ranker * gamma + rng.normal(size=candidates)
+        top = np.argsort(-(score + 0.7 * rng.gumbel(size=(searches, candidates))), axis=1)[:, :depth]
+        cells = np.bincount((top * depth + np.arange(depth)).ravel(), minlength=candidates * depth)
+        attraction.append(gamma)
+        shown.append(cells.reshape(candidates, depth))
+    return np.concatenate(attraction), np.concatenate(shown)
+
+
 def planted(theta, *, queries, searches, seed, ranker=1.0, exact=False):
     """Cells of lists whose order prefers attractive results; with `exact`, clicks are their expectation."""
-    rng = np.random.default_rng(seed)
-    depth, candidates = len(theta), 2 * len(theta)
-    shown, clicked = [], []
-    for _ in range(queries):
-        attraction = np.where(rng.random(candidates) < 0.4, rng.choice([0.5, 0.75, 1.0], candidates), 0.1)
-        score = ranker * attraction + rng.normal(size=candidates)
-        top = np.argsort(-(score + 0.7 * rng.gumbel(size=(searches, candidates))), axis=1)[:, :depth]
-        n = np.zeros((candidates, depth))
-        np.add.at(n, (top, np.arange(depth)), 1)
-        chance = attraction[:, None] * theta
-        shown.append(n)
-        clicked.append(n * chance if exact else rng.binomial(n.astype(int), chance))
-    n, c = np.concatenate(shown), np.concatenate(clicked).astype(np.float64)
+    attraction, n = lists(len(theta), queries, searches, seed, ranker)
+    chance = attraction[:, None] * theta
+    c = n * chance if exact else np.random.default_rng(seed).binomial(n, chance).astype(np.float64)
     several = ((n > 0).sum(axis=1) > 1) & (c.sum(axis=1) > 0)
     pair, place = np.nonzero((n > 0) & several[:, None])
-    return Cells(pair, place + 1, n[pair, place], c[pair, place])
+    return Cells(pair, place + 1, n[pair, place].astype(np.float64), c[pair, place])
 
 
 CURVES = {

@@ -30,49 +30,72 @@ from germane.arrays import Floats, Integers
 from germane.clicks.database import working_database
 from germane.clicks.rules import SearchRules
 from germane.clicks.store import MEMORY, ClickStore, literal, path_list
+from germane.errors import StorageError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+# Texts are long and come again and again: queries, objects and users are codes of 64 bits, and the tables `queries` and
+# `objects` tell their texts. A day's searches are numbered, and events are tied to them once. Two texts of one code are
+# unlikely beyond worry (one log in a million, of ten million queries), yet looked for.
 _TABLES = """
-CREATE TABLE daily_cells (query VARCHAR, object VARCHAR, position INTEGER, shown BIGINT, clicked BIGINT);
-CREATE TABLE daily_users (query VARCHAR, who VARCHAR);
-CREATE TABLE daily_titles (object VARCHAR, title VARCHAR, time TIMESTAMP);
-CREATE TABLE daily_dwell (seconds INTEGER, clicks BIGINT);
+CREATE TEMP TABLE daily_cells (query UBIGINT, object UBIGINT, position INTEGER, shown INTEGER, clicked INTEGER);
+CREATE TEMP TABLE daily_users (query UBIGINT, who UBIGINT);
+CREATE TEMP TABLE daily_queries (code UBIGINT, text VARCHAR);
+CREATE TEMP TABLE daily_objects (code UBIGINT, text VARCHAR);
+CREATE TEMP TABLE daily_titles (object VARCHAR, title VARCHAR, time TIMESTAMP);
+CREATE TEMP TABLE daily_dwell (seconds INTEGER, clicks BIGINT);
 """
 
-_SEARCHES = """
+_ROWS = """
 CREATE OR REPLACE TEMP TABLE q AS
     WITH near AS NOT MATERIALIZED (
         SELECT * FROM {queries} WHERE time >= {lo} - {margin} AND time < {hi} + {margin}),
-    several AS MATERIALIZED (SELECT query_id FROM near GROUP BY query_id HAVING count(*) > 1)
-    SELECT query_id, time, query, hits, user_id, client_id, session, 1 AS n FROM near ANTI JOIN several USING (query_id)
+    several AS MATERIALIZED (SELECT hash(query_id) AS code FROM near GROUP BY code HAVING count(*) > 1)
+    SELECT query_id, time, query, hits, user_id, client_id, session, 1 AS n
+    FROM near ANTI JOIN several ON hash(near.query_id) = several.code
     UNION ALL
     SELECT query_id, time, first.query, first.hits, user_id, client_id, session, n FROM (
         SELECT query_id, min(time) AS time, arg_min({{'query': query, 'hits': hits}}, time) AS first,
                min(user_id) AS user_id, min(client_id) AS client_id, min(session) AS session, count(*) AS n
-        FROM near SEMI JOIN several USING (query_id) GROUP BY query_id);
+        FROM near SEMI JOIN several ON hash(near.query_id) = several.code GROUP BY query_id);
 CREATE OR REPLACE TEMP TABLE e AS
     SELECT *, action IN ({clicks}) AS is_click, action IN ({impressions}) AS is_impression
     FROM {events} WHERE time >= {lo} - {margin} AND time < {hi} + {margin};
+"""
+
+_BROUGHT = """
 INSERT INTO q
     SELECT query_id, min(time), arg_min(query, time), NULL, min(user_id), min(client_id), min(session), 1
-    FROM e ANTI JOIN q USING (query_id) WHERE query IS NOT NULL AND query_id IS NOT NULL GROUP BY query_id;
+    FROM e ANTI JOIN q USING (query_id) WHERE query IS NOT NULL AND query_id IS NOT NULL GROUP BY query_id
+"""
+
+_SEARCHES = """
+CREATE OR REPLACE TEMP TABLE x AS
+    SELECT e.time, e.query_id, e.user_id, e.client_id, e.session, e.object, hash(e.object) AS code, e.position,
+           e.is_click, e.is_impression, q.rowid AS search
+    FROM e LEFT JOIN q USING (query_id);
 CREATE OR REPLACE TEMP TABLE s AS
-    WITH of_events AS (
-        SELECT query_id, min(user_id) AS user_id, min(client_id) AS client_id, min(session) AS session,
-               count(*) FILTER (is_click) AS clicks, count(DISTINCT object) FILTER (is_click) AS clicked,
-               count(DISTINCT object) FILTER (is_impression) AS impressions
-        FROM e WHERE query_id IS NOT NULL GROUP BY query_id)
-    SELECT q.query_id, q.time, lower(nfc_normalize(q.query)) AS query, q.n,
+    WITH of_objects AS (
+        SELECT search, code, any_value(object) IS NOT NULL AS named, min(user_id) AS user_id,
+               min(client_id) AS client_id, min(session) AS session, count(*) FILTER (is_click) AS clicks,
+               bool_or(is_impression) AS shown
+        FROM x WHERE search IS NOT NULL GROUP BY search, code),
+    of_events AS (
+        SELECT search, min(user_id) AS user_id, min(client_id) AS client_id, min(session) AS session,
+               sum(clicks) AS clicks, count(*) FILTER (clicks > 0 AND named) AS clicked,
+               count(*) FILTER (shown AND named) AS impressions
+        FROM of_objects GROUP BY search),
+    told AS (SELECT rowid AS search, *, lower(nfc_normalize(query)) AS folded FROM q)
+    SELECT q.search, q.time, q.folded AS query, hash(q.folded) AS code, q.n,
            coalesce(q.user_id, x.user_id, q.client_id, x.client_id, q.session, x.session) AS who,
            coalesce(q.client_id, x.client_id, q.user_id, x.user_id, '') AS device,
            coalesce(q.session, x.session, '') AS session,
            q.time >= {lo} AND q.time < {hi} AS own,
            coalesce(x.clicks, 0) AS clicks, coalesce(x.clicked, 0) AS clicked,
            coalesce(x.impressions, 0) AS impressions, coalesce(len(q.hits), 0) AS listed,
-           list_unique(q.hits) < len(q.hits) AS twice
-    FROM q LEFT JOIN of_events x USING (query_id);
+           CASE WHEN coalesce(x.impressions, 0) = 0 THEN list_unique(q.hits) < len(q.hits) END AS twice
+    FROM told q LEFT JOIN of_events x USING (search);
 CREATE OR REPLACE TEMP TABLE robots AS
     SELECT who FROM s WHERE own AND who IS NOT NULL GROUP BY who
     HAVING count(*) > {robot_searches} OR sum(clicks) > {robot_clicks}
@@ -91,27 +114,27 @@ CREATE OR REPLACE TEMP TABLE judged AS
 
 _SESSIONS = """
 CREATE OR REPLACE TEMP TABLE moves AS
-    SELECT time, query_id, object, is_click,
-        lead(time) OVER w AS next, lag(time) OVER w AS previous
-    FROM (SELECT time, query_id, NULL AS object, false AS is_click, device, session FROM s
+    SELECT time, search, code, is_click, lead(time) OVER w AS next, lag(time) OVER w AS previous
+    FROM (SELECT time, search, NULL AS code, false AS is_click, hash(device, session) AS visit FROM s
           UNION ALL
-          SELECT e.time, e.query_id, e.object, e.is_click, coalesce(s.device, e.client_id, e.user_id, ''),
-                 coalesce(e.session, s.session, '')
-          FROM e LEFT JOIN s USING (query_id))
-    WINDOW w AS (PARTITION BY device, session ORDER BY time);
+          SELECT x.time, x.search, x.code, x.is_click,
+                 hash(coalesce(s.device, x.client_id, x.user_id, ''), coalesce(x.session, s.session, ''))
+          FROM x LEFT JOIN s USING (search))
+    WINDOW w AS (PARTITION BY visit ORDER BY time);
 """
 
 _EVENTS = """
 CREATE OR REPLACE TEMP TABLE v AS
     WITH joined AS (
-        SELECT e.time, e.query_id, e.object, e.position, e.is_click, e.is_impression, j.query, j.time AS searched,
-               j.query_id IS NOT NULL AS found, j.own, j.reason AS search_reason, j.impressions = 0 AS by_list,
-               CASE WHEN j.impressions = 0 THEN list_position(q.hits, e.object) END AS place
-        FROM e LEFT JOIN judged j USING (query_id) LEFT JOIN q USING (query_id)
-        WHERE j.own OR (e.time >= {lo} AND e.time < {hi}
-            AND CASE WHEN j.query_id IS NULL THEN NOT (e.time < {lo} + {margin} AND e.query_id IN (FROM before))
-                     WHEN j.time < {lo} THEN e.time >= {lo} + {margin}
-                     ELSE e.time < {hi} - {margin} END)),
+        SELECT x.time, x.search, x.object, x.code, x.position, x.is_click, x.is_impression, j.code AS query,
+               j.time AS searched, j.search IS NOT NULL AS found, j.own, j.reason AS search_reason,
+               j.impressions = 0 AS by_list,
+               CASE WHEN j.impressions = 0 THEN list_position(q.hits, x.object) END AS place
+        FROM x LEFT JOIN judged j USING (search) LEFT JOIN q ON q.rowid = x.search
+        WHERE j.own OR (x.time >= {lo} AND x.time < {hi}
+            AND CASE WHEN j.search IS NULL THEN NOT (x.time < {lo} + {margin} AND x.query_id IN (FROM before))
+                     WHEN j.time < {lo} THEN x.time >= {lo} + {margin}
+                     ELSE x.time < {hi} - {margin} END)),
     judged_events AS (
         SELECT *, coalesce(place, CASE WHEN position >= 1 THEN position END) AS rank, CASE
             WHEN NOT (is_click OR is_impression) THEN '{other_action}'
@@ -128,34 +151,38 @@ CREATE OR REPLACE TEMP TABLE v AS
         FROM joined),
     held AS (
         SELECT y.*, m.dwell FROM judged_events y LEFT JOIN (
-            SELECT query_id, object, time, min(next - time) AS dwell FROM moves
+            SELECT search, code, time, min(next - time) AS dwell FROM moves
             WHERE is_click AND next - time <= INTERVAL ({gap}) MICROSECONDS GROUP BY ALL) m
-        ON y.is_click AND y.query_id = m.query_id AND y.object = m.object AND y.time = m.time),
+        ON y.is_click AND y.search = m.search AND y.code = m.code AND y.time = m.time),
     dwelt AS (
         SELECT * REPLACE (CASE WHEN reason IS NULL AND is_click AND dwell < INTERVAL ({dwell}) MICROSECONDS
                                THEN '{short}' ELSE reason END AS reason) FROM held)
     SELECT * REPLACE (CASE
             WHEN reason IS NULL AND row_number() OVER
-                (PARTITION BY query_id, object, is_click, reason IS NULL ORDER BY time, rank) > 1
+                (PARTITION BY search, code, is_click, reason IS NULL ORDER BY time, rank) > 1
             THEN CASE WHEN is_click THEN '{again}' ELSE '{shown_again}' END ELSE reason END AS reason)
     FROM dwelt;
 """
 
 _KEEP = """
-INSERT INTO daily_cells
-    SELECT query, object, position, count(*), 0
-    FROM (SELECT judged.query, unnest(hits[:{max_position}]) AS object,
+CREATE OR REPLACE TEMP TABLE listed AS
+    SELECT query, hash(object) AS code, object, position
+    FROM (SELECT judged.code AS query, unnest(hits[:{max_position}]) AS object,
                  unnest(range(1, least(listed, {max_position}) + 1)) AS position
-          FROM judged JOIN q USING (query_id) WHERE own AND reason IS NULL AND impressions = 0)
-    WHERE object IS NOT NULL GROUP BY ALL;
+          FROM judged JOIN q ON q.rowid = judged.search WHERE own AND reason IS NULL AND impressions = 0)
+    WHERE object IS NOT NULL;
+INSERT INTO daily_cells SELECT query, code, position, count(*), 0 FROM listed GROUP BY ALL;
+INSERT INTO daily_objects SELECT DISTINCT code, object FROM listed;
 INSERT INTO daily_cells
-    SELECT query, object, place, 0, count(*) FROM v WHERE reason IS NULL AND by_list GROUP BY ALL;
+    SELECT query, code, place, 0, count(*) FROM v WHERE reason IS NULL AND by_list GROUP BY ALL;
 INSERT INTO daily_cells
-    SELECT query, object, position, count(*), sum(clicked) FROM (
-        SELECT query, object, arg_min(rank, time) AS position, max(CAST(is_click AS INTEGER)) AS clicked
-        FROM v WHERE reason IS NULL AND NOT by_list GROUP BY query_id, query, object)
+    SELECT query, code, position, count(*), sum(clicked) FROM (
+        SELECT query, code, arg_min(rank, time) AS position, max(CAST(is_click AS INTEGER)) AS clicked
+        FROM v WHERE reason IS NULL AND NOT by_list GROUP BY search, query, code)
     GROUP BY ALL;
-INSERT INTO daily_users SELECT DISTINCT query, who FROM judged WHERE own AND reason IS NULL;
+INSERT INTO daily_objects SELECT DISTINCT code, object FROM v WHERE reason IS NULL AND NOT by_list;
+INSERT INTO daily_queries SELECT DISTINCT code, query FROM judged WHERE own AND reason IS NULL;
+INSERT INTO daily_users SELECT DISTINCT code, hash(who) FROM judged WHERE own AND reason IS NULL;
 INSERT INTO daily_titles
     SELECT object, arg_max(trim(title), time), max(time) FROM e
     WHERE time >= {lo} AND time < {hi} AND object IS NOT NULL AND trim(title) <> '' GROUP BY object;
@@ -165,12 +192,21 @@ INSERT INTO daily_dwell
 """
 
 _ALL = """
-CREATE TABLE cells AS
-    SELECT query, object, position, sum(shown) AS shown, sum(clicked) AS clicked FROM daily_cells GROUP BY ALL;
+CREATE TEMP TABLE coded_cells AS
+    SELECT query, object, position, CAST(sum(shown) AS BIGINT) AS shown, CAST(sum(clicked) AS BIGINT) AS clicked
+    FROM daily_cells GROUP BY ALL;
 DROP TABLE daily_cells;
-CREATE TABLE query_users AS SELECT query, count(DISTINCT who) AS users FROM daily_users GROUP BY query;
-CREATE TABLE titles AS SELECT object, arg_max(title, time) AS title FROM daily_titles GROUP BY object;
+CREATE TEMP TABLE coded_users AS SELECT query, count(DISTINCT who) AS users FROM daily_users GROUP BY query;
+CREATE TEMP TABLE queries AS SELECT DISTINCT code, text FROM daily_queries;
+CREATE TEMP TABLE objects AS SELECT DISTINCT code, text FROM daily_objects;
+DROP TABLE daily_queries;
+DROP TABLE daily_objects;
+CREATE TEMP TABLE titles AS SELECT object, arg_max(title, time) AS title FROM daily_titles GROUP BY object;
 DROP TABLE daily_titles;
+CREATE TEMP VIEW cells AS
+    SELECT q.text AS query, o.text AS object, position, shown, clicked
+    FROM coded_cells c JOIN queries q ON c.query = q.code JOIN objects o ON c.object = o.code;
+CREATE TEMP VIEW query_users AS SELECT q.text AS query, users FROM coded_users u JOIN queries q ON u.query = q.code;
 """
 
 NO_USER = "no user"
@@ -231,7 +267,11 @@ class Cells:
 
 
 class Observations:
-    """What was observed, while its database is open: the tables `cells`, `query_users` and `titles`."""
+    """What was observed, while its database is open.
+
+    Views `cells` (query, object, position, shown, clicked) and `query_users` (query, users), the table `titles`
+    (object, title); with codes for texts, `coded_cells` and `coded_users`, whose texts `queries` and `objects` tell.
+    """
 
     def __init__(
         self, connection: "DuckDBPyConnection", rules: SearchRules, counts: Counts, days: Sequence[str]
@@ -257,11 +297,11 @@ class Observations:
             WITH chosen AS (
                 SELECT query, object, row_number() OVER (ORDER BY n DESC, query, object) - 1 AS pair,
                        sum(k) OVER (ORDER BY n DESC, query, object ROWS UNBOUNDED PRECEDING) AS so_far
-                FROM (SELECT query, object, sum(shown) AS n, count(*) AS k FROM cells
+                FROM (SELECT query, object, sum(shown) AS n, count(*) AS k FROM coded_cells
                       GROUP BY ALL HAVING count(*) > 1 AND sum(clicked) > 0 AND sum(shown) >= {int(least)}))
             SELECT CAST(pair AS BIGINT) AS pair, CAST(position AS BIGINT) AS position,
                    CAST(shown AS DOUBLE) AS shown, CAST(clicked AS DOUBLE) AS clicked
-            FROM cells JOIN chosen USING (query, object) WHERE so_far <= {int(most)} ORDER BY pair, position
+            FROM coded_cells JOIN chosen USING (query, object) WHERE so_far <= {int(most)} ORDER BY pair, position
             """
         ).fetchnumpy()
         return Cells(*(np.ascontiguousarray(arrays[name]) for name in ("pair", "position", "shown", "clicked")))
@@ -269,7 +309,7 @@ class Observations:
     def raw_curve(self) -> tuple[Floats, Floats]:
         """Impressions and clicks by position."""
         found = self.connection.execute(
-            "SELECT position, CAST(sum(shown) AS DOUBLE), CAST(sum(clicked) AS DOUBLE) FROM cells GROUP BY ALL"
+            "SELECT position, CAST(sum(shown) AS DOUBLE), CAST(sum(clicked) AS DOUBLE) FROM coded_cells GROUP BY ALL"
         ).fetchall()
         shown = np.zeros(self.rules.max_position)
         clicked = np.zeros(self.rules.max_position)
@@ -311,6 +351,10 @@ def observe(
             if progress is not None:
                 progress(day)
         connection.execute(_ALL)
+        for table in ("queries", "objects"):
+            (alike,) = connection.execute(f"SELECT count(*) - count(DISTINCT code) FROM {table}").fetchall()[0]
+            if alike:
+                raise StorageError(f"two of the {table} have one code; leave one day out of the history, and try again")
         (counts.users,) = connection.execute("SELECT count(DISTINCT who) FROM daily_users").fetchall()[0]
         yield Observations(connection, rules, counts, store.days)
 
@@ -319,6 +363,9 @@ def _observe_day(
     connection: "DuckDBPyConnection", store: ClickStore, rules: SearchRules, day: date, counts: Counts
 ) -> None:
     values = _values(store, rules, day)
+    connection.execute(_ROWS.format(**values))
+    if connection.execute("SELECT 1 FROM e WHERE query IS NOT NULL LIMIT 1").fetchall():
+        connection.execute(_BROUGHT)
     connection.execute(_SEARCHES.format(**values))
     connection.execute(_SESSIONS)
     yesterday = store.paths("queries", [(day - timedelta(days=1)).isoformat()])

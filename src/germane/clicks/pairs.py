@@ -102,7 +102,7 @@ def write_pairs(
 def _take_titles(observations: Observations, documents: Iterable[Document]) -> None:
     """Put the documents' titles in the place of those in the log."""
     connection = observations.connection
-    connection.execute("CREATE OR REPLACE TABLE titles (object VARCHAR, title VARCHAR)")
+    connection.execute("CREATE OR REPLACE TEMP TABLE titles (object VARCHAR, title VARCHAR)")
     waiting: dict[str, str] = {}
 
     def insert() -> None:
@@ -127,15 +127,15 @@ def _score(observations: Observations, theta: Floats, rules: PairRules) -> tuple
     for position, value in enumerate(theta, start=1):
         connection.execute("INSERT INTO theta VALUES (?, ?)", [position, float(value)])
     connection.execute(
-        "CREATE OR REPLACE TABLE summed AS SELECT query, object, CAST(sum(clicked) AS BIGINT) AS clicks, "
+        "CREATE OR REPLACE TEMP TABLE summed AS SELECT query, object, CAST(sum(clicked) AS BIGINT) AS clicks, "
         "CAST(sum(shown) AS BIGINT) AS shown, sum(shown * theta) AS examined "
-        "FROM cells JOIN theta USING (position) GROUP BY query, object"
+        "FROM coded_cells JOIN theta USING (position) GROUP BY query, object"
     )
     clicks, examined = observations.one("SELECT sum(clicks), sum(examined) FROM summed")
     mean = float(clicks) / float(examined) if examined else float("nan")
     prior = rules.prior_weight * mean if examined else 0.0
     connection.execute(
-        f"CREATE OR REPLACE TABLE scored AS SELECT query, object, clicks, shown, "
+        f"CREATE OR REPLACE TEMP TABLE scored AS SELECT query, object, clicks, shown, "
         f"(clicks + {prior!r}) / (examined + {float(rules.prior_weight)!r}) AS weight FROM summed WHERE clicks > 0"
     )
     return mean, mean if rules.threshold is None else float(rules.threshold)
@@ -146,14 +146,15 @@ def _judge(observations: Observations, rules: PairRules, threshold: float) -> di
     bar = "NULL" if np.isnan(threshold) else repr(threshold)
     observations.connection.execute(
         f"""
-        CREATE OR REPLACE TABLE judged_pairs AS
-        SELECT query, object, clicks, shown, weight, t.title, CASE
+        CREATE OR REPLACE TEMP TABLE judged_pairs AS
+        SELECT q.text AS query, o.text AS object, clicks, shown, weight, t.title, CASE
             WHEN u.users < {rules.min_users} THEN 'a query of fewer than {rules.min_users} users'
             WHEN clicks < {rules.min_clicks} THEN 'fewer than {rules.min_clicks} clicks'
             WHEN NOT coalesce(weight > {bar}, false) THEN 'a score not above the threshold'
             WHEN t.object IS NULL THEN 'no title is known'
             WHEN trim(t.title) = '' THEN 'an empty title' END AS reason
-        FROM scored JOIN query_users u USING (query) LEFT JOIN titles t USING (object)
+        FROM scored s JOIN coded_users u USING (query) JOIN queries q ON s.query = q.code
+        JOIN objects o ON s.object = o.code LEFT JOIN titles t ON o.text = t.object
         """
     )
     found = observations.connection.execute(

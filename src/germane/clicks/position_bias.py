@@ -89,16 +89,16 @@ def em_curve(cells: Cells, *, positions: int, iterations: int = 500, tolerance: 
         twice = step(once)
         r, v = once - x, twice - 2.0 * once + x
         size = float(np.linalg.norm(v))
-        after = twice
+        after, value = twice, likelihood(twice)
         if size > 0.0:
             alpha = -max(float(np.linalg.norm(r)) / size, 1.0)
-            leap = np.clip(x - 2.0 * alpha * r + alpha * alpha * v, 1e-9, 1 - 1e-9)
-            leap = step(leap)
-            if likelihood(leap) >= likelihood(twice):
-                after = leap
+            leap = step(np.clip(x - 2.0 * alpha * r + alpha * alpha * v, 1e-9, 1 - 1e-9))
+            leapt = likelihood(leap)
+            if leapt >= value:
+                after, value = leap, leapt
         before = _relative(x[:positions], at_position)
         x = after
-        values.append(likelihood(x))
+        values.append(value)
         moved = np.nanmax(np.abs(_relative(x[:positions], at_position) - before), initial=0.0)
         if moved < tolerance and values[-1] - values[-2] < tolerance * abs(values[-1]):
             break

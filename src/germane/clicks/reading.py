@@ -59,7 +59,7 @@ MALFORMED = "not as many columns as the header, or not UTF-8"
 OTHER_TYPE = "an object or a list where a text is needed"
 
 ROWS = """
-CREATE TABLE rows (
+CREATE TEMP TABLE rows (
     kind VARCHAR, reason VARCHAR, day DATE, time TIMESTAMP, query_id VARCHAR, user_id VARCHAR, client_id VARCHAR,
     session VARCHAR, query VARCHAR, hits VARCHAR[], action VARCHAR, object VARCHAR, position INTEGER, title VARCHAR
 )

@@ -54,9 +54,10 @@ def click_stats(store: ClickStore, observations: Observations, *, min_users: int
     """The numbers of what was observed; `min_users` is that of the pairs to be made."""
     counts = observations.counts
     queries, clicked, objects = observations.one(
-        "SELECT count(DISTINCT query), count(DISTINCT query) FILTER (clicked > 0), count(DISTINCT object) FROM cells"
+        "SELECT count(DISTINCT query), count(DISTINCT query) FILTER (clicked > 0), count(DISTINCT object) "
+        "FROM coded_cells"
     )
-    (known,) = observations.one(f"SELECT count(*) FROM query_users WHERE users >= {int(min_users)}")
+    (known,) = observations.one(f"SELECT count(*) FROM coded_users WHERE users >= {int(min_users)}")
     shown, clicks = observations.raw_curve()
     positions = int(np.flatnonzero(shown)[-1]) + 1 if shown.any() else 0
     cells = observations.cells()

@@ -207,7 +207,8 @@ class ClickStore:
     def _add_day(self, connection: "DuckDBPyConnection", table: str, day: str) -> DayFile | None:
         """Write the rows of a day that the history does not hold yet; None where it holds them all.
 
-        EXCEPT compares whole rows, NULLs too, and leaves each once.
+        EXCEPT and DISTINCT compare whole rows, NULLs too, and leave each once; DISTINCT looks only at rows whose hashes
+        are alike.
         """
         columns = TABLES[table]
         chosen = f"SELECT {columns} FROM rows WHERE kind = '{_KIND[table]}' AND day = DATE '{day}'"
@@ -215,7 +216,14 @@ class ClickStore:
         if held:
             chosen += f" EXCEPT SELECT {columns} FROM read_parquet({path_list(held)})"
         else:
-            chosen = chosen.replace("SELECT", "SELECT DISTINCT", 1)
+            connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE alike AS SELECT hash({columns}) AS code FROM ({chosen}) "
+                "GROUP BY code HAVING count(*) > 1"
+            )
+            chosen = (
+                f"SELECT * FROM ({chosen}) c ANTI JOIN alike ON hash({columns}) = alike.code UNION ALL "
+                f"SELECT DISTINCT * FROM ({chosen}) c SEMI JOIN alike ON hash({columns}) = alike.code"
+            )
         return self._write_file(connection, table, day, chosen)
 
     def _write_file(self, connection: "DuckDBPyConnection", table: str, day: str, select: str) -> DayFile | None:

@@ -14,9 +14,9 @@ LEAST_ROWS = 16384
 Found = TypeVar("Found")
 
 
-def in_blocks(n_rows: int, work: Callable[[int, int], Found]) -> list[Found]:
-    """`work(first, last)` for each block of rows, side by side; the results in order."""
-    n_blocks = min(max(n_rows // LEAST_ROWS, 1), MOST)
+def in_blocks(n_rows: int, work: Callable[[int, int], Found], least: int = LEAST_ROWS) -> list[Found]:
+    """`work(first, last)` for each block of at least so many rows, side by side; the results in order."""
+    n_blocks = min(max(n_rows // max(least, 1), 1), MOST)
     ends = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     if n_blocks == 1:
         return [work(0, n_rows)]

@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from germane.arrays import AnyArray, Floats, Integers, Mask
 from germane.errors import ParameterError
-from germane.latent.blocks import in_blocks
+from germane.latent.blocks import LEAST_ROWS, in_blocks
 from germane.latent.generative import GenerativeModel, background_model
+from germane.latent.lanes import wide_zeros, widened
 from germane.latent.pairs import Documents, Pairs, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.tiles import TILE, Tiles
 from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ else:
 
 OnIteration = Callable[[int, "TopicStatistics"], None]
 """called in each iteration with its number and the statistics, the objective before the step among them"""
+
+_DRAWN = 4096
+"""Rows of a table that are drawn at a time."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +91,28 @@ class BLTM:
 
     def start(self, pairs: Pairs) -> "TopicModel":
         """Words at random: a uniform start is a fixed point of EM."""
-        rng = np.random.default_rng(self.random_state)
         n_words = len(pairs.vocabulary)
         seen = [np.bincount(side.words, minlength=n_words) for side in (pairs.queries, pairs.titles)]
-        noise = rng.standard_exponential((n_words, self.n_topics))
-        shape = [frequency[:, None] * noise for frequency in (*seen, seen[0] + seen[1])]
-        statistics = TopicStatistics(shape[0], shape[1])
+        noise = self._noise(n_words)
         empty = TopicModel(
             pairs.vocabulary, background_model(pairs), self.lambda1, self.lambda2, self,
             *(np.zeros((0, 0), self.dtype),) * 3, seen[0] > 0, seen[1] > 0,
         )  # fmt: skip
-        return self._normalised(empty, shape[2], statistics.query, statistics.title)
+        wanted = (self.tie > 0, self.tie < 1, self.tie < 1)
+        tables = (
+            np.multiply(noise, frequency[:, None], dtype=self.dtype, casting="unsafe") if used else noise
+            for frequency, used in zip((seen[0] + seen[1], *seen), wanted, strict=True)
+        )
+        return self._normalised(empty, *tables)
+
+    def _noise(self, n_words: int) -> AnyArray:
+        """Exponential variables, words × topics; some rows at a time, as they are drawn in double precision."""
+        rng = np.random.default_rng(self.random_state)
+        noise = np.empty((n_words, self.n_topics), self.dtype)
+        for first in range(0, n_words, _DRAWN):
+            rows = noise[first : first + _DRAWN]
+            rows[:] = rng.standard_exponential(rows.shape)
+        return noise
 
     def update(self, model: "TopicModel", statistics: "TopicStatistics") -> "TopicModel":
         """The M-step, Clicks (6) and (7); with a tie, counts are first divided among shared and own words."""
@@ -119,11 +135,9 @@ class BLTM:
         )
 
     def _words(self, counts: AnyArray, support: Mask) -> AnyArray:
-        smoothed = np.asarray(counts + (self.beta - 1), self.dtype)
-        smoothed[~support] = 0
-        sums = smoothed.sum(axis=0, dtype=np.float64)
-        smoothed *= (1 / np.where(sums > 0, sums, 1)).astype(self.dtype)
-        return smoothed
+        made = wide_zeros(len(counts), self.n_topics, self.dtype)
+        topic_kernels.normalise_words(widened(counts), support, self.beta - 1, self.n_topics, made)
+        return made[:, : self.n_topics]
 
 
 def _share(tie: float, shared: AnyArray, mixed: AnyArray) -> AnyArray:
@@ -156,43 +170,79 @@ class TopicStatistics:
 
 @dataclass(frozen=True, eq=False)
 class TopicPartition:
-    """A part of the training pairs with its θ, which every E-step writes anew: what one machine keeps."""
+    """A part of the training pairs with its θ, which every E-step writes anew: what one machine keeps.
+
+    Rows of `wide` are θ with padding, in the order of the tiles, or of the pairs where posteriors are projected.
+    """
 
     settings: BLTM
     pairs: Pairs
-    theta: AnyArray
+    tiles: Tiles | None
+    wide: AnyArray
 
     @classmethod
     def of(cls, settings: BLTM, pairs: Pairs) -> "TopicPartition":
         """The part at the start: uniform topics."""
-        theta = np.full((len(pairs), settings.n_topics), 1 / settings.n_topics, settings.dtype)
-        return cls(settings, pairs.titles_only() if settings.titles_only else pairs, theta)
+        wide = wide_zeros(len(pairs), settings.n_topics, settings.dtype)
+        wide[:, : settings.n_topics] = 1 / settings.n_topics
+        if settings.titles_only:
+            pairs = pairs.titles_only()
+        projected = settings.regularised and not settings.titles_only
+        return cls(settings, pairs, None if projected else Tiles.of(pairs), wide)
+
+    @property
+    def theta(self) -> AnyArray:
+        """θ of each pair, in their order."""
+        theta = self.wide[:, : self.settings.n_topics]
+        if self.tiles is None:
+            return theta
+        place = np.empty_like(self.tiles.order)
+        place[self.tiles.order] = np.arange(len(place))
+        return theta[place]
 
     def statistics(self, model: "TopicModel", *, objective: bool = False) -> TopicStatistics:
         """One E-step, Clicks (4), (5), (8) and, regularised, (9)-(13)."""
-        settings, pairs = self.settings, self.pairs
-        queries, titles = _arrays(pairs.queries), _arrays(pairs.titles)
-        phi_q, phi_d = model.phi_q, model.phi_d
+        n_words, n_topics = len(model.vocabulary), self.settings.n_topics
+        phi_q, phi_d = widened(model.phi_q), widened(model.phi_d)
 
         def block(first: int, last: int) -> TopicStatistics:
-            query, title = np.zeros_like(phi_q), np.zeros_like(phi_d)
-            given = (queries, titles, pairs.weights, phi_q, phi_d, self.theta, settings.alpha, first, last)
-            if settings.regularised and not settings.titles_only:
-                found, steps = topic_kernels.projected_counts(
-                    *given, query, title, objective, settings.projection_steps, settings.tolerance
-                )
+            query, title = (wide_zeros(n_words, n_topics, self.settings.dtype) for _ in range(2))
+            given = (phi_q, phi_d, self.wide, n_topics, self.settings.alpha)
+            if self.tiles is None:
+                value, steps = self._projected(*given, first, last, query, title, objective)
             else:
-                found, steps = topic_kernels.theta_sums(*given, query, title, objective), 0
-                query *= phi_q
-                title *= phi_d
-            return TopicStatistics(query, title, found, steps)
+                value, steps = self._tiled(self.tiles, *given, first, last, query, title, objective), 0
+            return TopicStatistics(query, title, value, steps)
 
-        first, *others = in_blocks(len(pairs), block)
+        n, rows = (len(self.pairs), 1) if self.tiles is None else (len(self.tiles), TILE)
+        first, *others = in_blocks(n, block, max(LEAST_ROWS, n_words) // rows)
         for other in others:  # in place: large tables
             np.add(first.query, other.query, out=first.query)
             np.add(first.title, other.title, out=first.title)
+        if self.tiles is not None:
+            topic_kernels.multiply_rows(first.query, phi_q, model.query_words)
+            topic_kernels.multiply_rows(first.title, phi_d, model.title_words)
         found = [first, *others]
-        return replace(first, objective=sum(each.objective for each in found), steps=sum(each.steps for each in found))
+        return TopicStatistics(
+            first.query[:, :n_topics],
+            first.title[:, :n_topics],
+            sum(each.objective for each in found),
+            sum(each.steps for each in found),
+        )
+
+    def _tiled(self, tiles: Tiles, phi_q: AnyArray, phi_d: AnyArray, *given: Any) -> float:
+        wide, n_topics, alpha, *rest = given
+        sides = tiles.queries.arrays, tiles.titles.arrays
+        found: float = topic_kernels.theta_sums(*sides, tiles.weights, phi_q, phi_d, wide, n_topics, alpha, TILE, *rest)
+        return found
+
+    def _projected(self, *given: Any) -> tuple[float, int]:
+        pairs, settings = self.pairs, self.settings
+        sides = _arrays(pairs.queries), _arrays(pairs.titles)
+        found: tuple[float, int] = topic_kernels.projected_counts(
+            *sides, pairs.weights, *given, settings.projection_steps, settings.tolerance
+        )
+        return found
 
 
 class Topic(NamedTuple):
@@ -240,14 +290,14 @@ class TopicModel(GenerativeModel):
     def vectors(self, titles: Texts) -> npt.NDArray[np.float32]:
         """θ^d of each title, by folding in."""
         settings = self.settings
-        theta = np.empty((len(titles), settings.n_topics), settings.dtype)
-        arrays, phi_d = _arrays(titles), self.phi_d
+        n_topics, arrays, phi_d = settings.n_topics, _arrays(titles), widened(self.phi_d)
+        theta = wide_zeros(len(titles), n_topics, settings.dtype)
 
         def block(first: int, last: int) -> None:
-            topic_kernels.fold_in(arrays, phi_d, settings.alpha, settings.fold_iterations, first, last, theta)
+            topic_kernels.fold_in(arrays, phi_d, n_topics, settings.alpha, settings.fold_iterations, first, last, theta)
 
         in_blocks(len(titles), block)
-        return theta.astype(np.float32, copy=False)
+        return np.array(theta[:, :n_topics], np.float32)
 
     def latent(self, words: Integers, documents: Documents) -> Floats:
         """P_bltm(q|d) = Σ_z P(q|φ_z^q) P(z|θ^d), Clicks (17)."""
