@@ -1,7 +1,7 @@
 """Does debiasing pay? Models learnt from simulated clicks with a known bias, judged by the true relevances.
 
     GERMANE_DATA=... python benchmarks/debiasing.py [--collections homedepot,nfcorpus_titles,cranfield] [--seeds 3]
-        [--models wtm,bltm-pr,opca] [--queries 600] [--searches 60000] [--eta 1.0] [--threads N]
+        [--models wtm,bltm-pr,opca] [--queries 300] [--searches 30000] [--eta 1.0] [--threads N]
 
 For each collection and seed a log is simulated (`simulate_log`: position-based users who examine the k-th result with
 probability k^-eta, lists ordered by chance more than by relevance), imported, and made into pairs three times by the
@@ -122,11 +122,17 @@ def pairs_of(collection: Collection, arguments: argparse.Namespace, seed: int) -
                 target = Path(folder) / f"{kind}.tsv"
                 report = write_pairs(observations, target, PairRules(debias=kind == "debiased"), titles=documents)
                 kinds[kind] = list(read_pairs(target))
+            shown = observations.connection.execute(
+                "SELECT DISTINCT query, object FROM cells JOIN query_users USING (query) WHERE users >= 5"
+            ).fetchall()
     # The truth follows the same rule, with γ in the place of its estimate: above the mean of what was examined.
-    logged = {(query.lower(), doc): gamma for (query, doc), gamma in log.attraction.items()}
-    mean = report.mean_rate
-    kinds["truth"] = [(query, collection.titles[doc], gamma) for (query, doc), gamma in sorted(logged.items())
-                      if gamma > mean and collection.titles[doc].strip()]  # fmt: skip
+    attraction = {(query.lower(), doc): gamma for (query, doc), gamma in log.attraction.items()}
+    logged = {pair: attraction[pair] for pair in sorted(shown)}
+    kinds["truth"] = [
+        (query, collection.titles[doc], gamma)
+        for (query, doc), gamma in logged.items()
+        if gamma > report.mean_rate and collection.titles[doc].strip()
+    ]
     return kinds, logged
 
 
@@ -161,12 +167,11 @@ def _graded(collection: Collection, topic: Topic, docs: list[str]) -> tuple[str,
 
 def judged(model, collection: Collection, lists: Lists) -> np.ndarray:
     """NDCG@10 of every list."""
-    names = list(collection.titles)
-    place = {name: i for i, name in enumerate(names)}
-    documents = model.fold_in([collection.titles[name] for name in names])
+    place = {doc: i for i, doc in enumerate(dict.fromkeys(doc for _, docs, _ in lists for doc in docs))}
+    documents = model.fold_in([collection.titles[doc] for doc in place])
     return np.array([
-        tied_ndcg(model.score(query, documents.take([place[doc] for doc in chosen])), gains, 10)
-        for query, chosen, gains in lists
+        tied_ndcg(model.score(query, documents.take([place[doc] for doc in docs])), gains, 10)
+        for query, docs, gains in lists
     ])  # fmt: skip
 
 
@@ -175,8 +180,8 @@ def main() -> int:
     parser.add_argument("--collections", default="homedepot,nfcorpus_titles,cranfield")
     parser.add_argument("--models", default="wtm,bltm-pr,opca")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--queries", type=int, default=600)
-    parser.add_argument("--searches", type=int, default=60_000)
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--searches", type=int, default=30_000)
     parser.add_argument("--eta", type=float, default=1.0)
     parser.add_argument("--ranker", type=float, default=0.0)
     parser.add_argument("--jitter", type=float, default=0.5)

@@ -64,7 +64,7 @@ def list_(
         tell(f"{folder} has no learnt models; germane learn makes one of clicks")
         return
     rows = [
-        (f"{each.name}@{each.version}", each.model, each.trained_at, f"{each.data.pairs:,}", *_judged(each),
+        (f"{each.name}@{each.version}", each.model, each.minute, f"{each.data.pairs:,}", *_judged(each),
          "serves" if each.serving else "")
         for each in versions
     ]  # fmt: skip

@@ -3,8 +3,9 @@
     PSI = Σ_i (p_i - r_i) log(p_i/r_i)
 
 for shares p now and r in training. Without drift its mean is about (B - 1)(1/n + 1/m) for B bins, n events in training
-and m now [yurdakul2018statistical], which is reported as `chance` and taken off before the verdict: a small log must
-not look like a change. The usual bounds: below 0.1 stable, below 0.2 shifting, from there on drifted.
+and m now, which is reported as `chance`: PSI/(1/n + 1/m) is about χ² with B - 1 degrees of freedom
+[yurdakul2018statistical]. The verdict goes by what exceeds that mean by two standard deviations, so that a small log
+does not look like a change. The usual bounds: below 0.1 stable, below 0.2 shifting, from there on drifted.
 """
 
 import hashlib
@@ -22,6 +23,8 @@ HEAD_SHARE = 0.01
 LEAST_SHARE = 0.01
 """Positions that have less of the clicks are counted with those below them."""
 SHIFTING, DRIFTED = 0.1, 0.2
+HALF = 0.5
+"""Added to every count: a bin that one log lacks is no infinite change."""
 
 
 def distribution_of(searches: Mapping[str, int], clicks_by_position: npt.ArrayLike) -> Distribution:
@@ -49,8 +52,8 @@ def positions_stability(before: Distribution, clicks_by_position: npt.ArrayLike)
 
 
 def population_stability(before: npt.ArrayLike, now: npt.ArrayLike) -> float:
-    """PSI of two distributions over the same bins; bins that one lacks count as a share of 1e-4 there."""
-    r, p = (np.maximum(np.asarray(shares, np.float64), 1e-4) for shares in (before, now))
+    """PSI of two distributions over the same bins, given as numbers above 0 in proportion."""
+    r, p = (np.asarray(each, np.float64) / np.sum(each) for each in (before, now))
     return float(((p - r) * np.log(p / r)).sum())
 
 
@@ -59,9 +62,10 @@ def _stability(before: Sequence[float], n: int, counts: Floats) -> Stability:
     if n == 0 or m == 0:
         return Stability(0.0, 0.0, "unknown")
     used = (np.asarray(before) > 0) | (counts > 0)
-    psi = population_stability(np.asarray(before)[used], counts[used] / m)
-    chance = float((used.sum() - 1) * (1 / n + 1 / m))
-    excess = psi - chance
+    psi = population_stability(n * np.asarray(before)[used] + HALF, counts[used] + HALF)
+    freedom, unit = float(used.sum() - 1), 1 / n + 1 / m
+    chance = freedom * unit
+    excess = psi - (freedom + 2 * np.sqrt(2 * freedom)) * unit
     return Stability(psi, chance, "drifted" if excess >= DRIFTED else "shifting" if excess >= SHIFTING else "stable")
 
 

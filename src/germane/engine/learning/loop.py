@@ -267,7 +267,7 @@ def health(engine: "Engine", name: str, store: "ClickStore | None", rules: Click
         raise ParameterError(f"no version of '{name}' serves: there is nothing to tell the health of")
     data = serving.data
     line = (
-        f"{name}@{serving.version} ({serving.model}), trained {serving.trained_at} on {data.pairs:,} pairs of "
+        f"{name}@{serving.version} ({serving.model}), trained {serving.minute} on {data.pairs:,} pairs of "
         f"{data.first_day} to {data.last_day}"
     )
     newer = [day for day in store.days if day > data.last_day] if store is not None else []

@@ -97,12 +97,18 @@ class ModelVersion(Response):
     serving: bool
     distribution: Annotated[Distribution, HIDDEN]
 
+    @property
+    def minute(self) -> str:
+        """When it was trained, for people: date and time in UTC."""
+        return self.trained_at[:16].replace("T", " ")
+
 
 @dataclass(frozen=True, slots=True)
 class Stability:
     """The population stability index of one distribution. `chance` is what it would be without any drift, on average.
 
-    `verdict` goes by what exceeds that: "stable" below 0.1, "shifting" below 0.2, "drifted" from there on.
+    `verdict` goes by what exceeds that by two standard deviations: "stable" below 0.1, "shifting" below 0.2, "drifted"
+    from there on.
     """
 
     psi: float
