@@ -1,12 +1,12 @@
 """Does debiasing pay? Models learnt from simulated clicks with a known bias, judged by the true relevances.
 
     GERMANE_DATA=... python benchmarks/debiasing.py [--collections homedepot,nfcorpus_titles,cranfield] [--seeds 3]
-        [--models wtm,bltm-pr,opca] [--queries 300] [--searches 30000] [--eta 1.0] [--threads N]
+        [--models wtm,bltm-pr,opca] [--queries 150] [--searches 30000] [--eta 1.0] [--threads N]
 
 For each collection and seed a log is simulated (`simulate_log`: position-based users who examine the k-th result with
-probability k^-eta, lists ordered by chance more than by relevance), imported, and made into pairs three times by the
-same rules: debiased, raw, and the truth (the attraction γ of each result instead of an estimate). Each model learns
-from each kind of pairs, with its default parameters, and ranks
+probability k^-eta; each query has some twenty results, whose order says nothing of relevance and varies), imported, and
+made into pairs three times by the same rules: debiased, raw, and the truth (the attraction γ of each result instead of
+an estimate). Each model learns from each kind of pairs, with its default parameters, and ranks
 
 - for the *logged* queries all results that were ever shown for each: what a second stage is given;
 - for *new* queries, none of which is in the log, the judged titles and 50 others.
@@ -35,6 +35,8 @@ from germane.types import Document, Judgement, Topic
 
 BAR_SHARE, BAR_P = 0.97, 0.05
 ADDED = 50
+POOL = 10
+"""Judged titles of a logged query, at most; as many others are shown too."""
 PARAMETERS = {"bltm-pr": {"n_topics": 50}, "opca": {"n_dimensions": 50}}
 """Of models whose defaults ask for more pairs than a small log has."""
 KINDS = ("raw", "debiased", "truth")
@@ -100,7 +102,13 @@ def load(name: str, n_queries: int, seed: int) -> Collection:
         usable = [topic for topic in topics if max(found.grades.get(topic.id, {}).values(), default=0) > 0]
         return [usable[i] for i in rng.permutation(len(usable))[:n_queries].tolist()]
 
-    return Collection(found.titles, some(found.logged), some(found.new), found.grades)
+    logged, grades = some(found.logged), dict(found.grades)
+    for topic in logged:
+        own = [doc for doc in grades[topic.id] if doc in found.titles]
+        best = max(own, key=lambda doc: grades[topic.id][doc])
+        kept = {best, *(own[i] for i in rng.permutation(len(own))[: POOL - 1].tolist())}
+        grades[topic.id] = {doc: grades[topic.id][doc] for doc in own if doc in kept}
+    return Collection(found.titles, logged, some(found.new), grades)
 
 
 def pairs_of(collection: Collection, arguments: argparse.Namespace, seed: int) -> tuple[dict[str, list], dict]:
@@ -180,7 +188,7 @@ def main() -> int:
     parser.add_argument("--collections", default="homedepot,nfcorpus_titles,cranfield")
     parser.add_argument("--models", default="wtm,bltm-pr,opca")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--queries", type=int, default=150)
     parser.add_argument("--searches", type=int, default=30_000)
     parser.add_argument("--eta", type=float, default=1.0)
     parser.add_argument("--ranker", type=float, default=0.0)

@@ -1,4 +1,4 @@
-"""The loop: clicks become a candidate, the gate decides, versions serve; drift is told; an erased user leaves no trace."""
+"""The loop: clicks become a candidate, the gate decides, versions serve; drift; an erased user leaves no trace."""
 
 import json
 
