@@ -134,14 +134,19 @@ def pairs_of(collection: Collection, arguments: argparse.Namespace, seed: int) -
                 "SELECT DISTINCT query, object FROM cells JOIN query_users USING (query) WHERE users >= 5"
             ).fetchall()
     # The truth follows the same rule, with γ in the place of its estimate: above the mean of what was examined.
-    attraction = {(query.lower(), doc): gamma for (query, doc), gamma in log.attraction.items()}
-    logged = {pair: attraction[pair] for pair in sorted(shown)}
+    attraction = {(as_logged(query), doc): gamma for (query, doc), gamma in log.attraction.items()}
+    logged = {pair: attraction[pair] for pair in sorted(shown) if pair in attraction}  # else a number was redacted
     kinds["truth"] = [
         (query, collection.titles[doc], gamma)
         for (query, doc), gamma in logged.items()
         if gamma > report.mean_rate and collection.titles[doc].strip()
     ]
     return kinds, logged
+
+
+def as_logged(query: str) -> str:
+    """A query as the history has it."""
+    return " ".join(query.lower().split())
 
 
 Lists = list[tuple[str, list[str], np.ndarray]]
@@ -153,7 +158,7 @@ def logged_lists(collection: Collection, shown: dict[tuple[str, str], float]) ->
     by_query: dict[str, list[str]] = {}
     for query, doc in shown:
         by_query.setdefault(query, []).append(doc)
-    texts = {topic.text.lower(): topic for topic in collection.logged}
+    texts = {as_logged(topic.text): topic for topic in collection.logged}
     return [_graded(collection, texts[query], docs) for query, docs in sorted(by_query.items())]
 
 
