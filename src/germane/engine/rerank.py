@@ -135,10 +135,7 @@ def _joined(hits: Hits, more: Hits, n: int) -> tuple[Hits, int]:
         return hits, n
     brought = {place for i, place in enumerate(places(more)) if i in set(added)}
     rest = [i for i, place in enumerate(places(hits)) if i >= n and place not in brought]
-    parts = [(hits, slice(n)), (more, added), (hits, rest)]
     scores = [hits.scores[:n], np.full(len(added), -np.inf), hits.scores[rest]]
-    return Hits(
-        np.concatenate(scores),
-        np.concatenate([found.segments[which] for found, which in parts]),
-        np.concatenate([found.docs[which] for found, which in parts]),
-    ), len(first) + len(added)
+    segments = [hits.segments[:n], more.segments[added], hits.segments[rest]]
+    docs = [hits.docs[:n], more.docs[added], hits.docs[rest]]
+    return Hits(*map(np.concatenate, (scores, segments, docs))), len(first) + len(added)

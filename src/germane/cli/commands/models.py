@@ -75,7 +75,7 @@ def list_(
             say(health(engine, name, store, ClickRules(memory=memory, threads=threads)).line)
 
 
-@models.command()
+@models.command("show")
 def show(folder: options.Folder, version: Version, json: options.Json = False) -> None:
     """Show what a version was learnt from, its settings, and how it fared at the gate.
 
@@ -103,7 +103,7 @@ def show(folder: options.Folder, version: Version, json: options.Json = False) -
         say(("passed: " if found.gate.passed else "did not pass: ") + found.gate.reason)
 
 
-@models.command()
+@models.command("compare")
 def compare(
     folder: options.Folder,
     candidate: Version,
@@ -150,7 +150,7 @@ def compare(
     say(report.reason)
 
 
-@models.command()
+@models.command("promote")
 def promote(folder: options.Folder, version: Version, json: options.Json = False) -> None:
     """Let a version serve from now on, whatever the gate said.
 
@@ -163,7 +163,7 @@ def promote(folder: options.Folder, version: Version, json: options.Json = False
     tell(f"{found.name}@{found.version} serves now")
 
 
-@models.command()
+@models.command("rollback")
 def rollback(folder: options.Folder, name: Name = "clicks", json: options.Json = False) -> None:
     """Take the last promotion back: the version that served before serves again.
 

@@ -215,12 +215,14 @@ def _digest(path: Path) -> str:
 
 def _version(content: dict[str, Any], *, serving: bool) -> ModelVersion:
     gate = content.pop("gate")
-    distribution = {key: tuple(value) if isinstance(value, list) else value
-                    for key, value in content.pop("distribution").items()}  # fmt: skip
+    kept: dict[str, Any] = content.pop("distribution")
+    distribution = Distribution(
+        **{name: tuple(each) if isinstance(each, list) else each for name, each in kept.items()}
+    )
     return ModelVersion(
         **{**content, "data": TrainingData(**content["data"])},
         gate=None if gate is None else gate_report(gate),
-        distribution=Distribution(**distribution),
+        distribution=distribution,
         serving=serving,
     )
 
