@@ -216,9 +216,8 @@ def _digest(path: Path) -> str:
 def _version(content: dict[str, Any], *, serving: bool) -> ModelVersion:
     gate = content.pop("gate")
     kept: dict[str, Any] = content.pop("distribution")
-    distribution = Distribution(
-        **{name: tuple(each) if isinstance(each, list) else each for name, each in kept.items()}
-    )
+    lists = {name: tuple(each) for name, each in kept.items() if isinstance(each, list)}
+    distribution = Distribution(searches=int(kept["searches"]), clicks=int(kept["clicks"]), **lists)
     return ModelVersion(
         **{**content, "data": TrainingData(**content["data"])},
         gate=None if gate is None else gate_report(gate),
