@@ -7,6 +7,7 @@ from germane.classify.responses import PredictionResponse, TrainingResponse
 from germane.clicks import ClickStats, EraseResponse, ImportResponse, LogSimulation, PairsReport
 from germane.data.conversion import ConversionResponse
 from germane.data.responses import DedupeResponse, DocumentResponse
+from germane.engine.learning.values import GateReport, LearnReport, ModelVersion
 from germane.engine.responses import (
     AddResponse,
     ExplainResponse,
@@ -52,6 +53,12 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "clicks pairs": (PairsReport,),
     "clicks erase": (EraseResponse,),
     "clicks simulate": (LogSimulation,),
+    "learn": (LearnReport,),
+    "models list": (list[ModelVersion],),
+    "models show": (ModelVersion,),
+    "models compare": (GateReport,),
+    "models promote": (ModelVersion,),
+    "models rollback": (list[ModelVersion],),
     "workspace list": (WorkspaceResponse,),
     "workspace show": (KeptRecord,),
     "workspace note": (NotesResponse,),

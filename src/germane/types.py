@@ -46,6 +46,19 @@ def text_of(fields: Mapping[str, FieldValue], names: Iterable[str]) -> str:
     return parts[0] if len(parts) == 1 else "\n".join(parts)
 
 
+TITLE_WORDS = 12
+
+
+def title_of(fields: Mapping[str, FieldValue], names: Iterable[str] = ("text",)) -> str:
+    """The document's title on one line; without one, the first words of the named fields.
+
+    >>> title_of({"title": "", "text": "Copper is a metal."})
+    'Copper is a metal.'
+    """
+    title = " ".join(text_of(fields, ("title",)).split())
+    return title or " ".join(text_of(fields, names).split(maxsplit=TITLE_WORDS)[:TITLE_WORDS])
+
+
 class Topic(NamedTuple):
     """An information need as TREC writes it: a query id and its words."""
 

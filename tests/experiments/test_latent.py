@@ -96,6 +96,12 @@ def test_an_experiment(homedepot, tmp_path):
     text = as_markdown(result)
     assert "Steps of the projection" in text
     assert "both" in text
+    pytest.importorskip("matplotlib")
+    (axes,) = result.drawings["figure-2-homedepot"]().axes  # Clicks figure 2
+    (line,) = axes.get_lines()
+    steps = line.get_ydata()
+    assert (list(line.get_xdata()), axes.get_xlabel()) == ([1, 2, 3], "EM iteration")
+    assert all(0 < value <= 5 for value in steps)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("screen", LEARN),
     ("track", LEARN),
     ("clicks", LEARN),
+    ("learn", LEARN),
+    ("models", LEARN),
     ("workspace", LEARN),
     ("evaluate", MEASURE),
     ("compare", MEASURE),

@@ -208,7 +208,8 @@ Rerank = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help=f"Score the first results again, by a second model: {', '.join(RERANKER_NAMES)}.",
+        help="Score the first results again: by a learnt model of the index (clicks, clicks@3), the file of a latent "
+        f"model, or a ranking model: {', '.join(RERANKER_NAMES)}.",
         show_default=False,
         rich_help_panel=_RANKING,
     ),

@@ -306,6 +306,13 @@ class Observations:
         ).fetchnumpy()
         return Cells(*(np.ascontiguousarray(arrays[name]) for name in ("pair", "position", "shown", "clicked")))
 
+    def searches_by_query(self) -> dict[str, int]:
+        """How often each query was searched for, counted by what stood first."""
+        found = self.connection.execute(
+            "SELECT query, CAST(sum(shown) AS BIGINT) FROM cells WHERE position = 1 GROUP BY query ORDER BY query"
+        ).fetchall()
+        return dict(found)
+
     def raw_curve(self) -> tuple[Floats, Floats]:
         """Impressions and clicks by position."""
         found = self.connection.execute(
@@ -339,14 +346,17 @@ def observe(
     threads: int | None = None,
     work: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
+    days: Sequence[str] | None = None,
 ) -> Iterator[Observations]:
-    """Go through the history by these rules. `work` is a folder for what does not fit into memory (else TMPDIR)."""
+    """Go through the history by these rules, or through some of its days. `work` is a folder for what does not fit into
+    memory (else TMPDIR)."""
     rules = rules or SearchRules()
     place = Path(work) if work is not None else Path(gettempdir())
     with working_database(place, memory=memory, threads=threads) as connection:
         connection.execute(_TABLES)
         counts = Counts()
-        for day in store.days:
+        chosen = [day for day in store.days if days is None or day in days]
+        for day in chosen:
             _observe_day(connection, store, rules, date.fromisoformat(day), counts)
             if progress is not None:
                 progress(day)
@@ -356,7 +366,7 @@ def observe(
             if alike:
                 raise StorageError(f"two of the {table} have one code; leave one day out of the history, and try again")
         (counts.users,) = connection.execute("SELECT count(DISTINCT who) FROM daily_users").fetchall()[0]
-        yield Observations(connection, rules, counts, store.days)
+        yield Observations(connection, rules, counts, chosen)
 
 
 def _observe_day(

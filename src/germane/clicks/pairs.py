@@ -6,6 +6,9 @@ for C clicks on d for q and n_k impressions at position k: clicks over examinati
 mean rate μ = ΣC / Σ_k n_k θ_k of the log, so that one click of one impression is not certainty. It estimates the
 attraction γ_{q,d} of the position-based model. Without debiasing all θ_k are 1, and it is the click-through rate. The
 paper retains pairs whose score exceeds a threshold and learns from them; the score is kept as the pair's weight.
+
+Far down a list few results are examined, and one click by chance makes a score above μ. So a pair must exceed μ by its
+standard error √(C + m·μ) / (Σ_k n_k θ_k + m), that of a count which is about Poisson.
 """
 
 import os
@@ -136,7 +139,8 @@ def _score(observations: Observations, theta: Floats, rules: PairRules) -> tuple
     prior = rules.prior_weight * mean if examined else 0.0
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE scored AS SELECT query, object, clicks, shown, "
-        f"(clicks + {prior!r}) / (examined + {float(rules.prior_weight)!r}) AS weight FROM summed WHERE clicks > 0"
+        f"(clicks + {prior!r}) / (examined + {float(rules.prior_weight)!r}) AS weight, "
+        f"sqrt(clicks + {prior!r}) / (examined + {float(rules.prior_weight)!r}) AS error FROM summed WHERE clicks > 0"
     )
     return mean, mean if rules.threshold is None else float(rules.threshold)
 
@@ -144,13 +148,14 @@ def _score(observations: Observations, theta: Floats, rules: PairRules) -> tuple
 def _judge(observations: Observations, rules: PairRules, threshold: float) -> dict[str, int]:
     """Make the table `judged_pairs`, with the reason of each pair that is left out; how many for each."""
     bar = "NULL" if np.isnan(threshold) else repr(threshold)
+    errors = float(rules.certainty) if rules.threshold is None else 0.0
     observations.connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE judged_pairs AS
         SELECT q.text AS query, o.text AS object, clicks, shown, weight, t.title, CASE
             WHEN u.users < {rules.min_users} THEN 'a query of fewer than {rules.min_users} users'
             WHEN clicks < {rules.min_clicks} THEN 'fewer than {rules.min_clicks} clicks'
-            WHEN NOT coalesce(weight > {bar}, false) THEN 'a score not above the threshold'
+            WHEN NOT coalesce(weight - {errors!r} * error > {bar}, false) THEN 'a score not above the threshold'
             WHEN t.object IS NULL THEN 'no title is known'
             WHEN trim(t.title) = '' THEN 'an empty title' END AS reason
         FROM scored s JOIN coded_users u USING (query) JOIN queries q ON s.query = q.code

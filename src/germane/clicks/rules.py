@@ -89,6 +89,7 @@ class PairRules:
     - `min_clicks`: fewer clicks make no pair.
     - `prior_weight`: Score(d, q) is smoothed by so many examined results with the mean click rate of the log.
     - `threshold`: Score(d, q) must exceed it; None takes the mean click rate of the log.
+    - `certainty`: above the mean rate the score must be by so many standard errors; a threshold that is given is plain.
     - `debias`: divide by examinations rather than by impressions.
     """
 
@@ -97,10 +98,12 @@ class PairRules:
     prior_weight: float = 10.0
     threshold: float | None = None
     debias: bool = True
+    certainty: float = 1.0
 
     def __post_init__(self) -> None:
         _require("min_users", self.min_users, 1, 10**9)
         _require("min_clicks", self.min_clicks, 1, 10**9)
         _require("prior_weight", self.prior_weight, 0, 1e9)
+        _require("certainty", self.certainty, 0, 1e9)
         if self.threshold is not None:
             _require("threshold", self.threshold, 0, 1e9)

@@ -29,11 +29,10 @@ from germane.clicks.store import MEMORY, literal
 from germane.data.atomic import open_for_writing, write_bytes
 from germane.errors import InputError, ParameterError, StorageError
 from germane.schema import HIDDEN, Response
-from germane.types import Document, Judgement, Topic
+from germane.types import Document, Judgement, Topic, title_of
 
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 ROBOT_SEARCHES = 20
-_TITLE_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +203,7 @@ def _titles(documents: Iterable[Document]) -> tuple[list[str], list[str]]:
     names, titles = [], []
     for document in documents:
         names.append(document.id)
-        title = document.fields.get("title") or document.fields.get("text") or ""
-        titles.append(
-            " ".join(str(title).split()[:_TITLE_WORDS] if "title" not in document.fields else str(title).split())
-        )
+        titles.append(title_of(document.fields))
     if not names:
         raise InputError("there are no documents to show")
     return names, titles

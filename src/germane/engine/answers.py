@@ -66,8 +66,10 @@ def answer_explain(engine: "Engine", request: ExplainRequest) -> ExplainResponse
         priors=asked.priors,
         syntax=request.syntax,
         probabilities=request.probabilities,
+        rerank=request.rerank,
     )
-    return ExplainResponse.of(query, asked.name, found, asked.learnt)
+    name = asked.name if request.rerank is None else request.rerank
+    return ExplainResponse.of(query, name, found, asked.learnt)
 
 
 def _words(query: str) -> str:

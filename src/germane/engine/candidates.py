@@ -122,8 +122,13 @@ class Candidates:
         return len(self._hits.docs)
 
     @property
+    def located(self) -> tuple[Hits, Searcher]:
+        """Where the documents lie, and in what."""
+        return self._hits, self._searcher
+
+    @property
     def scores(self) -> Floats:
-        """The scores of the first ranking, descending."""
+        """The scores of the first ranking, descending; -inf for what a re-ranker brought itself (`Widening`)."""
         return self._hits.scores
 
     @cached_property

@@ -6,9 +6,9 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -23,8 +23,10 @@ from germane.engine.compiling import announce_compiling
 from germane.engine.documents import as_documents
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
+from germane.engine.registry import RERANKER_NAMES, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
-from germane.engine.rerank import Reranker, SecondStage
+from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
+from germane.engine.reranked import explain_reranked
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
@@ -49,8 +51,13 @@ from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 
 if TYPE_CHECKING:
+    from germane.clicks import ClickStore
     from germane.engine.following import FollowedTopic, Text
+    from germane.engine.learning.loop import ClickRules
+    from germane.engine.learning.shelf import ModelShelf
+    from germane.engine.learning.values import LearnReport
     from germane.engine.pipelines import Pipeline
+    from germane.evaluate.frames import AnyQrels, AnyTopics
     from germane.track import Costs, TrackMethod
 
 MAX_QUERY_TERMS = 1024
@@ -58,6 +65,8 @@ MAX_QUERY_TERMS = 1024
 
 MEMORY = ":memory:"
 """The path of an index that is not kept."""
+MOST_STAGES = 4
+"""Latent models whose folded-in titles are kept, beside those of the index."""
 NO_MARKS = Marks()
 PLAIN = (None,) * 7
 """A search without feedback, marks, a second stage, or another order: most of them."""
@@ -85,6 +94,8 @@ class Engine:
         self._writer = writer
         self._changing = threading.Lock()
         self._showing = threading.Lock()
+        self._staging = threading.Lock()
+        self._stages: dict[Hashable, tuple[object, Reranker]] = {}
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -270,7 +281,7 @@ class Engine:
         syntax: bool = True,
         feedback: str | FeedbackMethod | None = None,
         marks: Marks | Mapping[str, bool] | None = None,
-        rerank: str | Reranker | None = None,
+        rerank: AnyReranker | None = None,
         depth: int | None = None,
         offset: int = 0,
         sort: str | None = None,
@@ -291,7 +302,9 @@ class Engine:
         feedback and no `model`, the method's own rankings are used; a `model` given is used for both passes.
 
         `rerank`: score the first `depth` results (DEFAULT_DEPTH) again and order them by that; the rest follow in their
-        own order. The name of a ranking model, or any object with `rerank(query, candidates)` (`engine.rerank`).
+        own order. The name of a ranking model, of a learnt model of this index ("clicks", "clicks@3"), the file of a
+        saved latent model, such a model, or any object with `rerank(query, candidates)` (`engine.rerank`). A latent
+        model brings up to `depth` documents of its own, which need share no word with the query.
 
         `offset`: leave so many results out and give the next k. `sort`: order by a field instead ("year", or "-year"
         for the largest first). `group`: of documents with the same value of a field, the best alone. `min_score`: no
@@ -304,7 +317,7 @@ class Engine:
             hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
             return SearchResult(parsed, hits, searcher)
         arranging = Arranging(offset, sort, group, min_score)
-        second = SecondStage.of(rerank, depth)
+        second = SecondStage.of(None if rerank is None else self._reranker(rerank), depth)
         if (parameters or weights is not None) and model is None and (feedback is not None or marks):
             named = ", ".join(parameters) or "weights"
             raise ParameterError(
@@ -343,7 +356,34 @@ class Engine:
             return hits
 
         hits = arranging.page(ranked, k, parsed, searcher)
-        return SearchResult(parsed, hits, searcher, report, offset)
+        widened = second is not None and isinstance(second.reranker, Widening)
+        return SearchResult(parsed, hits, searcher, report, offset, widened)
+
+    def _reranker(self, rerank: AnyReranker) -> Reranker:
+        """What a search named; of a model or a file the stage that was made of it first, with its folded-in titles."""
+        if isinstance(rerank, Reranker):
+            return rerank
+        if isinstance(rerank, str):
+            if rerank in RERANKER_NAMES:
+                return reranker_named(rerank)
+            if rerank in self.models:
+                return self.models.stage(rerank)
+            path = Path(rerank)
+            if not path.is_file():
+                known = ", ".join((*RERANKER_NAMES, *self.models.names()))
+                raise ParameterError(
+                    f"there is no re-ranker '{rerank}'; choose one of {known}, or the file of a saved latent model"
+                )
+            found = path.stat()
+            key: Hashable = (str(path.resolve()), found.st_mtime_ns, found.st_size)
+        else:
+            key = id(rerank)
+        with self._staging:
+            if key not in self._stages:
+                if len(self._stages) >= MOST_STAGES:
+                    self._stages.pop(next(iter(self._stages)))
+                self._stages[key] = (rerank, reranker_of(rerank))  # the model is kept, so that its id stays its own
+            return self._stages[key][1]
 
     @staticmethod
     def _ranked(
@@ -376,7 +416,7 @@ class Engine:
         priors: Sequence[Prior] = (),
         syntax: bool = False,
         feedback: str | FeedbackMethod | None = None,
-        rerank: str | Reranker | None = None,
+        rerank: AnyReranker | None = None,
         depth: int | None = None,
         threads: int | None = None,
         weights: Mapping[str, float] | None = None,
@@ -452,16 +492,25 @@ class Engine:
         priors: Sequence[Prior] = (),
         syntax: bool = True,
         probabilities: bool = False,
+        rerank: AnyReranker | None = None,
         weights: Mapping[str, float] | None = None,
         **parameters: float | None,
     ) -> Explanation:
         """Why the document gets its score, in parts that add up to it.
+
+        `rerank`: why a second stage gives it its score; of a latent model a `RerankedExplanation`, with the part of
+        each word of the query and where it comes from.
 
         `probabilities`: with P(w|d), P(w|C) and θ_D(w) of each word, under a language model; a `ParameterError` under
         another.
         """
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax)
+        stage = None if rerank is None else self._reranker(rerank)
+        if isinstance(stage, ByModel):
+            model, weights, parameters = stage.model, None, {}
+        elif stage is not None:
+            return explain_reranked(searcher, parsed, doc_id, stage, self._log_priors(searcher, priors))
         chosen = model if isinstance(model, RankingModel) else model_named(model, weights, **parameters)
         chosen = chosen.of_query(parsed.runs)
         place = searcher.snapshot.place_of(doc_id)
@@ -563,6 +612,55 @@ class Engine:
         )
 
     # -- learning --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def models(self) -> "ModelShelf":
+        """The models that were learnt from clicks: their versions, which one serves, promotion and rollback."""
+        from germane.engine.learning.shelf import ModelShelf
+
+        return ModelShelf(self.folder)
+
+    def learn(
+        self,
+        clicks: "str | os.PathLike[str] | ClickStore",
+        *,
+        name: str = "clicks",
+        model: str = "wtm",
+        hold_out: Literal["query", "time"] = "query",
+        share: float = 0.2,
+        depth: int = 1000,
+        alpha: float = 0.05,
+        allow_equal: bool = False,
+        topics: "AnyTopics | None" = None,
+        qrels: "AnyQrels | None" = None,
+        rules: "ClickRules | None" = None,
+        force: bool = False,
+        on_step: Callable[[str], None] | None = None,
+        **parameters: Any,
+    ) -> "LearnReport":
+        """Learn a latent model from a click history, and let it serve if it ranks held-out queries better.
+
+        `model`: a name of `latent.LATENT_NAMES` with its `parameters`. The candidate is compared with the version of
+        `name` that serves, or with the plain ranking, on a `share` of the queries, or of the days (`hold_out="time"`),
+        and on judged queries (`topics`, `qrels`). It is kept in any case, and promoted if it passes (`engine.learning`;
+        `alpha`, `allow_equal`: see `gate.py`) or with `force`. Then `search(..., rerank=name)` ranks by it.
+        """
+        from germane.clicks import ClickStore
+        from germane.engine.learning.loop import ClickRules, LearnSettings, learn
+
+        settings = LearnSettings(model, parameters, hold_out, share, depth, alpha, allow_equal)
+        store = clicks if isinstance(clicks, ClickStore) else ClickStore.open(os.fspath(clicks))
+        return learn(
+            self,
+            store,
+            name=name,
+            settings=settings,
+            rules=rules or ClickRules(),
+            topics=topics,
+            qrels=qrels,
+            force=force,
+            on_step=on_step,
+        )
 
     def learn_mu(self, *, sample: int = 20_000, random_state: int = 0) -> LeaveOneOut:
         """The μ of Dirichlet smoothing under which each word is best predicted by the rest of its document."""

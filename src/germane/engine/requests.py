@@ -86,13 +86,15 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """Why a document has its score. `probabilities`: with those of the words, under a language model."""
+    """Why a document has its score. `probabilities`: with those of the words, under a language model. `rerank`: by a
+    second stage."""
 
     query: str
     doc_id: str
     ranking: RankingRequest = RankingRequest()
     syntax: bool = True
     probabilities: bool = False
+    rerank: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

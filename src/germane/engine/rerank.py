@@ -1,8 +1,9 @@
 """A second stage: the best documents of the first ranking are scored again, by whatever is too dear for all of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +27,14 @@ class Reranker(Protocol):
         """A score for each candidate, higher is better; -inf is allowed, NaN is not."""
 
 
+@runtime_checkable
+class Widening(Protocol):
+    """A re-ranker that brings documents of its own, which need share no word with the query."""
+
+    def more(self, query: ParsedQuery, candidates: Candidates, n: int) -> Hits:
+        """At most n documents that satisfy the query's conditions; some may be among the candidates already."""
+
+
 @dataclass(frozen=True)
 class ByModel:
     """Scores exactly by another ranking model, priors included; after feedback by the query that feedback learnt."""
@@ -36,6 +45,36 @@ class ByModel:
         return candidates.scores_by(self.model.of_query(query.runs))
 
 
+class FoldsIn(Protocol):
+    """What a latent model has (`latent`): named here without loading one."""
+
+    def fold_in(self, titles: Sequence[str]) -> Any:
+        """What it keeps of documents."""
+
+
+AnyReranker: TypeAlias = str | Reranker | FoldsIn
+"""A name, a re-ranker, or a latent model, which makes one."""
+
+
+def reranker_of(rerank: AnyReranker) -> Reranker:
+    """The re-ranker of that name; the file of a saved latent model, or such a model, as one."""
+    if isinstance(rerank, str) and rerank not in RERANKER_NAMES and Path(rerank).is_file():
+        from germane.latent.saving import load
+
+        rerank = load(rerank)
+    if isinstance(rerank, str):
+        return reranker_named(rerank)
+    if isinstance(rerank, Reranker):
+        return rerank
+    from germane.latent.saving import is_latent_model
+
+    if is_latent_model(rerank):
+        from germane.engine.learning.stage import LatentStage
+
+        return LatentStage(rerank)
+    raise ParameterError(f"a re-ranker has a method rerank(query, candidates); {rerank!r} has none")
+
+
 @dataclass(frozen=True)
 class SecondStage:
     """A re-ranker and how many results it is given."""
@@ -44,8 +83,8 @@ class SecondStage:
     depth: int
 
     @classmethod
-    def of(cls, rerank: str | Reranker | None, depth: int | None) -> "SecondStage | None":
-        """What a search asked for; None if nothing."""
+    def of(cls, rerank: "AnyReranker | None", depth: int | None) -> "SecondStage | None":
+        """What a search asked for; None if nothing. Names of an index's learnt models are the engine's to know."""
         if rerank is None:
             if depth is not None:
                 raise ParameterError(
@@ -53,9 +92,7 @@ class SecondStage:
                     + ", ".join(RERANKER_NAMES)
                 )
             return None
-        reranker = reranker_named(rerank) if isinstance(rerank, str) else rerank
-        if not isinstance(reranker, Reranker):
-            raise ParameterError(f"a re-ranker has a method rerank(query, candidates); {reranker!r} has none")
+        reranker = reranker_of(rerank)
         if depth is not None and depth < 1:
             raise ParameterError(f"depth must be at least 1, not {depth}")
         return cls(reranker, DEFAULT_DEPTH if depth is None else depth)
@@ -63,10 +100,14 @@ class SecondStage:
     def apply(self, hits: Hits, k: int, query: ParsedQuery, candidates: Callable[[Hits], Candidates]) -> Hits:
         """The best k: the first `depth` hits in the re-ranker's order (then by id), the others below in their own.
 
-        The scores of the others are lowered by one number, so that scores still fall and a run is read in this order.
+        As many documents again may come from the re-ranker itself (`Widening`). The scores of the others are lowered by
+        one number, so that scores still fall and a run is read in this order.
         """
         n = self.depth
         chosen = candidates(Hits(hits.scores[:n], hits.segments[:n], hits.docs[:n]))
+        if isinstance(self.reranker, Widening):
+            hits, n = _joined(hits, self.reranker.more(query, chosen, n), n)
+            chosen = candidates(Hits(hits.scores[:n], hits.segments[:n], hits.docs[:n]))
         if not len(chosen):
             return hits
         scores = np.asarray(self.reranker.rerank(query, chosen), np.float64)
@@ -80,3 +121,21 @@ class SecondStage:
         below = np.nextafter(scores[order[-1]], -np.inf) - (rest[:1] - rest) if len(rest) else rest
         places = np.concatenate([np.array(order, np.int64), np.arange(len(order), len(hits.docs))])[:k]
         return Hits(np.concatenate([scores[order], below])[:k], hits.segments[places], hits.docs[places])
+
+
+def _joined(hits: Hits, more: Hits, n: int) -> tuple[Hits, int]:
+    """The hits with others put behind the first n, none twice; and how many are in front now."""
+
+    def places(found: Hits) -> list[tuple[int, int]]:
+        return list(zip(found.segments.tolist(), found.docs.tolist(), strict=True))
+
+    first = set(places(hits)[:n])
+    added = [i for i, place in enumerate(places(more)) if place not in first]
+    if not added:
+        return hits, n
+    brought = {place for i, place in enumerate(places(more)) if i in set(added)}
+    rest = [i for i, place in enumerate(places(hits)) if i >= n and place not in brought]
+    scores = [hits.scores[:n], np.full(len(added), -np.inf), hits.scores[rest]]
+    segments = [hits.segments[:n], more.segments[added], hits.segments[rest]]
+    docs = [hits.docs[:n], more.docs[added], hits.docs[rest]]
+    return Hits(*map(np.concatenate, (scores, segments, docs))), len(first) + len(added)

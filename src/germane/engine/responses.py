@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
+from germane.engine.reranked import RerankedExplanation
 from germane.engine.results import Hit, SearchResult
 from germane.engine.snippets import Snippet
 from germane.feedback import Drift
 from germane.index.writer import AddReport
+from germane.latent.parts import LatentPart
 from germane.rank.explain import Explanation, TermPart, WordProbability
 from germane.rank.matching import Facet
 from germane.schema import ABSENT, HIDDEN, Response
@@ -116,8 +118,26 @@ class SearchResponse(Response):
 
 
 @dataclass(frozen=True, slots=True)
+class SecondStageResponse(Response):
+    """What a latent model gave to a score: constant + Σ impacts, and first_weight times the first stage's score.
+
+    `parts` are those of the query's words: `literal` because the title holds the word, `latent` because of `sources`,
+    which are words of the title or topics.
+    """
+
+    model: str
+    first_weight: float
+    first_score: float
+    constant: float
+    parts: tuple[LatentPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ExplainResponse(Response):
     """The parts of a score: score = norm · Σ impacts + (constant + document + prior), added in this order.
+
+    With `second`, that is the first stage's part, and score = second.constant + Σ second's impacts + first_weight times
+    it.
 
     `probabilities`, where asked for: p_d = P(w|d), p_C = P(w|C), theta_D the smoothed θ_D(w), and α·log θ_D(w).
     """
@@ -134,6 +154,7 @@ class ExplainResponse(Response):
     length: int
     learnt: Annotated[Mapping[str, float] | None, ABSENT] = None
     probabilities: Annotated[tuple[WordProbability, ...] | None, ABSENT] = None
+    second: Annotated[SecondStageResponse | None, ABSENT] = None
 
     @classmethod
     def of(
@@ -153,7 +174,15 @@ class ExplainResponse(Response):
             found.length,
             learnt or None,
             found.probabilities,
+            _second(found),
         )
+
+
+def _second(found: Explanation) -> SecondStageResponse | None:
+    if not isinstance(found, RerankedExplanation) or found.latent is None:
+        return None
+    latent = found.latent
+    return SecondStageResponse(found.stage, found.first_weight, found.first_score, latent.constant, latent.parts)
 
 
 @dataclass(frozen=True, slots=True)

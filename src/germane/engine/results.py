@@ -39,6 +39,8 @@ class SearchResult(Sequence[Hit]):
     """What feedback made of the query, and why the ranking changed; None without feedback."""
     offset: int = 0
     """Results that were left out before the first."""
+    widened: bool = False
+    """Whether a second stage brought documents of its own."""
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:
@@ -69,8 +71,9 @@ class SearchResult(Sequence[Hit]):
 
     @property
     def total_is_exact(self) -> bool:
-        """False with feedback: documents that hold only words it learnt are found too, and not counted in `total`."""
-        return self.feedback is None
+        """False with feedback or a learnt model: documents that hold none of the query's words are found too, and not
+        counted in `total`."""
+        return self.feedback is None and not self.widened
 
     def facet(self, name: str, size: int = 10) -> Facet:
         """The values of a field among all documents that the query finds, and how many hold each."""

@@ -310,6 +310,17 @@ def position_curve(curves: Mapping[str, Sequence[float]], *, collection: str = "
     return figure
 
 
+def projection_costs(costs: Mapping[str, Sequence[float]], *, collection: str = "") -> Any:
+    """Clicks figure 2: the mean steps that projecting a posterior takes, by EM iteration; a line a model."""
+    figure, axes = _axes()
+    for name, steps in costs.items():
+        axes.plot(range(1, len(steps) + 1), steps, marker="o", markersize=3, label=name)
+    axes.set(xlabel="EM iteration", ylabel="steps of the projection for each pair", ylim=(0, None))
+    _title(axes, "Cost of posterior regularisation", collection)
+    _finish(axes, len(costs))
+    return figure
+
+
 def _title(axes: Any, what: str, collection: str) -> None:
     axes.set_title(f"{what} ({collection})" if collection else what, fontsize=10, parse_math=False)
 

@@ -22,11 +22,13 @@ of = ["BLTM-PR + UM", "S2Net"]
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from germane.arrays import Floats
+from germane.evaluate import plots
 from germane.evaluate.measures import Evaluation
 from germane.evaluate.tied import tied_ndcg
 from germane.evaluate.tuning import folds_by_query
@@ -148,9 +150,12 @@ def run_latent(experiment: LatentExperiment, result: Result, on_step: OnStep) ->
                 result.parameters.setdefault(dataset, {})[system.name] = " / ".join(chosen)
         costs = trial.projection_costs
         if costs:
-            result.tables[f"Steps of the projection for each pair, by EM iteration, {dataset} (Clicks figure 2)"] = (
-                costs
-            )
+            heading = f"Steps of the projection for each pair, by EM iteration, {dataset} (Clicks figure 2)"
+            result.tables[heading] = [
+                ["", *map(str, range(1, 1 + max(map(len, costs.values()))))],
+                *([name, *(f"{steps:.1f}" for steps in own)] for name, own in costs.items()),
+            ]
+            result.drawings[f"figure-2-{dataset}"] = partial(plots.projection_costs, costs, collection=dataset)
 
 
 class _Trial:
@@ -236,11 +241,9 @@ class _Trial:
         return found, chosen
 
     @property
-    def projection_costs(self) -> list[list[str]]:
+    def projection_costs(self) -> dict[str, list[float]]:
         """Clicks figure 2: how many steps the projection of a pair takes on average, iteration by iteration."""
-        n_columns = max(map(len, self._steps.values()), default=0)
-        rows = [[name, *(f"{steps / len(self._pairs):.1f}" for steps in own)] for name, own in self._steps.items()]
-        return [["", *map(str, range(1, n_columns + 1))], *rows] if rows else []
+        return {name: [steps / len(self._pairs) for steps in own] for name, own in self._steps.items()}
 
 
 def _scores(parts: Sequence[QueryProbabilities | Cosines], point: Mapping[str, float]) -> Scores:

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from germane.arrays import Floats, Integers
-from germane.latent.pairs import Documents, Pairs, Texts, Vocabulary, check_share
+from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_share
 
 
 class QueryProbabilities(NamedTuple):
@@ -58,24 +58,31 @@ class GenerativeModel(ABC):
     def fold_in(self, titles: Sequence[str]) -> Documents:
         """What the model keeps of documents, known to it or new."""
         vocabulary, texts = self.vocabulary.extended(titles)
-        return Documents(vocabulary, texts, self.vectors(self._known(texts)))
+        return Documents(vocabulary, texts, self.vectors(self.known(texts)))
 
-    def probabilities(self, query: str, documents: Documents) -> QueryProbabilities:
+    def probabilities(self, query: Query, documents: Documents) -> QueryProbabilities:
         """The parts of the score."""
         asked = documents.query(query)
         words = asked.words.astype(np.int64)
         known = words < len(self.vocabulary)
         latent = np.zeros((len(words), len(documents)))
         if known.any():
-            latent[known] = self.latent(words[known], self._known_documents(documents))
+            latent[known] = self.latent(
+                words[known], Documents(self.vocabulary, self.known(documents.texts), documents.vectors)
+            )
         background = self.background[np.minimum(words, len(self.vocabulary))]
         return QueryProbabilities(
             asked.counts.astype(np.float64), background, literal_probabilities(words, documents), latent
         )
 
-    def score(self, query: str, documents: Documents) -> Floats:
-        """log P_s(q|d) of each document; a query without any known word scores all alike, 0."""
+    def score(self, query: Query, documents: Documents) -> Floats:
+        """log P_s(q|d) of each document; a query without any known word scores all alike."""
         return self.probabilities(query, documents).score(self.lambda1, self.lambda2)
+
+    def expansion(self, query: Query, n: int) -> dict[str, float]:
+        """The n title words that the query most probably asks for, with their weights; none without a latent part."""
+        del query, n
+        return {}
 
     @abstractmethod
     def vectors(self, titles: Texts) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
@@ -85,7 +92,7 @@ class GenerativeModel(ABC):
     def latent(self, words: Integers, documents: Documents) -> Floats:
         """P_model(q|d) for known words, words × documents; documents hold known words only."""
 
-    def _known(self, texts: Texts) -> Texts:
+    def known(self, texts: Texts) -> Texts:
         """The texts without words that are new to the model."""
         kept = texts.words < len(self.vocabulary)
         if kept.all():
@@ -93,15 +100,12 @@ class GenerativeModel(ABC):
         before = np.concatenate([[0], np.cumsum(kept)])
         return Texts(before[texts.starts], texts.words[kept], texts.counts[kept])
 
-    def _known_documents(self, documents: Documents) -> Documents:
-        return Documents(self.vocabulary, self._known(documents.texts), documents.vectors)
-
 
 def literal_probabilities(words: Integers, documents: Documents) -> Floats:
     """P(q|d) = n(q, d)/|d|, words × documents."""
     texts = documents.texts
     found = np.zeros((len(words), len(documents)))
-    row_of = np.full(len(documents.vocabulary), -1)
+    row_of = np.full(max(len(documents.vocabulary), 1 + int(words.max(initial=-1))), -1)
     row_of[words] = np.arange(len(words))
     rows = row_of[texts.words]
     hits = np.flatnonzero(rows >= 0)

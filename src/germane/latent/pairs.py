@@ -1,10 +1,12 @@
 """Query-title pairs as numbers: word ids row by row, one vocabulary for both sides, never a pairs × words table."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +16,9 @@ from germane.arrays import Floats, Integers
 from germane.errors import InputError, ParameterError
 from germane.text import Analyzer, AnyAnalyzer
 from germane.text.counting import count_all, count_known
+
+Query: TypeAlias = str | Mapping[str, float]
+"""A text, or terms with their weights: what an engine has made of a text by the same analyser."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +84,22 @@ class Vocabulary:
     def texts(self, texts: Sequence[str]) -> Texts:
         """The words of each text that have ids; others are left out."""
         return Texts.of_table(count_known(texts, self.analyzer, self.ids))
+
+    def query(self, query: Query) -> Texts:
+        """A query as one row. Words that are not known have ids from len(self) on.
+
+        They count: a score must not depend on which other documents were folded in with one.
+        """
+        weights = query if isinstance(query, Mapping) else Counter(self.analyzer.terms(query))
+        ids, unknown = self.ids, count(len(self))
+        numbered = sorted((ids[word] if word in ids else next(unknown), n) for word, n in weights.items() if n > 0)
+        words, counts = zip(*numbered, strict=True) if numbered else ((), ())
+        return Texts(np.array([0, len(words)]), np.array(words, np.int32), np.array(counts, np.float32))
+
+    def strongest(self, weights: Floats, n: int) -> dict[str, float]:
+        """The n words with the largest weights above 0, the largest first."""
+        best = np.argsort(-weights, kind="stable")[:n]
+        return {self.words[word]: float(weights[word]) for word in best.tolist() if weights[word] > 0}
 
     def extended(self, texts: Sequence[str]) -> tuple["Vocabulary", Texts]:
         """This vocabulary with the new words of some texts at its end, and the texts over it."""
@@ -208,9 +229,9 @@ class Documents:
         """Some of the documents."""
         return Documents(self.vocabulary, self.texts.take(rows), self.vectors[np.asarray(rows, np.int64)])
 
-    def query(self, query: str) -> Texts:
+    def query(self, query: Query) -> Texts:
         """A query over the documents' words: one row."""
-        return self.vocabulary.texts([query])
+        return self.vocabulary.query(query)
 
 
 def check_share(name: str, value: float) -> None:

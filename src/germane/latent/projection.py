@@ -24,7 +24,7 @@ from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
 from germane.arrays import AnyArray, Floats
 from germane.errors import ParameterError
-from germane.latent.pairs import Documents, Pairs, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
 
 
 class Cosines(NamedTuple):
@@ -84,15 +84,15 @@ class ProjectionModel:
         norms = np.sqrt((projected * projected).sum(axis=1, keepdims=True) + self.softness**2)
         return np.asarray(projected / np.where(norms > 0, norms, 1), np.float32)
 
-    def cosines(self, query: str, documents: Documents) -> Cosines:
+    def cosines(self, query: Query, documents: Documents) -> Cosines:
         """The parts of the score."""
         asked = documents.query(query)
-        n_words = len(documents.vocabulary)
+        n_words = max(len(documents.vocabulary), 1 + int(asked.words.max(initial=-1)))
         words = weighted(asked, self.idf, n_words).toarray().ravel()
         literal = weighted(documents.texts, self.idf, n_words) @ words
         return Cosines(literal, np.asarray(documents.vectors @ self.project(asked)[0], np.float64))
 
-    def score(self, query: str, documents: Documents) -> Floats:
+    def score(self, query: Query, documents: Documents) -> Floats:
         """The mixed cosine of each document."""
         return self.cosines(query, documents).score(self.literal_weight)
 

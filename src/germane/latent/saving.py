@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -39,6 +39,11 @@ def save(model: LatentModel, path: str | Path) -> None:
         elif not isinstance(value, Vocabulary):
             settings[each.name] = value
     FILE.write(path, settings, arrays)
+
+
+def is_latent_model(value: object) -> TypeGuard[LatentModel]:
+    """Whether it is a fitted model that `save` takes."""
+    return isinstance(value, GenerativeModel | ProjectionModel)
 
 
 def load(path: str | Path) -> LatentModel:

@@ -18,7 +18,7 @@ from germane.errors import ParameterError
 from germane.latent.blocks import LEAST_ROWS, in_blocks
 from germane.latent.generative import GenerativeModel, background_model
 from germane.latent.lanes import wide_zeros, widened
-from germane.latent.pairs import Documents, Pairs, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
 from germane.latent.tiles import TILE, Tiles
 from germane.lazy import LazyModule
 
@@ -289,19 +289,37 @@ class TopicModel(GenerativeModel):
 
     def vectors(self, titles: Texts) -> npt.NDArray[np.float32]:
         """θ^d of each title, by folding in."""
+        return self._folded(titles, self.phi_d)
+
+    def _folded(self, texts: Texts, phi: AnyArray) -> npt.NDArray[np.float32]:
+        """θ of each text over known words, whose topics write them as `phi` says."""
         settings = self.settings
-        n_topics, arrays, phi_d = settings.n_topics, _arrays(titles), widened(self.phi_d)
-        theta = wide_zeros(len(titles), n_topics, settings.dtype)
+        n_topics, arrays, wide = settings.n_topics, _arrays(texts), widened(phi)
+        theta = wide_zeros(len(texts), n_topics, settings.dtype)
 
         def block(first: int, last: int) -> None:
-            topic_kernels.fold_in(arrays, phi_d, n_topics, settings.alpha, settings.fold_iterations, first, last, theta)
+            topic_kernels.fold_in(arrays, wide, n_topics, settings.alpha, settings.fold_iterations, first, last, theta)
 
-        in_blocks(len(titles), block)
+        in_blocks(len(texts), block)
         return np.array(theta[:, :n_topics], np.float32)
+
+    def expansion(self, query: Query, n: int) -> dict[str, float]:
+        """Title words by P(w|q) log(P(w|q)/P(w|C)) with P(w|q) = Σ_z P(w|φ_z^d) P(z|θ^q), the largest first."""
+        asked = self.known(self.vocabulary.query(query))
+        if not len(asked.words):
+            return {}
+        p = np.asarray(self.phi_d @ self._folded(asked, self.phi_q)[0], np.float64)
+        ratio = np.maximum(p, np.finfo(np.float64).tiny) / self.background[:-1]
+        return self.vocabulary.strongest(p * np.log(ratio), n)
 
     def latent(self, words: Integers, documents: Documents) -> Floats:
         """P_bltm(q|d) = Σ_z P(q|φ_z^q) P(z|θ^d), Clicks (17)."""
         return np.asarray(self.phi_q[words] @ documents.vectors.T, np.float64)
+
+    def topic_name(self, topic: int, n_words: int = 3) -> str:
+        """A topic by its number and its strongest title words."""
+        best = np.argsort(-self.phi_d[:, topic], kind="stable")[:n_words].tolist()
+        return f"topic {topic}: {', '.join(self.vocabulary.words[word] for word in best)}"
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """The strongest words of each topic on both sides."""

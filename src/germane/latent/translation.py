@@ -14,7 +14,7 @@ from scipy import sparse
 from germane.arrays import Floats, Integers
 from germane.latent.blocks import in_blocks
 from germane.latent.generative import GenerativeModel, background_model
-from germane.latent.pairs import Documents, Pairs, Texts, check_count, check_share
+from germane.latent.pairs import Documents, Pairs, Query, Texts, check_count, check_share
 from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -135,6 +135,32 @@ class TranslationModel(GenerativeModel):
             found[place] = np.bincount(rows, from_word[texts.words] * share, len(documents))
             from_word[self.title_words[own]] = 0
         return found
+
+    def expansion(self, query: Query, n: int) -> dict[str, float]:
+        """Title words by Σ_q n(q) P(q|w), the largest first."""
+        asked = self.vocabulary.query(query)
+        weight = np.zeros(len(self.vocabulary))
+        for word, count in zip(asked.words.tolist(), asked.counts.tolist(), strict=True):
+            if word < len(self.vocabulary):
+                own = slice(self.starts[word], self.starts[word + 1])
+                weight[self.title_words[own]] += count * self.probability[own]
+        return self.vocabulary.strongest(weight, n)
+
+    def sources(self, word: str, document: Documents) -> list[Translation]:
+        """The words of one document that translate into a query word, with P(q|w) n(w, d)/|d|, the largest first.
+
+        The document holds known words only.
+        """
+        number = self.vocabulary.ids.get(word, -1)
+        texts = document.texts
+        own = slice(self.starts[number], self.starts[number + 1]) if number >= 0 else slice(0)
+        translated = dict(zip(self.title_words[own].tolist(), self.probability[own].tolist(), strict=True))
+        found = [
+            Translation(self.vocabulary.words[held], translated[held] * count / float(texts.lengths[0]))
+            for held, count in zip(texts.words.tolist(), texts.counts.tolist(), strict=True)
+            if held in translated
+        ]
+        return sorted(found, key=lambda each: (-each.probability, each.word))
 
     def neighbours(self, title_word: str, n: int = 10) -> list[Translation]:
         """The words of queries that a title word most likely becomes; none for a word that is not known."""

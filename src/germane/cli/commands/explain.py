@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from germane.engine import ExplainResponse
+    from germane.engine.responses import SecondStageResponse
     from germane.rank.explain import WordProbability
 
 
@@ -37,6 +38,7 @@ def explain(
         bool,
         typer.Option("--probabilities", help="Show P(w|d), P(w|C) and the smoothed θ_D(w) of each word."),
     ] = False,
+    rerank: options.Rerank = None,
     plain: options.Plain = False,
     json: options.Json = False,
 ) -> None:
@@ -47,6 +49,8 @@ def explain(
     Example: germane explain my-index "heart attack" doc-17
 
     Example: germane explain my-index "heart attack" doc-17 --model dirichlet --probabilities
+
+    Example: germane explain my-index "heart attack" doc-17 --rerank clicks
     """
     from germane.engine import ExplainRequest
 
@@ -55,10 +59,12 @@ def explain(
         model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
     )
     with as_typed():
-        found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain, probabilities))
+        found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain, probabilities, rerank))
     tell_learnt(found.learnt)
     if json:
         put_json(found)
+    elif found.second is not None:
+        show_second(terminal(), found, found.second)
     elif found.probabilities is not None:
         show_probabilities(terminal(), found, found.probabilities)
     else:
@@ -84,6 +90,26 @@ def show(console: "Console", found: "ExplainResponse") -> None:
         if value:
             table.add_row(Text(name, "italic"), "", "", "", f"{value:.4f}")
     table.add_row(Text("score", "bold"), "", "", "", Text(f"{found.score:.4f}", "bold cyan"))
+    console.print(table)
+
+
+def show_second(console: "Console", found: "ExplainResponse", second: "SecondStageResponse") -> None:
+    """The words with their parts of a latent model's score, and where these come from."""
+    from rich.text import Text
+
+    table = _table(found, "weight", "by the word", "by others", "part of score", "others")
+    table.columns[-1].justify = "left"
+    for part in second.parts:
+        others = "; ".join(f"{part.word} -> {each.name} {each.weight:.2g}" for each in part.sources if each.weight)
+        values = (f"{part.literal:.4f}", f"{part.latent:.4f}", f"{part.impact:.4f}", others)
+        table.add_row(Text(part.word, "bold yellow"), f"{part.weight:g}", *values)
+    if second.constant:
+        table.add_row(Text("the query", "italic"), "", "", "", f"{second.constant:.4f}", "")
+    if second.first_weight:
+        first = f"{second.first_weight:g} x the first stage's {second.first_score:.4f}"
+        added = f"{second.first_weight * second.first_score:.4f}"
+        table.add_row(Text("the whole text", "italic"), "", "", "", added, first)
+    table.add_row(Text("score", "bold"), "", "", "", Text(f"{found.score:.4f}", "bold cyan"), second.model)
     console.print(table)
 
 

@@ -68,6 +68,14 @@ def pairs(
             rich_help_panel=_PAIRS,
         ),
     ] = None,
+    certainty: Annotated[
+        float,
+        typer.Option(
+            metavar="N",
+            help="Standard errors by which scores must exceed the mean click rate.",
+            rich_help_panel=_PAIRS,
+        ),
+    ] = 1.0,
     raw: Annotated[
         bool,
         typer.Option("--raw", help="Click-through rates as they are, position and all.", rich_help_panel=_PAIRS),
@@ -104,7 +112,7 @@ def pairs(
         robot_clicks=robot_clicks, robot_searches=robot_searches, robot_share=robot_share, robot_results=robot_results,
         min_dwell=min_dwell, max_position=max_position, max_query_words=max_query_words,
     )  # fmt: skip
-    wanted = PairRules(min_users, min_clicks, prior_weight, threshold, not raw)
+    wanted = PairRules(min_users, min_clicks, prior_weight, threshold, not raw, certainty)
     require_apart({"--into": into}, [] if titles is None else [titles])
     opened = ClickStore.open(store)
     documents = None if titles is None else read_documents(titles)

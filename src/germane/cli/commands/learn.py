@@ -1,0 +1,174 @@
+"""germane learn: a candidate from clicks, the gate, and what serves."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from germane.cli import options
+from germane.cli.commands.clicks.parts import Memory, MinDwell, MinUsers, Threads, tell_dropped
+from germane.cli.gate_tables import show_gate
+from germane.cli.opening import open_engine
+from germane.cli.progress import steps
+from germane.cli.streams import put_json, tell
+from germane.errors import ParameterError
+
+_MODEL = "Model"
+_GATE = "Gate"
+NOT_PROMOTED = 1
+
+From = Annotated[
+    Path, typer.Option("--from", metavar="STORE", help="The folder of the history of clicks.", show_default=False)
+]
+Name = Annotated[str, typer.Option(metavar="NAME", help="What --rerank calls the model.", rich_help_panel=_MODEL)]
+Topics = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Judged queries for the gate.", show_default=False, rich_help_panel=_GATE),
+]
+Qrels = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Their judgements.", show_default=False, rich_help_panel=_GATE)
+]
+Share = Annotated[
+    float, typer.Option(metavar="SHARE", help="How much of the queries or days is held out.", rich_help_panel=_GATE)
+]
+Depth = Annotated[int, typer.Option(metavar="N", help="Results that are scored again.", rich_help_panel=_GATE)]
+Alpha = Annotated[
+    float, typer.Option(metavar="P", help="Differences of a smaller p are significant.", rich_help_panel=_GATE)
+]
+
+
+class HoldOut(StrEnum):
+    """What is held out for the gate."""
+
+    QUERY = "query"
+    TIME = "time"
+
+
+HeldOut = Annotated[
+    HoldOut,
+    typer.Option(help="Hold out queries, or the last days.", rich_help_panel=_GATE, case_sensitive=False),
+]
+
+
+def learn(
+    folder: options.Folder,
+    clicks: From,
+    model: Annotated[
+        str,
+        typer.Option(metavar="MODEL", help="wtm, bltm-pr, opca, s2net, ...: docs/latent.md.", rich_help_panel=_MODEL),
+    ] = "wtm",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of the model, as n_topics=50; repeatable. A weight of the mixture is then not tuned.",
+            show_default=False,
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    name: Name = "clicks",
+    hold_out: HeldOut = HoldOut.QUERY,
+    share: Share = 0.2,
+    topics: Topics = None,
+    qrels: Qrels = None,
+    depth: Depth = 1000,
+    alpha: Alpha = 0.05,
+    allow_equal: Annotated[
+        bool,
+        typer.Option("--allow-equal", help="Pass a candidate that is not significantly worse.", rich_help_panel=_GATE),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Promote the candidate whatever the gate says.", rich_help_panel=_GATE)
+    ] = False,
+    min_users: MinUsers = 5,
+    min_dwell: MinDwell = 0.0,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Click-through rates as they are, position and all.", rich_help_panel="Rules")
+    ] = False,
+    memory: Memory = 2048,
+    threads: Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Learn a model from clicks, and let it serve if it ranks held-out queries better than what serves.
+
+    Exit code 1 means that the candidate did not pass; it is kept, and does not serve.
+
+    Example: germane learn my-index --from my-clicks
+
+    Example: germane learn my-index --from my-clicks --model bltm-pr --set n_topics=50 --hold-out time
+    """
+    from germane.clicks import PairRules, SearchRules
+    from germane.engine.learning.loop import ClickRules
+
+    parameters = parameters_typed(set_ or ())
+    rules = ClickRules(SearchRules(min_dwell=min_dwell), PairRules(min_users, debias=not raw), memory, threads)
+    judged = judged_typed(topics, qrels)
+    engine = open_engine(folder)
+    with steps("learning", otherwise=lambda words: None) as step:
+        report = engine.learn(
+            clicks,
+            name=name,
+            model=model,
+            hold_out=hold_out.value,
+            share=share,
+            depth=depth,
+            alpha=alpha,
+            allow_equal=allow_equal,
+            topics=judged[0],
+            qrels=judged[1],
+            rules=rules,
+            force=force,
+            on_step=step,
+            **parameters,
+        )
+    candidate = report.candidate
+    if json:
+        put_json(report)
+    else:
+        tell_dropped("pairs", candidate.data.dropped)
+        show_gate(report.gate)
+        weights = ", ".join(f"{each} {value:g}" for each, value in candidate.mixing.items())
+        tell(f"{candidate.name}@{candidate.version}: {candidate.model} of {candidate.data.pairs:,} pairs ({weights})")
+        tell(("passed: " if report.gate.passed else "did not pass: ") + report.gate.reason)
+        if report.forced:
+            tell("promoted all the same, as --force says")
+        elif report.promoted:
+            tell(f"{candidate.name}@{candidate.version} serves now: --rerank {candidate.name}")
+    if not report.promoted:
+        raise typer.Exit(NOT_PROMOTED)
+
+
+def parameters_typed(texts: list[str] | tuple[()]) -> dict[str, Any]:
+    """NAME=VALUE, each once; numbers and truth values as such."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip().isidentifier() or name.strip() in found:
+            raise ParameterError(f"--set wants a parameter and its value, each once, as in n_topics=50, not '{text}'")
+        found[name.strip()] = _value(value.strip())
+    return found
+
+
+def _value(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def judged_typed(topics: str | None, qrels: str | None) -> tuple[Any, Any]:
+    """Topics and judgements from their files."""
+    if (topics is None) != (qrels is None):
+        raise ParameterError("--topics and --qrels belong together: judged queries need both")
+    if topics is None or qrels is None:
+        return None, None
+    from germane.data import read_topics
+    from germane.evaluate.rankings import load_qrels
+
+    return list(read_topics(topics)), load_qrels(qrels)

@@ -1,0 +1,191 @@
+"""germane models: the learnt models of an index; list, show, compare, promote, rollback."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.commands.clicks.parts import Memory, MinUsers, Threads
+from germane.cli.commands.learn import Alpha, Depth, HeldOut, HoldOut, Name, Qrels, Share, Topics, judged_typed
+from germane.cli.gate_tables import show_gate
+from germane.cli.opening import open_engine
+from germane.cli.streams import put_json, say, tell
+from germane.cli.tables import show_rows
+
+if TYPE_CHECKING:
+    from germane.clicks import ClickStore
+    from germane.engine.learning.values import ModelVersion
+
+models = typer.Typer(no_args_is_help=True)
+PLAIN = "plain"
+
+Version = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="A version, as clicks@3; clicks is the one that serves.", show_default=False),
+]
+Clicks = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="STORE", help="A history of clicks, to see what has drifted.", show_default=False),
+]
+
+
+@models.callback()
+def about() -> None:
+    """Look at the learnt models of an index, compare them, promote one, or take a promotion back.
+
+    Example: germane models list my-index
+
+    Example: germane models rollback my-index
+    """
+
+
+@models.command("list")
+def list_(
+    folder: options.Folder,
+    clicks: Clicks = None,
+    memory: Memory = 2048,
+    threads: Threads = None,
+    json: options.Json = False,
+) -> None:
+    """List all versions, and the health of each model that serves.
+
+    Example: germane models list my-index --from my-clicks
+    """
+    from germane.engine.learning.loop import ClickRules, health
+
+    engine = open_engine(folder)
+    shelf = engine.models
+    versions = shelf.versions()
+    if json:
+        put_json(versions)
+        return
+    if not versions:
+        tell(f"{folder} has no learnt models; germane learn makes one of clicks")
+        return
+    rows = [
+        (f"{each.name}@{each.version}", each.model, each.minute, f"{each.data.pairs:,}", *_judged(each),
+         "serves" if each.serving else "")
+        for each in versions
+    ]  # fmt: skip
+    show_rows(("version", "model", "trained", "pairs", "candidate", "baseline", "gate", ""), rows)
+    store = _store(clicks)
+    for name in shelf.names():
+        if shelf.serving(name) is not None:
+            say(health(engine, name, store, ClickRules(memory=memory, threads=threads)).line)
+
+
+@models.command("show")
+def show(folder: options.Folder, version: Version, json: options.Json = False) -> None:
+    """Show what a version was learnt from, its settings, and how it fared at the gate.
+
+    Example: germane models show my-index clicks@1
+    """
+    found = open_engine(folder).models.version(version)
+    if json:
+        put_json(found)
+        return
+    data = found.data
+    rows = [
+        ("model", found.model + "".join(f", {name} {value}" for name, value in found.parameters.items())),
+        ("mixture", ", ".join(f"{name} {value:g}" for name, value in found.mixing.items())),
+        ("trained", found.trained_at),
+        ("serves", "yes" if found.serving else "no"),
+        ("days", f"{data.first_day} to {data.last_day}"),
+        ("searches, clicks", f"{data.searches:,}, {data.clicks:,}"),
+        ("pairs", f"{data.pairs:,} of {data.queries:,} queries; {data.held_out_queries:,} held out by {data.held_out}"),
+        ("data", data.fingerprint),
+        ("file", found.file),
+    ]
+    show_rows((f"{found.name}@{found.version}", ""), rows)
+    if found.gate is not None:
+        show_gate(found.gate)
+        say(("passed: " if found.gate.passed else "did not pass: ") + found.gate.reason)
+
+
+@models.command("compare")
+def compare(
+    folder: options.Folder,
+    candidate: Version,
+    baseline: Annotated[
+        str, typer.Argument(metavar="BASELINE", help="Another version, or plain for the plain ranking.")
+    ] = PLAIN,
+    clicks: Clicks = None,
+    topics: Topics = None,
+    qrels: Qrels = None,
+    hold_out: HeldOut = HoldOut.QUERY,
+    share: Share = 0.2,
+    depth: Depth = 1000,
+    alpha: Alpha = 0.05,
+    min_users: MinUsers = 5,
+    memory: Memory = 2048,
+    threads: Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Compare two versions as the gate does, on held-out clicks and judged queries. Nothing is promoted.
+
+    Example: germane models compare my-index clicks@2 clicks@1 --from my-clicks
+
+    Example: germane models compare my-index clicks plain --topics queries.tsv --qrels qrels.txt
+    """
+    from germane.clicks import PairRules
+    from germane.engine.learning.loop import ClickRules, LearnSettings
+    from germane.engine.learning.loop import compare as compared
+
+    judged = judged_typed(topics, qrels)
+    report = compared(
+        open_engine(folder),
+        _store(clicks),
+        candidate,
+        None if baseline == PLAIN else baseline,
+        settings=LearnSettings(hold_out=hold_out.value, share=share, depth=depth, alpha=alpha),
+        rules=ClickRules(pairs=PairRules(min_users), memory=memory, threads=threads),
+        topics=judged[0],
+        qrels=judged[1],
+    )
+    if json:
+        put_json(report)
+        return
+    show_gate(report)
+    say(report.reason)
+
+
+@models.command("promote")
+def promote(folder: options.Folder, version: Version, json: options.Json = False) -> None:
+    """Let a version serve from now on, whatever the gate said.
+
+    Example: germane models promote my-index clicks@2
+    """
+    found = open_engine(folder).models.promote(version)
+    if json:
+        put_json(found)
+        return
+    tell(f"{found.name}@{found.version} serves now")
+
+
+@models.command("rollback")
+def rollback(folder: options.Folder, name: Name = "clicks", json: options.Json = False) -> None:
+    """Take the last promotion back: the version that served before serves again.
+
+    Example: germane models rollback my-index
+    """
+    found = open_engine(folder).models.rollback(name)
+    if json:
+        put_json([] if found is None else [found])
+        return
+    tell(f"no version of '{name}' serves now" if found is None else f"{found.name}@{found.version} serves again")
+
+
+def _judged(version: "ModelVersion") -> tuple[str, str, str]:
+    if version.gate is None or not version.gate.sets:
+        return "", "", ""
+    first = version.gate.sets[0]
+    return f"{first.candidate:.4f}", f"{first.baseline:.4f}", "passed" if version.gate.passed else "did not pass"
+
+
+def _store(folder: Path | None) -> "ClickStore | None":
+    if folder is None:
+        return None
+    from germane.clicks import ClickStore
+
+    return ClickStore.open(folder)

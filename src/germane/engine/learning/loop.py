@@ -1,0 +1,287 @@
+"""From clicks to a candidate, through the gate, to what serves.
+
+1. The history becomes pairs with the titles of the index (`sample.py`).
+2. Some queries, or the last days, are held out; queries by their hash, so that no later model learns from them either.
+3. The model is fitted on three quarters of the other queries; its weights are tuned on the last quarter; then it is
+   fitted on all of them.
+4. Candidate and serving model (or the plain ranking) rank the held-out queries (`gate.py`).
+5. The candidate is kept as a version in any case (`shelf.py`); it serves if it passed.
+"""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from germane.engine.learning.drift import distribution_of, positions_stability, queries_stability
+from germane.engine.learning.gate import GateQuery, judged_at_gate
+from germane.engine.learning.sample import ClickedPair, ClickSample, held_out, sampled
+from germane.engine.learning.shelf import DEFAULT_NAME, check_name
+from germane.engine.learning.stage import LatentStage
+from germane.engine.learning.tuning import GRIDS, mixed, tuned_mixing
+from germane.engine.learning.values import GateReport, Health, LearnReport, ModelVersion, TrainingData
+from germane.errors import InputError, ParameterError
+from germane.evaluate.frames import AnyQrels, AnyTopics, as_qrels, as_topics
+from germane.latent.pairs import Pairs
+from germane.latent.registry import Estimator, latent_named
+from germane.latent.saving import LatentModel
+
+if TYPE_CHECKING:
+    from germane.clicks import ClickStore, PairRules, SearchRules
+    from germane.engine.engine import Engine
+
+HoldOut: TypeAlias = Literal["query", "time"]
+GATE, TUNING = "gate", "tuning"
+TUNING_SHARE = 0.25
+LEAST_HELD_OUT = 2
+"""Queries without which there is nothing to test."""
+MOST_HELD_OUT = 1000
+MEMORY = 2048
+"""Megabytes that the work on clicks may take."""
+MIXING = frozenset(name for grid in GRIDS.values() for name in grid)
+OnStep: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class LearnSettings:
+    """How a candidate is learnt and judged.
+
+    `model`: a name of `latent.LATENT_NAMES`; `parameters`: its own, weights of the mixture among them, which are then
+    not tuned. `hold_out`: "query" (a share of the queries) or "time" (that share of the days, the last ones).
+    """
+
+    model: str = "wtm"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    hold_out: HoldOut = "query"
+    share: float = 0.2
+    depth: int = 1000
+    alpha: float = 0.05
+    allow_equal: bool = False
+
+    def __post_init__(self) -> None:
+        if self.hold_out not in ("query", "time"):
+            raise ParameterError(f"hold_out is 'query' or 'time', not '{self.hold_out}'")
+        if not 0 < self.share < 1:
+            raise ParameterError(f"share must lie between 0 and 1, not {self.share}")
+        if self.depth < 1:
+            raise ParameterError(f"depth must be at least 1, not {self.depth}")
+        if not 0 < self.alpha < 1:
+            raise ParameterError(f"alpha must lie between 0 and 1, not {self.alpha}")
+        _ = self.estimator  # complains before the work begins
+
+    @property
+    def estimator(self) -> Estimator:
+        """The model before it has learnt."""
+        return latent_named(
+            self.model, **{name: value for name, value in self.parameters.items() if name != "first_weight"}
+        )
+
+    @property
+    def fixed(self) -> dict[str, float]:
+        """The weights of the mixture that were given."""
+        return {name: float(value) for name, value in self.parameters.items() if name in MIXING}
+
+
+@dataclass(frozen=True)
+class ClickRules:
+    """How the history is read."""
+
+    search: "SearchRules | None" = None
+    pairs: "PairRules | None" = None
+    memory: int = MEMORY
+    threads: int | None = None
+
+
+def learn(
+    engine: "Engine",
+    store: "ClickStore",
+    *,
+    name: str = DEFAULT_NAME,
+    settings: LearnSettings,
+    rules: ClickRules,
+    topics: AnyTopics | None = None,
+    qrels: AnyQrels | None = None,
+    force: bool = False,
+    on_step: OnStep | None = None,
+) -> LearnReport:
+    """Train a candidate, judge it against what serves, keep it, and promote it if it passed or `force` says so."""
+    check_name(name)
+    told = on_step or (lambda step: None)
+    judged = judged_queries(topics, qrels)
+    told("reading clicks")
+    training, test, all_days = split(engine, store, settings, rules)
+    told("training")
+    candidate, mixing = fitted(engine, training.pairs, settings, told)
+    told("comparing")
+    serving = engine.models.serving(name)
+    baseline = None if serving is None else engine.models.stage(f"{name}@{serving.version}")
+    stage = LatentStage(candidate, mixing["first_weight"], name="the candidate")
+    sets = {"held-out clicks": test, **({"judged queries": judged} if judged else {})}
+    gate = judged_at_gate(
+        engine, sets, stage, baseline, depth=settings.depth, alpha=settings.alpha, allow_equal=settings.allow_equal
+    )
+    version = engine.models.add(
+        name,
+        candidate,
+        ModelVersion(
+            name, 0, settings.model, dict(settings.parameters), mixing,
+            datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            _data(training, all_days, test, settings), gate, "", False,
+            distribution_of(all_days.searches, all_days.clicks_by_position),
+        ),
+    )  # fmt: skip
+    promoted = gate.passed or force
+    if promoted:
+        version = engine.models.promote(f"{name}@{version.version}")
+    return LearnReport(version, gate, promoted, force and not gate.passed)
+
+
+def compare(
+    engine: "Engine",
+    store: "ClickStore | None",
+    candidate: str,
+    baseline: str | None,
+    *,
+    settings: LearnSettings,
+    rules: ClickRules,
+    topics: AnyTopics | None = None,
+    qrels: AnyQrels | None = None,
+) -> GateReport:
+    """One version against another, or against the plain ranking, as the gate does it; nothing is promoted."""
+    stages = [None if each is None else engine.models.stage(each) for each in (candidate, baseline)]
+    sets: dict[str, Sequence[GateQuery]] = {}
+    if store is not None:
+        sets["held-out clicks"] = split(engine, store, settings, rules)[1]
+    judged = judged_queries(topics, qrels)
+    if judged:
+        sets["judged queries"] = judged
+    if not sets:
+        raise ParameterError("a comparison needs clicks, or topics with judgements")
+    return judged_at_gate(
+        engine, sets, *stages, depth=settings.depth, alpha=settings.alpha, allow_equal=settings.allow_equal
+    )
+
+
+def split(
+    engine: "Engine", store: "ClickStore", settings: LearnSettings, rules: ClickRules
+) -> tuple[ClickSample, list[GateQuery], ClickSample]:
+    """What is learnt from, the queries held out, and all of the days learnt from."""
+
+    def sample(days: Sequence[str] | None) -> ClickSample:
+        return sampled(
+            store, engine.documents(), engine.text_fields, days=days, search_rules=rules.search,
+            pair_rules=rules.pairs, memory=rules.memory, threads=rules.threads,
+        )  # fmt: skip
+
+    days = store.days
+    if not days:
+        raise InputError("the history is empty: import clicks first", source=str(store.folder))
+    if settings.hold_out == "time":
+        n = max(1, round(settings.share * len(days)))
+        if n >= len(days):
+            raise ParameterError(
+                f"a history of {len(days)} day cannot be divided by time: hold out queries, or import more days"
+            )
+        training, later = sample(days[:-n]), sample(days[-n:])
+        whole, test = training, later.pairs
+    else:
+        whole = sample(None)
+        out = [pair for pair in whole.pairs if held_out(pair.query, settings.share, GATE)]
+        kept = [pair for pair in whole.pairs if not held_out(pair.query, settings.share, GATE)]
+        training, test = ClickSample(whole.days, kept, whole.report, whole.searches, whole.clicks_by_position), out
+    queries = gate_queries(test)
+    if not training.pairs or len(queries) < LEAST_HELD_OUT:
+        left = "; ".join(f"{n:,} pairs: {reason}" for reason, n in whole.report.dropped.items())
+        raise InputError(
+            f"too few clicks to learn from and to test: {len(training.pairs):,} pairs, and {len(queries):,} queries "
+            f"held out" + (f" (left out: {left})" if left else ""),
+            source=str(store.folder),
+        )
+    return training, queries[:MOST_HELD_OUT], whole
+
+
+def gate_queries(pairs: Sequence[ClickedPair]) -> list[GateQuery]:
+    """The queries of pairs with the gains of their documents."""
+    gains: dict[str, dict[str, float]] = {}
+    for pair in pairs:
+        gains.setdefault(pair.query, {})[pair.doc_id] = pair.weight
+    return [GateQuery(query, own) for query, own in gains.items()]
+
+
+def judged_queries(topics: AnyTopics | None, qrels: AnyQrels | None) -> list[GateQuery]:
+    """Topics with a relevant document."""
+    if (topics is None) != (qrels is None):
+        raise ParameterError("judged queries need both topics and judgements")
+    if topics is None or qrels is None:
+        return []
+    grades = as_qrels(qrels)
+    found = [
+        GateQuery(topic.text, {doc: float(grade) for doc, grade in grades[topic.id].items() if grade > 0})
+        for topic in as_topics(topics)
+        if topic.id in grades
+    ]
+    queries = [query for query in found if query.gains]
+    if not queries:
+        raise InputError("no topic has a document judged relevant: do the topics and the judgements belong together?")
+    return queries
+
+
+def fitted(
+    engine: "Engine", pairs: Sequence[ClickedPair], settings: LearnSettings, told: OnStep
+) -> tuple[LatentModel, dict[str, float]]:
+    """The model of all pairs, its weights tuned on queries that a model of the others has not seen."""
+    fixed = settings.fixed
+    tuning = [pair for pair in pairs if held_out(pair.query, TUNING_SHARE, TUNING)]
+    others = [pair for pair in pairs if not held_out(pair.query, TUNING_SHARE, TUNING)]
+    first = _fit(engine, others if others else pairs, settings)
+    told("tuning")
+    mixing = tuned_mixing(engine, first, gate_queries(tuning) if others else [], settings.depth, fixed)
+    return mixed(_fit(engine, pairs, settings), mixing), mixing
+
+
+def _fit(engine: "Engine", pairs: Sequence[ClickedPair], settings: LearnSettings) -> LatentModel:
+    return settings.estimator.fit(Pairs.build([(p.query, p.title, p.weight) for p in pairs], engine.analyzer))
+
+
+def _data(
+    training: ClickSample, whole: ClickSample, test: Sequence[GateQuery], settings: LearnSettings
+) -> TrainingData:
+    return TrainingData(
+        training.fingerprint,
+        whole.days[0],
+        whole.days[-1],
+        sum(whole.searches.values()),
+        whole.report.clicks,
+        len(training.pairs),
+        len({pair.query for pair in training.pairs}),
+        settings.hold_out,
+        len(test),
+        dict(whole.report.dropped),
+    )
+
+
+def health(engine: "Engine", name: str, store: "ClickStore | None", rules: ClickRules) -> Health:
+    """When and on what the serving model was trained and, with a history, whether clicks have drifted since."""
+    serving = engine.models.serving(name)
+    if serving is None:
+        raise ParameterError(f"no version of '{name}' serves: there is nothing to tell the health of")
+    data = serving.data
+    line = (
+        f"{name}@{serving.version} ({serving.model}), trained {serving.minute} on {data.pairs:,} pairs of "
+        f"{data.first_day} to {data.last_day}"
+    )
+    newer = [day for day in store.days if day > data.last_day] if store is not None else []
+    if store is None or not newer:
+        more = "" if store is None else "; no newer clicks"
+        return Health(name, serving.version, serving.trained_at, line + more)
+    from germane.clicks import observe
+
+    with observe(store, rules.search, memory=rules.memory, threads=rules.threads, days=newer) as observed:
+        searches, clicks = observed.searches_by_query(), observed.raw_curve()[1]
+    queries = queries_stability(serving.distribution, searches)
+    positions = positions_stability(serving.distribution, clicks)
+    since = (
+        f"; since then {sum(searches.values()):,} searches: queries {queries.verdict} (PSI {queries.psi:.2f}), "
+        f"positions {positions.verdict} (PSI {positions.psi:.2f})"
+    )
+    return Health(name, serving.version, serving.trained_at, line + since, queries, positions, sum(searches.values()))

@@ -1,0 +1,88 @@
+"""What a click history says of an index: pairs with the titles that the index has, and how clicks are distributed."""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from germane.arrays import Floats
+from germane.types import Document, title_of
+
+if TYPE_CHECKING:
+    from germane.clicks import ClickStore, PairRules, PairsReport, SearchRules
+
+SPLIT = 1 << 32
+_PAIRS = "pairs.jsonl"
+
+
+class ClickedPair(NamedTuple):
+    """A query, a document of the index that was clicked for it, its title, and Score(d, q)."""
+
+    query: str
+    doc_id: str
+    title: str
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class ClickSample:
+    """Some days of a history: pairs, the report of how they came about, and counts of searches and clicks."""
+
+    days: tuple[str, ...]
+    pairs: list[ClickedPair]
+    report: "PairsReport"
+    searches: Mapping[str, int]
+    clicks_by_position: Floats
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the pairs."""
+        digest = hashlib.sha256()
+        for pair in self.pairs:
+            digest.update(orjson.dumps(tuple(pair)))
+        return digest.hexdigest()
+
+
+def sampled(
+    store: "ClickStore",
+    documents: Iterable[Document],
+    text_fields: Sequence[str],
+    *,
+    days: Sequence[str] | None = None,
+    search_rules: "SearchRules | None" = None,
+    pair_rules: "PairRules | None" = None,
+    memory: int,
+    threads: int | None,
+    progress: Callable[[str], None] | None = None,
+) -> ClickSample:
+    """Observe some days of the history, and make pairs with the titles of the documents."""
+    from germane.clicks import observe, write_pairs
+
+    titled = (Document(each.id, {"title": title_of(each.fields, text_fields)}) for each in documents)
+    with (
+        tempfile.TemporaryDirectory(prefix="germane-") as folder,
+        observe(
+            store, search_rules, memory=memory, threads=threads, work=folder, progress=progress, days=days
+        ) as observed,
+    ):
+        path = Path(folder) / _PAIRS
+        report = write_pairs(observed, path, pair_rules, titles=titled)
+        return ClickSample(
+            observed.days, list(_read(path)), report, observed.searches_by_query(), observed.raw_curve()[1]
+        )
+
+
+def _read(path: Path) -> Iterator[ClickedPair]:
+    with path.open("rb") as lines:
+        for line in lines:
+            row = orjson.loads(line)
+            yield ClickedPair(row["query"], row["object"], row["title"], row["weight"])
+
+
+def held_out(query: str, share: float, purpose: str) -> bool:
+    """Whether a query belongs to the share held out: by its hash, so that it stays so for every later model."""
+    return int(hashlib.sha256(f"{purpose}\0{query}".encode()).hexdigest()[:8], 16) < share * SPLIT

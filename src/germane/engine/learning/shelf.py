@@ -1,0 +1,236 @@
+"""The versions of an index's learnt models, in the folder `models` beside its segments.
+
+    models/<name>/000003.model      the model (`latent.saving`), checksummed, never changed
+    models/<name>/000003.json       what it was learnt from and how it fared; a version exists once this is there
+    models/<name>/SERVING           which version serves, and those that served before, the last one last
+    models/<name>/LOCK              held by whoever adds or promotes
+
+Every file is written under another name, flushed and renamed (`index/durable.py`). A reader looks at SERVING, then
+opens files that never change: it sees the old model or the new one. The index itself knows nothing of the folder.
+"""
+
+import contextlib
+import hashlib
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from germane.engine.learning.stage import LatentStage
+from germane.engine.learning.values import (
+    Distribution,
+    GateReport,
+    GateSet,
+    Loss,
+    ModelVersion,
+    TrainingData,
+)
+from germane.errors import InputError, ParameterError, StorageError
+from germane.index.durable import WriterLock, make_folder, storage_errors, write_atomic
+from germane.latent.saving import LatentModel, load, save
+from germane.rank.registry import MODELS
+
+FOLDER, SERVING = "models", "SERVING"
+DEFAULT_NAME = "clicks"
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_RECORD = re.compile(r"(\d{6})\.json")
+
+
+class ModelShelf:
+    """The learnt models of an index."""
+
+    def __init__(self, index: Path) -> None:
+        self._folder = index / FOLDER
+        self._stages: dict[tuple[str, int, str], LatentStage] = {}
+        self._loading = threading.Lock()
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """The models that have a version, sorted."""
+        if not self._folder.is_dir():
+            return []
+        return sorted(path.name for path in self._folder.iterdir() if _NAME.fullmatch(path.name) and _numbers(path))
+
+    def versions(self, name: str | None = None) -> list[ModelVersion]:
+        """The versions of one model, or of all, the oldest first."""
+        names = self.names() if name is None else [name]
+        return [self.version(f"{each}@{n}") for each in names for n in _numbers(self._folder / each)]
+
+    def serving(self, name: str = DEFAULT_NAME) -> ModelVersion | None:
+        """The version that serves; None if none was promoted."""
+        number = self._serving(name)
+        return None if number is None else self.version(f"{name}@{number}")
+
+    def version(self, reference: str) -> ModelVersion:
+        """The version called so: `clicks@3`, or `clicks` for the one that serves."""
+        name, number = self._resolved(reference)
+        path = self._folder / name / f"{number:06}.json"
+        try:
+            content = orjson.loads(path.read_bytes())
+            made = _version(content, serving=self._serving(name) == number)
+        except (OSError, ValueError, TypeError, KeyError):
+            raise InputError("the record of a learnt model is damaged", source=str(path)) from None
+        return made
+
+    def stage(self, reference: str) -> LatentStage:
+        """The second stage that a version makes, loaded once."""
+        found = self.version(reference)
+        key = found.name, found.version, found.file
+        with self._loading:
+            if key not in self._stages:
+                path = self._folder / found.name / f"{found.version:06}.model"
+                model = load(path)
+                if _digest(path) != found.file:
+                    raise InputError("the learnt model is not the one that its record tells of", source=str(path))
+                stage = LatentStage(model, found.mixing.get("first_weight", 0.0), name=f"{found.name}@{found.version}")
+                kept = {other: held for other, held in self._stages.items() if other[0] != found.name}
+                self._stages = {**kept, key: stage}
+            return self._stages[key]
+
+    def __contains__(self, reference: str) -> bool:
+        name, _, number = reference.partition("@")
+        if not _NAME.fullmatch(name) or name in MODELS:
+            return False
+        known = _numbers(self._folder / name)
+        return number.isdigit() and int(number) in known if number else bool(known)
+
+    # -- changing ------------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, model: LatentModel, version: ModelVersion) -> ModelVersion:
+        """Keep a model with its record, as the next version of that name."""
+        check_name(name)
+        with self._changing(name) as folder:
+            number = max(_numbers(folder), default=0) + 1
+            target = folder / f"{number:06}.model"
+            with storage_errors(target):
+                save(model, target)
+            made = replace(version, name=name, version=number, file=_digest(target), serving=False)
+            record = asdict(made)
+            del record["serving"]
+            write_atomic(folder / f"{number:06}.json", orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
+        return made
+
+    def promote(self, reference: str) -> ModelVersion:
+        """Let a version serve from now on."""
+        name, number = self._resolved(reference)
+        self.stage(f"{name}@{number}")  # a damaged one must not serve
+        with self._changing(name) as folder:
+            history = [each for each in self._history(name) if each != number]
+            _point(folder, [*history, number])
+        return self.version(f"{name}@{number}")
+
+    def rollback(self, name: str = DEFAULT_NAME) -> ModelVersion | None:
+        """Let the version serve that did before; None if there was none, and none serves now."""
+        with self._changing(name) as folder:
+            history = self._history(name)
+            if not history:
+                raise ParameterError(f"no version of '{name}' serves: there is nothing to take back")
+            _point(folder, history[:-1])
+        return self.serving(name)
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _resolved(self, reference: str) -> tuple[str, int]:
+        name, sign, number = reference.partition("@")
+        check_name(name)
+        known = _numbers(self._folder / name)
+        if not known:
+            there = ", ".join(self.names())
+            raise ParameterError(
+                f"the index has no learnt model '{name}'; "
+                + (f"there are: {there}" if there else "germane learn makes one of clicks")
+            )
+        if sign:
+            if not number.isdigit() or int(number) not in known:
+                raise ParameterError(f"'{name}' has no version '{number}'; there are: {', '.join(map(str, known))}")
+            return name, int(number)
+        serving = self._serving(name)
+        if serving is None:
+            raise ParameterError(
+                f"no version of '{name}' serves: none has passed the gate; promote one, or name it, as in "
+                f"{name}@{known[-1]}"
+            )
+        return name, serving
+
+    def _serving(self, name: str) -> int | None:
+        history = self._history(name)
+        return history[-1] if history else None
+
+    def _history(self, name: str) -> list[int]:
+        path = self._folder / name / SERVING
+        try:
+            content = orjson.loads(path.read_bytes())
+            return [int(number) for number in content["served"]]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError, KeyError):
+            raise InputError("it does not say which version serves", source=str(path)) from None
+
+    @contextlib.contextmanager
+    def _changing(self, name: str) -> Iterator[Path]:
+        check_name(name)
+        folder = self._folder / name
+        with storage_errors(folder):
+            make_folder(folder)
+        lock = WriterLock(folder)
+        try:
+            yield folder
+        finally:
+            lock.release()
+
+
+def check_name(name: str) -> None:
+    """Raise unless a learnt model may be called so."""
+    if not _NAME.fullmatch(name):
+        raise ParameterError(
+            f"a learnt model's name has small letters, digits, - and _, and begins with a letter; not '{name}'"
+        )
+    if name in MODELS:
+        raise ParameterError(f"'{name}' is a ranking model: give the learnt one another name")
+
+
+def _numbers(folder: Path) -> list[int]:
+    """The versions whose records are there."""
+    try:
+        found = [_RECORD.fullmatch(path.name) for path in folder.iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be read: {error.strerror}") from error
+    return sorted(int(match[1]) for match in found if match)
+
+
+def _point(folder: Path, served: list[int]) -> None:
+    write_atomic(folder / SERVING, orjson.dumps({"served": served}) + b"\n")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _version(content: dict[str, Any], *, serving: bool) -> ModelVersion:
+    gate = content.pop("gate")
+    kept: dict[str, Any] = content.pop("distribution")
+    lists = {name: tuple(each) for name, each in kept.items() if isinstance(each, list)}
+    distribution = Distribution(searches=int(kept["searches"]), clicks=int(kept["clicks"]), **lists)
+    return ModelVersion(
+        **{**content, "data": TrainingData(**content["data"])},
+        gate=None if gate is None else gate_report(gate),
+        distribution=distribution,
+        serving=serving,
+    )
+
+
+def gate_report(content: dict[str, Any]) -> GateReport:
+    """A report as JSON has it."""
+    sets = [
+        GateSet(**{**each, "p_t": float("nan") if each["p_t"] is None else each["p_t"],
+                   "worst": tuple(Loss(**loss) for loss in each["worst"])})
+        for each in content["sets"]
+    ]  # fmt: skip
+    return GateReport(**{**content, "sets": tuple(sets)})

@@ -1,0 +1,142 @@
+"""What is kept and told of a learnt model: its data, its settings, how it fared at the gate, and drift."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from germane.schema import ABSENT, HIDDEN, MaybeNaN, Response
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """What a model was learnt from. `fingerprint` is the SHA-256 of its pairs, `dropped` the pairs left out by reason.
+
+    `held_out`: "query" or "time"; so many queries were kept for the gate, and so many pairs learnt from.
+    """
+
+    fingerprint: str
+    first_day: str
+    last_day: str
+    searches: int
+    clicks: int
+    pairs: int
+    queries: int
+    held_out: str
+    held_out_queries: int
+    dropped: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A query that the candidate ranks worse: both values of the measure."""
+
+    query: str
+    candidate: float
+    baseline: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateSet:
+    """One set of queries: means of the measure, the one-sided p-values of paired tests (candidate above baseline), wins
+    and losses, and the worst losses."""
+
+    name: str
+    measure: str
+    queries: int
+    candidate: float
+    baseline: float
+    p_t: MaybeNaN
+    p_randomisation: float
+    wins: int
+    losses: int
+    ties: int
+    worst: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport(Response):
+    """Whether a candidate passed, against what, and why or why not."""
+
+    against: str
+    passed: bool
+    reason: str
+    sets: tuple[GateSet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How searches fall on queries and clicks on positions, as shares of bins; what drift is measured against.
+
+    `heads` are digests of the most frequent queries, which have a bin each; the others share bins by their digests.
+    """
+
+    heads: tuple[str, ...]
+    queries: tuple[float, ...]
+    searches: int
+    positions: tuple[float, ...]
+    clicks: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVersion(Response):
+    """One version of a model of an index: what was learnt, from what, when, and how it fared.
+
+    `mixing` are the weights of the mixture. `file` is the SHA-256 of the model's file. `serving`: whether searches that
+    name the model get this version.
+    """
+
+    name: str
+    version: int
+    model: str
+    parameters: Mapping[str, Any]
+    mixing: Mapping[str, float]
+    trained_at: str
+    data: TrainingData
+    gate: GateReport | None
+    file: str
+    serving: bool
+    distribution: Annotated[Distribution, HIDDEN]
+
+    @property
+    def minute(self) -> str:
+        """When it was trained, for people: date and time in UTC."""
+        return self.trained_at[:16].replace("T", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """The population stability index of one distribution. `chance` is what it would be without any drift, on average.
+
+    `verdict` goes by what exceeds that by two standard deviations: "stable" below 0.1, "shifting" below 0.2, "drifted"
+    from there on.
+    """
+
+    psi: float
+    chance: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health(Response):
+    """When and on what the serving model was trained, and whether clicks have drifted since; `line` says it in one.
+
+    `queries` and `positions` are left out where no newer clicks tell.
+    """
+
+    name: str
+    version: int
+    trained_at: str
+    line: str
+    queries: Annotated[Stability | None, ABSENT] = None
+    positions: Annotated[Stability | None, ABSENT] = None
+    searches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LearnReport(Response):
+    """A candidate and what became of it: `promoted`, or kept beside the serving model."""
+
+    candidate: ModelVersion
+    gate: GateReport
+    promoted: bool
+    forced: bool

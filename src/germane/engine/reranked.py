@@ -1,0 +1,52 @@
+"""Why a second stage by a latent model gives a document its score."""
+
+from dataclasses import dataclass
+
+from germane.arrays import Floats
+from germane.engine.rerank import Reranker
+from germane.errors import ParameterError
+from germane.latent.parts import LatentExplanation
+from germane.rank.explain import Explanation, explain
+from germane.rank.query import ParsedQuery
+from germane.rank.searcher import Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class RerankedExplanation(Explanation):
+    """score = latent.score + first_weight · (the score of the first stage, whose parts are those of `Explanation`)."""
+
+    stage: str = ""
+    first_weight: float = 0.0
+    latent: LatentExplanation | None = None
+
+    @property
+    def first_score(self) -> float:
+        """The score of the ranking model that is mixed in."""
+        return Explanation.score.fget(self)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def score(self) -> float:
+        """The parts added up."""
+        assert self.latent is not None
+        return self.latent.score + (self.first_weight * self.first_score if self.first_weight else 0.0)
+
+
+def explain_reranked(
+    searcher: Searcher, query: ParsedQuery, doc_id: str, stage: Reranker, priors: list[Floats] | None
+) -> RerankedExplanation:
+    """The parts of what a latent stage says of a document; a `ParameterError` for another re-ranker."""
+    from germane.engine.learning.stage import LatentStage
+
+    if not isinstance(stage, LatentStage):
+        raise ParameterError(f"{type(stage).__name__} does not say what its scores are made of")
+    place = searcher.snapshot.place_of(doc_id)
+    latent = stage.explained(query, searcher.snapshot, place)
+    first = explain(searcher, dict(query.weights), stage.first.of_query(query.runs), doc_id, place, priors)
+    if first is None:  # no word of the query occurs in the collection: the first stage has nothing but priors to say
+        prior = float(priors[place.segment][place.doc]) if priors is not None else 0.0
+        length = int(searcher.snapshot.segments[place.segment].segment.doc_len[place.doc])
+        first = Explanation(doc_id, (), 1.0, 0.0, 0.0, prior, length)
+    return RerankedExplanation(
+        first.doc_id, first.parts, first.norm, first.constant, first.document, first.prior, first.length, None,
+        stage.name, stage.first_weight, latent,
+    )  # fmt: skip

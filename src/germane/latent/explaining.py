@@ -1,0 +1,106 @@
+"""Why a latent model scores a document as it does: a part for each word of the query, which add up to the score.
+
+**Generative models.** Clicks (14) is a sum over words of the query, held against a document that has nothing of them:
+
+    log P_s(q|d) = Σ_q n(q) log(λ1 P(q|C))  +  Σ_q n(q) log(P_s(q|d) / (λ1 P(q|C)))
+
+The first is the same for all documents (`constant`), the second a part of 0 or more for each word. Within P_s(q|d) the
+word itself has (1-λ1) λ2 P(q|d), and the latent model the rest: title words that translate into it, or topics.
+
+**Projections.** Both cosines are sums over the words of query and title: of the words themselves q_w d_w, and in the
+projected space over pairs of words, Σ_w Σ_v q_w d_v A_w·A_v, each divided by both norms.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from germane.latent.generative import GenerativeModel
+from germane.latent.pairs import Documents, Query
+from germane.latent.parts import LatentExplanation, LatentPart, LatentSource
+from germane.latent.projection import ProjectionModel, weighted
+from germane.latent.topics import TopicModel
+from germane.latent.translation import TranslationModel
+
+MOST_SOURCES = 5
+
+
+def explained(model: GenerativeModel | ProjectionModel, query: Query, document: Documents) -> LatentExplanation:
+    """The parts of the score of one document."""
+    if isinstance(model, ProjectionModel):
+        return _projected(model, query, document)
+    return _generated(model, query, document)
+
+
+def _words(query: Query, document: Documents) -> list[str]:
+    """The query's words in the order of their ids, as `Vocabulary.query` has them."""
+    terms = list(dict.fromkeys(document.vocabulary.analyzer.terms(query))) if isinstance(query, str) else [
+        term for term, weight in query.items() if weight > 0
+    ]  # fmt: skip
+    ids, unknown = document.vocabulary.ids, len(document.vocabulary)
+    return sorted(terms, key=lambda term: ids.get(term, unknown))
+
+
+def _generated(model: GenerativeModel, query: Query, document: Documents) -> LatentExplanation:
+    found = model.probabilities(query, document)
+    background = model.lambda1 * found.background
+    literal = (1 - model.lambda1) * model.lambda2 * found.literal[:, 0]
+    latent = (1 - model.lambda1) * (1 - model.lambda2) * found.latent[:, 0]
+    with np.errstate(divide="ignore"):
+        whole = np.log(background + literal + latent)
+        floor = np.log(background) if model.lambda1 > 0 else np.zeros(len(background))
+    impacts = found.counts * (whole - floor)
+    parts = [
+        LatentPart(word, float(n), float(own), float(other), float(impact), _sources(model, word, document))
+        for word, n, own, other, impact in zip(
+            _words(query, document), found.counts, literal, latent, impacts, strict=True
+        )
+    ]
+    return LatentExplanation(float(found.counts @ floor), tuple(parts))
+
+
+def _sources(model: GenerativeModel, word: str, document: Documents) -> tuple[LatentSource, ...]:
+    known = Documents(model.vocabulary, model.known(document.texts), document.vectors)
+    if isinstance(model, TranslationModel):
+        return tuple(LatentSource(*each) for each in model.sources(word, known)[:MOST_SOURCES])
+    number = model.vocabulary.ids.get(word)
+    if isinstance(model, TopicModel) and number is not None:
+        weights = np.asarray(model.phi_q[number] * document.vectors[0], np.float64)
+        best = np.argsort(-weights, kind="stable")[:MOST_SOURCES].tolist()
+        return tuple(LatentSource(model.topic_name(z), float(weights[z])) for z in best if weights[z] > 0)
+    return ()
+
+
+def _projected(model: ProjectionModel, query: Query, document: Documents) -> LatentExplanation:
+    asked, held = document.query(query), document.texts
+    n_words = max(len(document.vocabulary), 1 + int(asked.words.max(initial=-1)))
+    q = weighted(asked, model.idf, n_words)[[0]].toarray().ravel()
+    d = weighted(held, model.idf, n_words)[[0]].toarray().ravel()
+    share, known = model.literal_weight, len(model.vocabulary)
+    title = [word for word in held.words.tolist() if word < known]
+    norms = [_soft_norm(model, vector) for vector in (q, d)]
+    parts = []
+    for word, term, n in zip(asked.words.tolist(), _words(query, document), asked.counts.tolist(), strict=True):
+        literal = share * float(q[word] * d[word])
+        sources = _pairs(model, word, title, q, d, norms, 1 - share) if word < known else []
+        latent = sum(each.weight for each in sources)
+        ordered = sorted(sources, key=lambda each: (-abs(each.weight), each.name))
+        parts.append(LatentPart(term, float(n), literal, latent, literal + latent, tuple(ordered[:MOST_SOURCES])))
+    return LatentExplanation(0.0, tuple(parts))
+
+
+def _pairs(
+    model: ProjectionModel, word: int, title: Sequence[int], q: np.ndarray, d: np.ndarray, norms: Sequence[float],
+    share: float,
+) -> list[LatentSource]:  # fmt: skip
+    """What each word of the title adds for one word of the query."""
+    if not title or not all(norms):
+        return []
+    products = model.matrix[title].astype(np.float64) @ model.matrix[word].astype(np.float64)
+    added = share * float(q[word]) * d[title] * products / (norms[0] * norms[1])
+    return [LatentSource(model.vocabulary.words[v], float(x)) for v, x in zip(title, added, strict=True)]
+
+
+def _soft_norm(model: ProjectionModel, vector: np.ndarray) -> float:
+    projected = vector[: len(model.vocabulary)] @ model.matrix.astype(np.float64)
+    return float(np.sqrt(projected @ projected + model.softness**2))

@@ -1,0 +1,107 @@
+"""germane learn and germane models: from a simulated log to a model that serves and is taken back."""
+
+import importlib.util
+import json
+import os
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("duckdb") is None and not os.environ.get("CI"),
+    reason="the extra `clicks` is not installed",
+)
+SMALL = ("--memory", 256, "--threads", 1)
+TIME = ("--hold-out", "time", "--share", 0.4, *SMALL)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The sample, an index of it, and a history of clicks on it."""
+    from typer.testing import CliRunner
+
+    from germane.cli import program
+    from germane.cli.samples import write_sample_files
+
+    folder = tmp_path_factory.mktemp("learnt")
+    write_sample_files(folder)
+    log = folder / "log"
+    for words in (
+        ("index", folder / "docs.jsonl", "--into", folder / "index"),
+        ("clicks", "simulate", folder / "docs.jsonl", "--topics", folder / "queries.tsv", "--qrels",
+         folder / "qrels.txt", "--into", log, "--searches", 1500, "--users", 80, "--days", 3),
+        ("clicks", "import", folder / "store", log / "ubi_queries.jsonl", log / "ubi_events.jsonl", *SMALL),
+    ):  # fmt: skip
+        result = CliRunner().invoke(program(), [str(word) for word in words])
+        assert result.exit_code == 0, result.output
+    return folder
+
+
+def test_the_whole_path(run, fails, files):
+    index, store = files / "index", files / "store"
+    none = run("models", "list", index)
+    assert "no learnt models" in none.stderr
+    assert "no re-ranker 'clicks'" in fails("search", index, "planet", "--rerank", "clicks")
+
+    # With significance beyond reach the candidate is kept and does not serve.
+    strict = run("learn", index, "--from", store, *TIME, "--alpha", 1e-6)
+    assert strict.exit_code == 1
+    assert "did not pass" in strict.stderr
+    assert "the plain ranking" in strict.stdout
+    assert "serves: none has passed" in fails("search", index, "planet", "--rerank", "clicks")
+
+    judged = ("--topics", files / "queries.tsv", "--qrels", files / "qrels.txt")
+    answer = run("learn", index, "--from", store, *TIME, *judged, "--allow-equal", "--json")
+    report = json.loads(answer.stdout)
+    assert (report["promoted"], report["forced"], report["candidate"]["version"]) == (True, False, 2)
+    assert [each["name"] for each in report["gate"]["sets"]] == ["held-out clicks", "judged queries"]
+    assert "distribution" not in report["candidate"]
+
+    found = json.loads(run("search", index, "planet telescope", "--rerank", "clicks", "--depth", 50, "--json").stdout)
+    assert found["model"].endswith(">> clicks")
+    plain = json.loads(run("search", index, "planet telescope", "--json").stdout)
+    assert len(found["hits"]) > len(plain["hits"])  # some share no word with the query
+    best = found["hits"][0]
+    told = json.loads(run("explain", index, "planet telescope", best["id"], "--rerank", "clicks", "--json").stdout)
+    second = told["second"]
+    total = second["constant"] + sum(part["impact"] for part in second["parts"])
+    assert told["score"] == pytest.approx(best["score"])
+    assert total + second["first_weight"] * second["first_score"] == pytest.approx(told["score"])
+    shown = run("explain", index, "planet telescope", best["id"], "--rerank", "clicks").stdout
+    assert "clicks@2" in shown
+    assert " -> " in shown
+
+    forced = run("learn", index, "--from", store, *TIME, "--model", "um", "--set", "lambda1=0.7", "--force")
+    assert forced.exit_code == 0
+    assert "promoted all the same" in forced.stderr
+    versions = json.loads(run("models", "list", index, "--json").stdout)
+    assert [(each["version"], each["model"], each["serving"]) for each in versions] == [
+        (1, "wtm", False), (2, "wtm", False), (3, "um", True)
+    ]  # fmt: skip
+    assert versions[2]["parameters"] == {"lambda1": 0.7}
+    assert versions[2]["mixing"]["lambda1"] == 0.7
+    listed = run("models", "list", index, "--from", store, *SMALL).stdout
+    assert "clicks@3 (um), trained" in listed
+    assert "queries stable" in listed
+    compared = json.loads(run("models", "compare", index, "clicks@2", "clicks@3", *judged, "--json").stdout)
+    assert compared["against"] == "clicks@3"
+    assert compared["sets"][0]["queries"] == 5
+    assert "Score" not in run("models", "compare", index, "clicks@2", *judged).stderr
+
+    assert json.loads(run("models", "rollback", index, "--json").stdout)[0]["version"] == 2
+    assert "fingerprint" in run("models", "show", index, "clicks", "--json").stdout
+    assert "held out by time" in run("models", "show", index, "clicks@2").stdout
+    assert "clicks@1 serves now" in run("models", "promote", index, "clicks@1").stderr
+    assert "clicks@2 serves again" in run("models", "rollback", index).stderr
+    assert "no version of 'clicks' serves now" in run("models", "rollback", index).stderr
+    assert json.loads(run("check", index, "--json").stdout)["ok"]
+
+
+def test_bad_input(fails, files, tmp_path):
+    index, store = files / "index", files / "store"
+    assert "belong together" in fails("learn", index, "--from", store, "--topics", files / "queries.tsv")
+    assert "--set wants" in fails("learn", index, "--from", store, "--set", "n_topics")
+    assert "no latent model" in fails("learn", index, "--from", store, "--model", "bm25")
+    assert "n_topics" in fails("learn", index, "--from", store, "--set", "n_topics=3")
+    assert "nowhere" in fails("learn", index, "--from", tmp_path / "nowhere")
+    assert "nothing to take back" in fails("models", "rollback", index, "--name", "other")
+    assert "has small letters" in fails("models", "show", index, "Bad Name")

@@ -1,0 +1,183 @@
+"""Versions: kept, promoted, taken back; a reader sees the old model or the new one, whatever dies in between."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+from germane import Engine
+from germane.engine.learning.drift import distribution_of
+from germane.engine.learning.shelf import ModelShelf
+from germane.engine.learning.values import GateReport, GateSet, Loss, ModelVersion, TrainingData
+from germane.errors import IndexLockedError, InputError, ParameterError
+from germane.index.check import check_index
+from germane.index.durable import WriterLock
+from germane.latent import Pairs, latent_named
+
+
+def record(name: str = "clicks", **changed) -> ModelVersion:
+    data = TrainingData("f" * 64, "2026-01-01", "2026-01-07", 100, 50, 20, 10, "query", 3, {"an empty title": 2})
+    gate = GateReport("the plain ranking", True, "better", (
+        GateSet("held-out clicks", "nDCG@10", 3, 0.5, 0.4, float("nan"), 0.1, 2, 1, 0, (Loss("a b", 0.1, 0.2),)),
+    ))  # fmt: skip
+    distribution = distribution_of({"a": 60, "b": 40}, [30, 15, 5])
+    values = {"model": "wtm", "parameters": {"n_iterations": 2}, "mixing": {"lambda1": 0.1, "first_weight": 0.3}}
+    return ModelVersion(name, 0, trained_at="2026-01-08T00:00:00+00:00", data=data, gate=gate, file="", serving=False,
+                        distribution=distribution, **{**values, **changed})  # fmt: skip
+
+
+def fitted(word: str):
+    return latent_named("wtm").fit(Pairs.build([(f"car {word}", f"vehicle {word}", 1.0)]))
+
+
+@pytest.fixture
+def index(world, tmp_path):
+    return world.index(tmp_path / "index")
+
+
+def test_versions_promotion_and_rollback(index):
+    shelf = index.models
+    assert (shelf.names(), shelf.versions(), shelf.serving()) == ([], [], None)
+    first, second = (shelf.add("clicks", fitted(word), record()) for word in ("one", "two"))
+    assert [first.version, second.version] == [1, 2]
+    assert shelf.serving() is None
+    with pytest.raises(ParameterError, match="none has passed the gate"):
+        shelf.stage("clicks")
+    assert shelf.promote("clicks@1").serving
+    assert shelf.promote("clicks@2").version == 2
+    assert shelf.rollback().version == 1
+    assert shelf.rollback() is None
+    assert shelf.serving() is None
+    with pytest.raises(ParameterError, match="nothing to take back"):
+        shelf.rollback()
+    kept = shelf.versions()
+    assert [each.version for each in kept] == [1, 2]
+    loaded = kept[0]
+    assert (loaded.data, loaded.distribution, loaded.mixing) == (first.data, first.distribution, first.mixing)
+    assert loaded.gate.sets[0].worst == first.gate.sets[0].worst
+    assert "distribution" not in loaded.to_dict()
+    assert shelf.stage("clicks@2").first_weight == 0.3
+    assert "one" in shelf.stage("clicks@1").model.vocabulary.words
+
+
+def test_promoting_twice_is_once(index):
+    shelf = index.models
+    for word in ("one", "two"):
+        shelf.add("clicks", fitted(word), record())
+    for reference in ("clicks@1", "clicks@2", "clicks@2", "clicks@1"):
+        shelf.promote(reference)
+    assert shelf.serving().version == 1
+    assert shelf.rollback().version == 2
+    assert shelf.rollback() is None
+
+
+def test_the_index_does_not_mind(index, world):
+    index.models.add("clicks", fitted("one"), record())
+    index.models.promote("clicks@1")
+    with Engine.open(index.folder) as changing:
+        changing.delete([world.documents[0].id])
+        changing.merge()
+    report = check_index(index.folder)
+    assert (report.ok, report.notes) == (True, [])
+    assert ModelShelf(index.folder).serving().version == 1
+
+
+def test_names_and_references(index):
+    shelf = index.models
+    for wrong in ("", "Clicks", "a/b", "../x", "bm25"):
+        with pytest.raises(ParameterError):
+            shelf.add(wrong, fitted("one"), record())
+        assert wrong not in shelf
+    with pytest.raises(ParameterError, match="germane learn makes one"):
+        shelf.version("clicks@1")
+    shelf.add("clicks", fitted("one"), record())
+    with pytest.raises(ParameterError, match="no version '7'; there are: 1"):
+        shelf.version("clicks@7")
+    with pytest.raises(ParameterError, match="there are: clicks"):
+        shelf.version("other")
+    assert "clicks@1" in shelf
+    assert "clicks@2" not in shelf
+
+
+def test_damage_is_told(index):
+    shelf = index.models
+    shelf.add("clicks", fitted("one"), record())
+    shelf.add("clicks", fitted("two"), record())
+    folder = index.folder / "models" / "clicks"
+    (folder / "000001.model").write_bytes((folder / "000002.model").read_bytes())
+    with pytest.raises(InputError, match="not the one that its record tells of"):
+        shelf.promote("clicks@1")
+    (folder / "000002.model").write_bytes((folder / "000002.model").read_bytes()[:-7])
+    with pytest.raises(InputError, match="damaged"):
+        shelf.promote("clicks@2")
+    assert shelf.serving() is None
+    (folder / "000002.json").write_text("{")
+    with pytest.raises(InputError, match="record of a learnt model is damaged"):
+        shelf.versions()
+    (folder / "SERVING").write_text("[]")
+    with pytest.raises(InputError, match="which version serves"):
+        shelf.serving()
+
+
+def test_two_do_not_change_one_model_at_once(index):
+    index.models.add("clicks", fitted("one"), record())
+    lock = WriterLock(index.folder / "models" / "clicks")
+    try:
+        with pytest.raises(IndexLockedError):
+            index.models.promote("clicks@1")
+        assert index.models.version("clicks@1").version == 1  # readers need not wait
+    finally:
+        lock.release()
+
+
+def test_a_reader_sees_the_old_model_or_the_new_one(index):
+    """One thread promotes and rolls back, another reads: every look is a whole model."""
+    for word in ("one", "two"):
+        index.models.add("clicks", fitted(word), record())
+    index.models.promote("clicks@1")
+    seen: list[str] = []
+    failed: list[BaseException] = []
+    done = threading.Event()
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                words = ModelShelf(index.folder).stage("clicks").model.vocabulary.words
+                seen.append(next(word for word in ("one", "two") if word in words))
+        except BaseException as error:
+            failed.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(10):
+        index.models.promote("clicks@2")
+        index.models.rollback()
+    done.set()
+    reader.join()
+    assert failed == []
+    assert {*seen} <= {"one", "two"}
+    assert seen
+
+
+def test_a_process_that_dies_at_the_last_moment_changes_nothing(index):
+    """It is killed at the rename that would have promoted: the old version serves, and the next one can promote."""
+    for word in ("one", "two"):
+        index.models.add("clicks", fitted(word), record())
+    index.models.promote("clicks@1")
+    program = textwrap.dedent("""
+        import os, sys
+        from pathlib import Path
+        from germane.engine.learning.shelf import ModelShelf
+        os.replace = lambda *_: os.kill(os.getpid(), 9)
+        ModelShelf(Path(sys.argv[1])).promote("clicks@2")
+    """)
+    died = subprocess.run([sys.executable, "-c", program, str(index.folder)], env=dict(os.environ), check=False)
+    assert died.returncode == -9
+    fresh = ModelShelf(index.folder)
+    assert fresh.serving().version == 1
+    assert fresh.promote("clicks@2").serving
+    assert json.loads((index.folder / "models" / "clicks" / "SERVING").read_bytes()) == {"served": [1, 2]}
