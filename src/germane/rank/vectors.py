@@ -1,0 +1,229 @@
+"""Exact search of a vector field: the documents whose vectors have the largest inner products with a query's.
+
+The score of a document is Σ_j q_j · x_j, x being its vector as it is stored and q the query's in float32, added in
+float64 from the first number to the last: it does not depend on segments, threads or the machine. Kernels look at all
+vectors in less precise numbers, whose error is bounded:
+
+- float32 and float16: |approximation - score| ≤ (n + STEP) · (2^-24 · ‖q‖ · max ‖x‖ + 2^-126), n numbers being added in
+  any order;
+- int8: the query is rounded to whole numbers q_j/u ≤ R with R such that sums of products stay below 2^31; the sum is
+  exact, so that the error is at most (u/2) · √n · max ‖x‖, and that of the last two roundings.
+
+Whatever lies within twice the bound of the k-th best is scored exactly: the best k are those of scoring every document.
+One query is multiplied by a kernel on all cores; of many at once the products are made by NumPy's matrix product.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.arrays import AnyArray, Floats, Integers
+from germane.index.vector_fields import STEP, VectorField, Vectors, field_named
+from germane.index.vectors import VectorFile
+from germane.lazy import LazyModule, is_few
+from germane.lm.parameters import whole
+from germane.rank.conditions import Condition
+from germane.rank.scoring import Mask
+from germane.rank.searcher import Hits, Searcher
+
+if TYPE_CHECKING:
+    from germane.rank import vector_kernels
+else:
+    vector_kernels = LazyModule("germane.rank.vector_kernels")
+
+MANY = 8
+"""So many queries at once are answered by a matrix product."""
+QUERIES = 256
+"""Queries of one matrix product at most."""
+ROWS = 1 << 13
+"""Vectors of one matrix product."""
+ROOM = 1 << 9
+"""Rows that can be in the running before the table is cleared, k being small."""
+NUMBERS_A_THREAD = 1 << 21
+"""Stored numbers that are worth a thread of their own."""
+ROUNDING, UNDERFLOW = 2.0**-24, 2.0**-126
+_LEVELS = 127
+_NOTHING: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
+
+
+class Running(NamedTuple):
+    """What may be among the best of a file for one query: approximate scores and rows; `least` is below them."""
+
+    scores: Vectors
+    rows: Integers
+    held: int
+    least: float
+
+    @classmethod
+    def empty(cls, k: int) -> "Running":
+        """Room for the best k, and some more."""
+        room = max(ROOM, 4 * k)
+        return cls(np.empty(room, np.float32), np.empty(room, np.int64), 0, -math.inf)
+
+    def doubled(self) -> "Running":
+        """The same with more room."""
+        return self._replace(
+            scores=np.concatenate([self.scores, self.scores]), rows=np.concatenate([self.rows, self.rows])
+        )
+
+
+def search_vectors(
+    searcher: Searcher,
+    name: str | None,
+    queries: npt.ArrayLike,
+    k: int,
+    filters: Sequence[Condition] = (),
+    *,
+    threads: int | None = None,
+) -> list[Hits]:
+    """For each query (one a row) the best k documents that have a vector in the field and pass all filters.
+
+    In the total order: score descending, then id ascending.
+    """
+    name, field = field_named(searcher.snapshot.manifest.vector_fields, name)
+    whole("k", k, least=1)
+    workers = os.cpu_count() or 1 if threads is None else whole("threads", threads, least=1)
+    asked = field.checked(queries, name, lambda i: f"query {i + 1}")
+    results: list[list[tuple[Floats, Integers]]] = [[] for _ in range(len(asked))]
+    for i, live in enumerate(searcher.snapshot.segments):
+        file, mask = live.vectors.get(name), searcher.mask(i, filters)
+        found = [_NOTHING] * len(asked) if file is None else _best_of(file, asked, min(k, len(file)), mask, workers)
+        for own, more in zip(results, found, strict=True):
+            own.append(more)
+    return [searcher.joined(own, k) for own in results]
+
+
+def exact_scores(file: VectorFile, rows: Integers, query: Vectors) -> Floats:
+    """Σ_j q_j · x_j of some vectors, added one after the other."""
+    if not len(rows):
+        return np.empty(0)
+    stored = file.fetch(rows)
+    numbers = stored.values[:, : file.field.dimension].astype(np.float64)
+    sums: Floats = np.add.accumulate(numbers * query.astype(np.float64), axis=1)[:, -1]
+    return sums * stored.scales if len(stored.scales) else sums
+
+
+def _best_of(
+    file: VectorFile, asked: Vectors, k: int, mask: Mask, threads: int
+) -> list[tuple[Floats, Integers]]:
+    """For each query the exact scores and the documents of a segment among which are its best k."""
+    docs = file.docs.astype(np.int64)
+    if is_few(len(docs) * file.field.stride * len(asked)):
+        rows = np.flatnonzero(mask[docs]) if len(mask) else np.arange(len(docs))
+        return [(exact_scores(file, rows, query), docs[rows]) for query in asked]
+    if k < 1:
+        return [_NOTHING] * len(asked)
+    running: list[Sequence[Running]]
+    if len(asked) < MANY:
+        running = [_scanned(file, query, k, mask, threads) for query in asked]
+    else:
+        parts = [asked[i : i + QUERIES] for i in range(0, len(asked), QUERIES)]
+        running = [[own] for part in parts for own in _multiplied(file, part, k, mask)]
+    found = []
+    for query, tables in zip(asked, running, strict=True):
+        rows = np.sort(_in_the_running(tables, k, _slack(file, query)[0]))
+        found.append((exact_scores(file, rows, query), docs[rows]))
+    return found
+
+
+def _in_the_running(tables: Sequence[Running], k: int, slack: float) -> Integers:
+    """The rows of one query, or of one in several parts, that may be among the best k."""
+    scores = np.concatenate([table.scores[: table.held] for table in tables])
+    rows = np.concatenate([table.rows[: table.held] for table in tables])
+    if len(scores) <= k:
+        return rows
+    least = float(np.partition(scores, len(scores) - k)[len(scores) - k]) - slack
+    return rows[scores >= least]
+
+
+# -- one query ---------------------------------------------------------------------------------------------------------
+
+
+def _rounded(field: VectorField, query: Vectors) -> tuple[npt.NDArray[np.int16], float]:
+    """The query for int8 vectors: whole numbers, and the unit in which they are."""
+    largest = min(2**15 - 1, (2**31 - 1) // (_LEVELS * field.stride))
+    unit = float(np.abs(query).max(initial=0.0)) / largest or 1.0
+    return np.rint(query / np.float64(unit)).astype(np.int16), unit
+
+
+def _slack(file: VectorFile, query: Vectors) -> tuple[float, float]:
+    """Twice the bound of the error of an approximate score: of `_multiplied`, and of `_scanned` in its own unit."""
+    length = float(np.linalg.norm(query.astype(np.float64))) * file.longest
+    floats = 2 * (file.field.stride + STEP) * (ROUNDING * length + UNDERFLOW)
+    if file.field.dtype != "int8":
+        return floats, floats
+    _, unit = _rounded(file.field, query)
+    whole_numbers = math.sqrt(file.field.dimension) * file.longest + 8 * ROUNDING * length / unit
+    return floats + whole_numbers * unit, whole_numbers
+
+
+def _scanned(file: VectorFile, query: Vectors, k: int, mask: Mask, threads: int) -> list[Running]:
+    """The rows in the running, in as many parts as threads looked."""
+    field, slack = file.field, _slack(file, query)[1]
+    unit = 1.0
+    asked: AnyArray = query
+    if field.dtype == "int8":
+        asked, unit = _rounded(field, query)
+    padded = np.zeros(field.stride, asked.dtype)
+    padded[: field.dimension] = asked
+    values = file.values.reshape(-1)
+    values = values.view(np.uint16) if field.dtype == "float16" else values
+    docs, scales, n = file.docs, file.scales, len(file)
+
+    def part(first: int, last: int) -> Running:
+        found = Running.empty(k)
+        while first < last:
+            held, least, first = vector_kernels.scan(
+                values, scales, padded, docs, mask, first, last, k, slack, *found
+            )
+            found = found._replace(held=held, least=least)
+            if first < last:
+                found = found.doubled()
+        return found._replace(scores=found.scores * np.float32(unit))
+
+    workers = max(min(threads, n * field.stride // NUMBERS_A_THREAD), 1)
+    if workers == 1:
+        return [part(0, n)]
+    bounds = np.linspace(0, n, workers + 1).astype(int).tolist()
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(part, bounds[:-1], bounds[1:]))
+
+
+# -- many queries ------------------------------------------------------------------------------------------------------
+
+
+def _multiplied(file: VectorFile, queries: Vectors, k: int, mask: Mask) -> list[Running]:
+    """For each query the rows in the running."""
+    field, n = file.field, len(file)
+    padded = np.zeros((len(queries), field.stride), np.float32)
+    padded[:, : field.dimension] = queries
+    slacks = [_slack(file, query)[0] for query in queries]
+    running = [Running.empty(k) for _ in queries]
+    room = np.empty((len(queries), ROWS), np.float32)
+    for base in range(0, n, ROWS):
+        end = min(base + ROWS, n)
+        block = file.values[base:end].astype(np.float32, copy=False)
+        products = np.matmul(padded, block.T, out=room[:, : end - base] if end - base == ROWS else None)
+        for i, slack in enumerate(slacks):
+            running[i] = _kept(products[i], file, mask, base, end, k, slack, running[i])
+    return running
+
+
+def _kept(
+    products: Vectors, file: VectorFile, mask: Mask, base: int, end: int, k: int, slack: float, found: Running
+) -> Running:
+    """The rows in the running after those from `base` to `end`."""
+    first = base
+    while first < end:
+        held, least, first = vector_kernels.keep(
+            products, file.scales, file.docs, mask, base, first, end, k, slack, *found
+        )
+        found = found._replace(held=held, least=least)
+        if first < end:
+            found = found.doubled()
+    return found
