@@ -167,7 +167,9 @@ def record_text(document: Document, format: str) -> str:
 
 
 def _jsonl(document: Document) -> str:
-    return orjson.dumps({"id": document.id, **document.fields}).decode() + "\n"
+    vectors = {VECTORS: dict(document.vectors)} if document.vectors else {}
+    record = {"id": document.id, **document.fields, **vectors}
+    return orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY).decode() + "\n"
 
 
 def _ris(document: Document) -> str:

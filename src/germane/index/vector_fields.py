@@ -4,9 +4,10 @@
 |---|---|---|
 | `float32` | 4 bytes | the number |
 | `float16` | 2 bytes | the nearest number of 11 bits |
-| `int8` | 1 byte, and 4 a vector | c_j = round(x_j/s) with s = max_j |x_j|/127, to be read as s·c_j |
+| `int8` | 1 byte and 1 more | c_j = round(x_j/s), s = max_j |x_j|/127; and r_j = round(254·(x_j/s - c_j)), kept apart |
 
-With `cosine`, vectors are divided by their lengths before that, so that an inner product is a cosine.
+An int8 vector is s·(c + r/254). A search goes through the c alone; the r are read of the few that may be among the
+best, so that nothing is lost by it (`rank.vectors`). With `cosine`, vectors are divided by their lengths before that, so that an inner product is a cosine.
 """
 
 import math
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import AnyArray, Integers
+from germane.arrays import AnyArray, Floats, Integers
 from germane.errors import InputError, ParameterError
 
 Vectors = npt.NDArray[np.float32]
@@ -31,13 +32,16 @@ STEP = 16
 MAX_NAME = 100
 LARGEST = {"float32": 1e15, "float16": 65504.0, "int8": 1e15}
 """A number beyond would be lost, or sums of products would."""
-_LEVELS = 127
+LEVELS, REST = 127, 254.0
+NO_PARTS = np.empty((0, 0), np.int8), np.empty(0, np.float32)
+"""What float32 and float16 lack: the rest, and factors."""
 
 
 class Stored(NamedTuple):
-    """Vectors as they lie in a file: padded rows, and for int8 the factor of each (else none)."""
+    """Vectors as they lie in a file: padded rows, and for int8 the rest r of each and its factor s (else none)."""
 
     values: AnyArray
+    rest: npt.NDArray[np.int8]
     scales: Vectors
 
 
@@ -111,7 +115,7 @@ class VectorField:
         except ValueError:
             rows = np.empty(0, object)
         if rows.ndim != 2 or rows.dtype.kind not in "fiu":
-            what = f"an array of shape {rows.shape}" if rows.dtype.kind in "fiu" else f"{rows.dtype.name} values"
+            what = f"an array of shape {rows.shape[1:]}" if rows.dtype.kind in "fiu" else f"{rows.dtype.name} values"
             raise InputError(f"{of(0)}: a vector is a list of numbers, not {what}", field=name)
         if rows.shape[1] != self.dimension:
             raise InputError(
@@ -124,19 +128,25 @@ class VectorField:
     def stored(self, vectors: Vectors) -> Stored:
         """Checked vectors as they are kept."""
         values = np.zeros((len(vectors), self.stride), TYPES[self.dtype])
-        scales = np.empty(0, np.float32)
-        if self.dtype == "int8":
-            scales = (np.abs(vectors).max(axis=1, initial=0) / _LEVELS).astype(np.float32)
-            factors = np.where(scales > 0, scales, 1)[:, None]
-            values[:, : self.dimension] = np.clip(np.rint(vectors / factors), -_LEVELS, _LEVELS)
-        else:
+        if self.dtype != "int8":
             values[:, : self.dimension] = vectors
-        return Stored(values, scales)
+            return Stored(values, *NO_PARTS)
+        scales = (np.abs(vectors).max(axis=1, initial=0) / LEVELS).astype(np.float32)
+        numbers = vectors / np.where(scales > 0, scales, 1)[:, None].astype(np.float64)
+        codes = np.clip(np.rint(numbers), -LEVELS, LEVELS)
+        values[:, : self.dimension] = codes
+        rest = np.zeros_like(values)
+        rest[:, : self.dimension] = np.clip(np.rint(REST * (numbers - codes)), -LEVELS, LEVELS)
+        return Stored(values, rest, scales)
 
     def floats(self, stored: Stored) -> Vectors:
         """Stored vectors as float32, without padding."""
-        vectors = stored.values[:, : self.dimension].astype(np.float32)
-        return vectors * stored.scales[:, None] if self.dtype == "int8" else vectors
+        return (self.numbers(stored) * _factors(stored)).astype(np.float32)
+
+    def numbers(self, stored: Stored) -> Floats:
+        """Stored vectors without padding and, of int8, without their factors: c + r/254."""
+        numbers = stored.values[:, : self.dimension].astype(np.float64)
+        return numbers + stored.rest[:, : self.dimension] / REST if self.dtype == "int8" else numbers
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -165,17 +175,25 @@ def field_named(fields: Mapping[str, VectorField], name: str | None) -> tuple[st
     if name is None and len(fields) == 1:
         return next(iter(fields.items()))
     if name is None or name not in fields:
-        known = f"it has {', '.join(sorted(fields))}" if fields else "it has none"
-        asked = "no vector field was named" if name is None else f"the index has no vector field '{name}'"
-        raise ParameterError(f"{asked}: {known}")
+        if not fields:
+            raise ParameterError("the index has no vector field: declare one, or give its documents vectors")
+        asked = "name a vector field" if name is None else f"the index has no vector field '{name}'"
+        raise ParameterError(f"{asked}: it has {', '.join(sorted(fields))}")
     return name, fields[name]
 
 
 def largest_length(field: VectorField, stored: Stored) -> float:
-    """At least the length of the longest of these vectors."""
-    vectors = field.floats(stored)
-    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    return math.sqrt(float(squares.max(initial=0.0))) * (1 + 1e-6)
+    """At least the length of the longest of these vectors, of int8 with and without the rest."""
+    longest = 0.0
+    for numbers in (field.numbers(stored), stored.values.astype(np.float64)):
+        squares = np.einsum("ij,ij->i", numbers, numbers) * (_factors(stored)[:, 0] ** 2)
+        longest = max(longest, math.sqrt(float(squares.max(initial=0.0))))
+    return longest * (1 + 1e-6)
+
+
+def _factors(stored: Stored) -> Floats:
+    """The factor of each vector, 1 but for int8."""
+    return stored.scales.astype(np.float64)[:, None] if len(stored.scales) else np.ones((len(stored.values), 1))
 
 
 class Source(NamedTuple):

@@ -1,7 +1,7 @@
 """Vectors on disk: for each segment and vector field one more immutable file, behind the same commit.
 
-A container with three sections: `docs`, the documents that have a vector, ascending; `values`, their vectors, padded
-(`index.vector_fields`); `scales`, of int8 the factor of each. Being files of their own, the vectors of a new model come
+A container of the sections `docs`, the documents that have a vector, ascending; `values`, their vectors, padded
+(`index.vector_fields`); of int8 `rest`, what it leaves of each number, and `scales`, a factor for each vector. Being files of their own, the vectors of a new model come
 and go without the segment being written again; a merge joins them as it joins the segments, and a deleted document's
 vector is never found and goes with the next merge. The meta data name the segment, the field and the commit, for a lost
 manifest, and `longest`, the largest length of a vector, by which a search bounds its rounding.
@@ -21,6 +21,7 @@ from germane.index.container import Container, ContainerWriter
 from germane.index.durable import discard, new_temporary, storage_errors
 from germane.index.manifest import whole_number
 from germane.index.vector_fields import (
+    NO_PARTS,
     TYPES,
     Source,
     Stored,
@@ -73,10 +74,20 @@ class VectorFile:
         return values.reshape(len(self.docs), self.field.stride)
 
     @cached_property
+    def _rest(self) -> AnyArray:
+        """Of int8 the rest of each number; else none."""
+        if self.field.dtype != "int8":
+            return NO_PARTS[0]
+        rest = self.container.lazily("rest")
+        if rest.dtype != np.int8 or len(rest) != len(self.docs) * self.field.stride:
+            raise self.container.damage("section of the wrong size: rest")
+        return rest.reshape(len(self.docs), self.field.stride)
+
+    @cached_property
     def scales(self) -> Vectors:
         """Of int8 the factor of each vector; else none."""
         if self.field.dtype != "int8":
-            return np.empty(0, np.float32)
+            return NO_PARTS[1]
         scales = self.container["scales"]
         if scales.dtype != np.float32 or len(scales) != len(self.docs):
             raise self.container.damage("section of the wrong size: scales")
@@ -84,7 +95,11 @@ class VectorFile:
 
     def fetch(self, rows: Integers) -> Stored:
         """Some of the vectors, as they are stored."""
-        return Stored(self.values[rows], self.scales[rows] if len(self.scales) else self.scales)
+        if self.field.dtype != "int8":
+            return Stored(self.values[rows], *NO_PARTS)
+        rest, stride = self._rest, self.field.stride
+        self.container.verify("rest", rows * stride, (rows + 1) * stride)
+        return Stored(self.values[rows], rest[rows], self.scales[rows])
 
     def floats(self, rows: Integers) -> Vectors:
         """Some of the vectors, as float32."""
@@ -109,7 +124,7 @@ class VectorFile:
             if not np.isfinite(self.field.floats(stored)).all():
                 yield "a vector holds what is not a finite number"
                 return
-            if stored.values[:, self.field.dimension :].any():
+            if stored.values[:, self.field.dimension :].any() or stored.rest[:, self.field.dimension :].any():
                 yield "the padding of vectors is not zero"
                 return
             longest = max(longest, largest_length(self.field, stored))
@@ -138,27 +153,45 @@ def write_vectors(
 ) -> None:
     """Write the file of a segment's vectors; those of int8 are copied from other files as they are."""
     docs, scales, longest = [np.empty(0, np.int64)], [np.empty(0, np.float32)], 0.0
+    blocks = sorted_blocks(sources, BLOCK)
     with ContainerWriter(path) as container:
-        container.append("values", np.empty(0, TYPES[field.dtype]))
-        for homes, places in sorted_blocks(sources, BLOCK):
-            values, factors = np.empty((len(homes), field.stride), TYPES[field.dtype]), np.empty(len(homes), np.float32)
-            numbers = np.empty(len(homes), np.int64)
-            for home in np.unique(homes).tolist():
-                own = np.flatnonzero(homes == home)
-                source, chosen = sources[home], places[own]
-                numbers[own], stored = source.docs[chosen], source.fetch(source.rows[chosen])
-                values[own] = stored.values
-                if field.dtype == "int8":
-                    factors[own] = stored.scales
-            block = Stored(values, factors if field.dtype == "int8" else factors[:0])
+        for homes, places in blocks:
+            block = _block(sources, homes, places, field)
             longest = max(longest, largest_length(field, block))
-            container.append("values", values)
-            docs.append(numbers)
+            container.append("values", block.values)
+            docs.append(_taken(sources, homes, places))
             scales.append(block.scales)
+        if field.dtype == "int8":
+            for homes, places in blocks:  # once more: sections lie one behind the other
+                container.append("rest", _block(sources, homes, places, field).rest)
+            container.section("scales", np.concatenate(scales))
         container.section("docs", np.concatenate(docs).astype(np.uint32))
-        container.section("scales", np.concatenate(scales))
         named = {"name": name, "segment": segment, "generation": generation, "longest": longest}
         container.finish({**field.to_dict(), **named})
+
+
+def _taken(sources: Sequence[Source], homes: Integers, places: Integers) -> Integers:
+    """The documents of a block."""
+    docs = np.empty(len(homes), np.int64)
+    for home in np.unique(homes).tolist():
+        own = homes == home
+        docs[own] = sources[home].docs[places[own]]
+    return docs
+
+
+def _block(sources: Sequence[Source], homes: Integers, places: Integers, field: VectorField) -> Stored:
+    """The vectors of a block, each from its source."""
+    values = np.empty((len(homes), field.stride), TYPES[field.dtype])
+    rest, scales = NO_PARTS
+    if field.dtype == "int8":
+        rest, scales = np.empty_like(values), np.empty(len(homes), np.float32)
+    for home in np.unique(homes).tolist():
+        own = homes == home
+        stored = sources[home].fetch(sources[home].rows[places[own]])
+        values[own] = stored.values
+        if field.dtype == "int8":
+            rest[own], scales[own] = stored.rest, stored.scales
+    return Stored(values, rest, scales)
 
 
 class Arriving:

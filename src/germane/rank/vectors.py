@@ -6,10 +6,11 @@ vectors in less precise numbers, whose error is bounded:
 
 - float32 and float16: |approximation - score| ≤ (n + STEP) · (2^-24 · ‖q‖ · max ‖x‖ + 2^-126), n numbers being added in
   any order;
-- int8: the query is rounded to whole numbers q_j/u ≤ R with R such that sums of products stay below 2^31; the sum is
-  exact, so that the error is at most (u/2) · √n · max ‖x‖, and that of the last two roundings.
+- int8: of x = s·(c + r/254) only c is looked at, which is off by at most (s/2) · Σ_j |q_j|; and of one query, rounded to
+  whole numbers in a unit u such that sums of products stay below 2^31, by at most (u/2) · √n · max ‖x‖ more.
 
-Whatever lies within twice the bound of the k-th best is scored exactly: the best k are those of scoring every document.
+Whatever may be among the best k by these bounds is scored exactly, r included: the result is that of scoring every
+document.
 One query is multiplied by a kernel on all cores; of many at once the products are made by NumPy's matrix product.
 """
 
@@ -23,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Floats, Integers
-from germane.index.vector_fields import STEP, VectorField, Vectors, field_named
+from germane.index.vector_fields import LEVELS, STEP, VectorField, Vectors, field_named
 from germane.index.vectors import VectorFile
 from germane.lazy import LazyModule, is_few
 from germane.lm.parameters import whole
@@ -47,15 +48,22 @@ ROOM = 1 << 9
 NUMBERS_A_THREAD = 1 << 21
 """Stored numbers that are worth a thread of their own."""
 ROUNDING, UNDERFLOW = 2.0**-24, 2.0**-126
-_LEVELS = 127
+MARGIN = 1.001
+"""For the rounding of the bounds themselves, and of what is computed of whole numbers."""
 _NOTHING: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
 
 
-class Running(NamedTuple):
-    """What may be among the best of a file for one query: approximate scores and rows; `least` is below them."""
+class Bound(NamedTuple):
+    """A score is within base + times_scale · s of its approximation, s being the factor of an int8 vector."""
 
-    scores: Vectors
-    rows: Integers
+    base: float
+    times_scale: float = 0.0
+
+
+class Running(NamedTuple):
+    """What may be among the best of a file for one query: bounds of scores, and rows; `least` is what one must reach."""
+
+    table: tuple[Floats, Floats, Integers]
     held: int
     least: float
 
@@ -63,13 +71,12 @@ class Running(NamedTuple):
     def empty(cls, k: int) -> "Running":
         """Room for the best k, and some more."""
         room = max(ROOM, 4 * k)
-        return cls(np.empty(room, np.float32), np.empty(room, np.int64), 0, -math.inf)
+        return cls((np.empty(room), np.empty(room), np.empty(room, np.int64)), 0, -math.inf)
 
     def doubled(self) -> "Running":
         """The same with more room."""
-        return self._replace(
-            scores=np.concatenate([self.scores, self.scores]), rows=np.concatenate([self.rows, self.rows])
-        )
+        lower, upper, rows = (np.concatenate([part, part]) for part in self.table)
+        return self._replace(table=(lower, upper, rows))
 
 
 def search_vectors(
@@ -88,7 +95,8 @@ def search_vectors(
     name, field = field_named(searcher.snapshot.manifest.vector_fields, name)
     whole("k", k, least=1)
     workers = os.cpu_count() or 1 if threads is None else whole("threads", threads, least=1)
-    asked = field.checked(queries, name, lambda i: f"query {i + 1}")
+    one = np.shape(queries)[:1] == (1,)
+    asked = field.checked(queries, name, lambda i: "the query" if one else f"query {i + 1}")
     results: list[list[tuple[Floats, Integers]]] = [[] for _ in range(len(asked))]
     for i, live in enumerate(searcher.snapshot.segments):
         file, mask = live.vectors.get(name), searcher.mask(i, filters)
@@ -103,8 +111,8 @@ def exact_scores(file: VectorFile, rows: Integers, query: Vectors) -> Floats:
     if not len(rows):
         return np.empty(0)
     stored = file.fetch(rows)
-    numbers = stored.values[:, : file.field.dimension].astype(np.float64)
-    sums: Floats = np.add.accumulate(numbers * query.astype(np.float64), axis=1)[:, -1]
+    products = file.field.numbers(stored) * query.astype(np.float64)
+    sums: Floats = np.add.accumulate(products, axis=1)[:, -1]
     return sums * stored.scales if len(stored.scales) else sums
 
 
@@ -126,19 +134,17 @@ def _best_of(
         running = [[own] for part in parts for own in _multiplied(file, part, k, mask)]
     found = []
     for query, tables in zip(asked, running, strict=True):
-        rows = np.sort(_in_the_running(tables, k, _slack(file, query)[0]))
+        rows = _in_the_running(tables, k)
         found.append((exact_scores(file, rows, query), docs[rows]))
     return found
 
 
-def _in_the_running(tables: Sequence[Running], k: int, slack: float) -> Integers:
-    """The rows of one query, or of one in several parts, that may be among the best k."""
-    scores = np.concatenate([table.scores[: table.held] for table in tables])
-    rows = np.concatenate([table.rows[: table.held] for table in tables])
-    if len(scores) <= k:
-        return rows
-    least = float(np.partition(scores, len(scores) - k)[len(scores) - k]) - slack
-    return rows[scores >= least]
+def _in_the_running(parts: Sequence[Running], k: int) -> Integers:
+    """The rows that may be among the best k, of a file that was looked at in parts."""
+    lower, upper, rows = (np.concatenate([part.table[i][: part.held] for part in parts]) for i in range(3))
+    if len(rows) > k:
+        rows = rows[upper >= np.partition(lower, len(lower) - k)[len(lower) - k]]
+    return np.sort(rows).astype(np.int64)
 
 
 # -- one query ---------------------------------------------------------------------------------------------------------
@@ -146,29 +152,31 @@ def _in_the_running(tables: Sequence[Running], k: int, slack: float) -> Integers
 
 def _rounded(field: VectorField, query: Vectors) -> tuple[npt.NDArray[np.int16], float]:
     """The query for int8 vectors: whole numbers, and the unit in which they are."""
-    largest = min(2**15 - 1, (2**31 - 1) // (_LEVELS * field.stride))
+    largest = min(2**15 - 1, (2**31 - 1) // (LEVELS * field.stride))
     unit = float(np.abs(query).max(initial=0.0)) / largest or 1.0
     return np.rint(query / np.float64(unit)).astype(np.int16), unit
 
 
-def _slack(file: VectorFile, query: Vectors) -> tuple[float, float]:
-    """Twice the bound of the error of an approximate score: of `_multiplied`, and of `_scanned` in its own unit."""
-    length = float(np.linalg.norm(query.astype(np.float64))) * file.longest
-    floats = 2 * (file.field.stride + STEP) * (ROUNDING * length + UNDERFLOW)
-    if file.field.dtype != "int8":
-        return floats, floats
-    _, unit = _rounded(file.field, query)
-    whole_numbers = math.sqrt(file.field.dimension) * file.longest + 8 * ROUNDING * length / unit
-    return floats + whole_numbers * unit, whole_numbers
+def _bound(file: VectorFile, query: Vectors, unit: float = 0.0) -> Bound:
+    """How far an approximate score may be off; with a `unit`, of a query that was rounded to it, and in it."""
+    field, exact = file.field, query.astype(np.float64)
+    length = float(np.linalg.norm(exact)) * file.longest
+    floats = (field.stride + STEP) * (ROUNDING * length + UNDERFLOW)
+    if field.dtype != "int8":
+        return Bound(floats)
+    rest = MARGIN * float(np.abs(exact).sum()) / 2
+    if not unit:
+        return Bound(floats, rest)
+    rounded = MARGIN * math.sqrt(field.dimension) * file.longest / 2
+    return Bound(rounded + 8 * ROUNDING * length / unit, rest / unit)
 
 
 def _scanned(file: VectorFile, query: Vectors, k: int, mask: Mask, threads: int) -> list[Running]:
     """The rows in the running, in as many parts as threads looked."""
-    field, slack = file.field, _slack(file, query)[1]
-    unit = 1.0
-    asked: AnyArray = query
+    field, asked, bound = file.field, np.asarray(query), _bound(file, query)
     if field.dtype == "int8":
         asked, unit = _rounded(field, query)
+        bound = _bound(file, query, unit)
     padded = np.zeros(field.stride, asked.dtype)
     padded[: field.dimension] = asked
     values = file.values.reshape(-1)
@@ -179,12 +187,12 @@ def _scanned(file: VectorFile, query: Vectors, k: int, mask: Mask, threads: int)
         found = Running.empty(k)
         while first < last:
             held, least, first = vector_kernels.scan(
-                values, scales, padded, docs, mask, first, last, k, slack, *found
+                values, scales, padded, docs, mask, first, last, k, *bound, *found
             )
             found = found._replace(held=held, least=least)
             if first < last:
                 found = found.doubled()
-        return found._replace(scores=found.scores * np.float32(unit))
+        return found
 
     workers = max(min(threads, n * field.stride // NUMBERS_A_THREAD), 1)
     if workers == 1:
@@ -202,28 +210,26 @@ def _multiplied(file: VectorFile, queries: Vectors, k: int, mask: Mask) -> list[
     field, n = file.field, len(file)
     padded = np.zeros((len(queries), field.stride), np.float32)
     padded[:, : field.dimension] = queries
-    slacks = [_slack(file, query)[0] for query in queries]
+    bounds = [_bound(file, query) for query in queries]
     running = [Running.empty(k) for _ in queries]
-    room = np.empty((len(queries), ROWS), np.float32)
-    for base in range(0, n, ROWS):
-        end = min(base + ROWS, n)
-        block = file.values[base:end].astype(np.float32, copy=False)
-        products = np.matmul(padded, block.T, out=room[:, : end - base] if end - base == ROWS else None)
-        for i, slack in enumerate(slacks):
-            running[i] = _kept(products[i], file, mask, base, end, k, slack, running[i])
+    for first in range(0, n, ROWS):
+        last = min(first + ROWS, n)
+        products = padded @ file.values[first:last].astype(np.float32, copy=False).T
+        for i, bound in enumerate(bounds):
+            running[i] = _kept(products[i], file, mask, first, last, k, bound, running[i])
     return running
 
 
 def _kept(
-    products: Vectors, file: VectorFile, mask: Mask, base: int, end: int, k: int, slack: float, found: Running
+    products: Vectors, file: VectorFile, mask: Mask, begin: int, last: int, k: int, bound: Bound, found: Running
 ) -> Running:
-    """The rows in the running after those from `base` to `end`."""
-    first = base
-    while first < end:
+    """The rows in the running after those from `begin` to `last`."""
+    first = begin
+    while first < last:
         held, least, first = vector_kernels.keep(
-            products, file.scales, file.docs, mask, base, first, end, k, slack, *found
+            products, file.scales, file.docs, mask, begin, first, last, k, *bound, *found
         )
         found = found._replace(held=held, least=least)
-        if first < end:
+        if first < last:
             found = found.doubled()
     return found
