@@ -12,6 +12,7 @@ from germane.engine.responses import (
     ExplainResponse,
     IndexStats,
     SearchResponse,
+    VectorFieldStats,
 )
 from germane.evaluate.responses import (
     ComparisonResponse,
@@ -56,6 +57,8 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "workspace note": (NotesResponse,),
     "workspace kappa": (AgreementResponse,),
     "workspace conflicts": (ConflictsResponse,),
+    "vectors list": (list[VectorFieldStats],),
+    "vectors search": (SearchResponse,),
     "search": (SearchResponse,),
     "find": (FindResponse,),
     "explain": (ExplainResponse,),

@@ -1,8 +1,8 @@
 """One door to all formats: `read_documents(source)`."""
 
 from collections import Counter
-from dataclasses import replace
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, cast

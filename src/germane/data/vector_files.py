@@ -23,7 +23,8 @@ def read_vectors(path: Path, ids: Path | None = None) -> tuple[list[str], AnyArr
         return [decode(line, str(ids), n).strip() for n, line in read_lines(ids) if line.strip()], _matrix(path)
     if ids is not None:
         raise InputError("JSON Lines have their own ids", source=str(path))
-    names, rows = [], []
+    names: list[str] = []
+    rows: list[AnyArray] = []
     for number, line in read_lines(path):
         if not line.strip():
             continue

@@ -23,6 +23,7 @@ from germane.data.bibtex import BIBTEX, ID_FIELD, MONTHS, PEOPLE, VERBATIM, bibt
 from germane.data.delimited import SEPARATORS
 from germane.data.endnote import ENDNOTE, HEAD, TAG, TAIL, TYPES, write_record
 from germane.data.endnote import NOTE as ENDNOTE_NOTE
+from germane.data.fields import VECTORS
 from germane.data.latex import text_to_latex
 from germane.data.medline import MEDLINE, medline_records
 from germane.data.medline import NOTE as MEDLINE_NOTE

@@ -487,8 +487,8 @@ class Engine:
     ) -> SearchResult:
         """The k documents whose vectors are nearest to the query's: exactly, by cosine or inner product.
 
-        `query`: a vector, or a text that `encoder` makes one of. `field`: its name, if there are several. `filter`:
-        conditions in the query language ("year:2010.. +heart").
+        `query`: a vector, or a text that `encoder` makes one of. `field`: its name, if there are several. `filter`: a
+        query ("year:2010.. heart"); documents that it does not find are left out.
         """
         from germane.engine.vectors import result_by_vector
 
@@ -531,7 +531,6 @@ class Engine:
         mix: float | str = "rrf",
         model: str | RankingModel | None = None,
         syntax: bool = True,
-        **parameters: float | None,
     ) -> SearchResult:
         """The best k documents by words and by vectors together.
 
@@ -541,7 +540,7 @@ class Engine:
         from germane.engine.vectors import mixed
 
         vectors = self.vector_pipeline(field, vector=vector, encoder=encoder)
-        return mixed(self.pipeline(model, **parameters), vectors, mix).search(query, k, syntax=syntax)
+        return mixed(self.pipeline(model), vectors, mix).search(query, k, syntax=syntax)
 
     def topic(
         self,

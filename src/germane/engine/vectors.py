@@ -15,14 +15,15 @@ from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, Vectors, field_named
 from germane.lm.parameters import fraction
-from germane.rank.conditions import Condition
+from germane.rank.matching import matching
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
+from germane.rank.scoring import Mask
 from germane.rank.searcher import NO_HITS, Hits, Searcher
 from germane.rank.vectors import search_vectors
 
 if TYPE_CHECKING:
-    from germane.engine.engine import Engine, Query
+    from germane.engine.engine import Engine
 
 RRF = "rrf"
 """The mixture of two rankings by their ranks."""
@@ -57,7 +58,7 @@ def best_by_vectors(
     name: str | None,
     vector: npt.NDArray[np.generic],
     k: int,
-    conditions: Sequence[Condition],
+    masks: Sequence[Mask] | None,
     *,
     encoded: bool,
     threads: int | None = None,
@@ -68,17 +69,20 @@ def best_by_vectors(
     if encoded and not vector.any():
         field_named(searcher.snapshot.manifest.vector_fields, name)
         return NO_HITS
-    return search_vectors(searcher, name, vector[None], k, conditions, threads=threads)[0]
+    return search_vectors(searcher, name, vector[None], k, masks, threads=threads)[0]
 
 
-def filter_of(engine: "Engine", searcher: Searcher, filter: str | None) -> ParsedQuery:
-    """The conditions that a filter in the query language sets."""
+def filter_of(engine: "Engine", searcher: Searcher, filter: str | None) -> tuple[ParsedQuery, list[Mask] | None]:
+    """The documents that a filter finds, a query in the query language: read, and as masks."""
     if filter is None:
-        return ParsedQuery({})
+        return ParsedQuery({}), None
     parsed = engine._parse(searcher, filter, True)
-    if not parsed.conditions:
-        raise ParameterError(f"the filter '{filter}' restricts nothing: write year:2010.., or +word for words that must occur")
-    return parsed
+    masks = []
+    for live, docs in zip(searcher.snapshot.segments, matching(searcher, parsed), strict=True):
+        mask = np.zeros(live.segment.n_docs, np.uint8)
+        mask[docs] = 1
+        masks.append(mask)
+    return parsed, masks
 
 
 def results_by_vectors(
@@ -86,9 +90,11 @@ def results_by_vectors(
 ) -> list[SearchResult]:
     """A result for each query, all of one snapshot."""
     searcher = engine._searcher
-    parsed = filter_of(engine, searcher, filter)
-    found = search_vectors(searcher, name, queries, k, parsed.conditions, threads=threads)
-    return [SearchResult(parsed, hits, searcher) for hits in found]
+    parsed, masks = filter_of(engine, searcher, filter)
+    return [
+        SearchResult(parsed, hits, searcher)
+        for hits in search_vectors(searcher, name, queries, k, masks, threads=threads)
+    ]
 
 
 def result_by_vector(
@@ -102,10 +108,8 @@ def result_by_vector(
 ) -> SearchResult:
     """The result of one query, a vector or a text."""
     searcher, vector = engine._searcher, query_vector(query, encoder)
-    parsed = filter_of(engine, searcher, filter)
-    hits = best_by_vectors(
-        searcher, name, vector, k, parsed.conditions, encoded=encoder is not None, threads=threads
-    )
+    parsed, masks = filter_of(engine, searcher, filter)
+    hits = best_by_vectors(searcher, name, vector, k, masks, encoded=encoder is not None, threads=threads)
     return SearchResult(parsed, hits, searcher)
 
 
@@ -136,7 +140,8 @@ class VectorRetrieval(Pipeline):
         if self.vector is None and not isinstance(asked.query, str):
             raise ParameterError("an encoder makes vectors of texts: the query is a topic model")
         vector = query_vector(str(asked.query), self.encoder) if self.vector is None else self.vector
-        hits = best_by_vectors(searcher, self.name, vector, n, parsed.conditions, encoded=self.vector is None)
+        masks = [searcher.mask(i, parsed.conditions) for i in range(len(searcher.snapshot.segments))]
+        hits = best_by_vectors(searcher, self.name, vector, n, masks, encoded=self.vector is None)
         return Ranked(parsed, TopicModel(parsed.weights), hits, searcher, None, None)
 
 

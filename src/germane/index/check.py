@@ -63,7 +63,7 @@ def _strays(folder: Path, manifest: Manifest) -> list[Path]:
 def _entry_problems(
     folder: Path, entry: SegmentEntry, fields: Mapping[str, VectorField]
 ) -> tuple[list[str], list[bytes]]:
-    """What is wrong with a segment, its deletions and vectors; the ids of its live documents, where they can be read."""
+    """What is wrong with a segment, its deletions and vectors; the ids of its live documents, as far as readable."""
     segment, problems = checked_segment(folder / entry.name, entry.size)
     if segment is None:
         return problems, []
@@ -125,9 +125,7 @@ def checked_deletions(
         return None, [sentence_of(error)]
 
 
-def checked_vectors(
-    path: Path, segment: Segment, name: str, field: VectorField
-) -> tuple[VectorFile | None, list[str]]:
+def checked_vectors(path: Path, segment: Segment, name: str, field: VectorField) -> tuple[VectorFile | None, list[str]]:
     """Open and verify the vectors of a segment in one field; None where they are damaged."""
     try:
         file = open_vectors(path, segment, name, field)

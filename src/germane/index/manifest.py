@@ -35,7 +35,7 @@ _FILE = re.compile(r"(segment|deletions|vectors)-([0-9a-f]{16}|[0-9a-f]{32})\.ge
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A live segment: its file, the file's size, the file of its deletions, if any, and by field that of its vectors."""
+    """A live segment: its file, the file's size, that of its deletions, if any, and by field those of its vectors."""
 
     name: str
     size: int

@@ -239,11 +239,11 @@ class _Repair:
         self.actions.append(f"indexed {len(documents)} documents of {entry.name} again from their stored fields")
         ids = [document.id for document in documents]
         alive = np.zeros(len(ids), np.bool_)
-        yield _Part(
-            entry.name, generation_of(segment), None, alive, ids, documents, vectors=vectors, numbers=numbers
-        )
+        yield _Part(entry.name, generation_of(segment), None, alive, ids, documents, vectors=vectors, numbers=numbers)
 
-    def _vectors(self, entry: SegmentEntry, segment: Segment, fields: Mapping[str, VectorField]) -> dict[str, VectorFile]:
+    def _vectors(
+        self, entry: SegmentEntry, segment: Segment, fields: Mapping[str, VectorField]
+    ) -> dict[str, VectorFile]:
         """The vectors of a segment's documents that are intact; the others are set aside."""
         intact = {}
         for name, file in entry.vectors:
@@ -359,15 +359,12 @@ class _Repair:
         """The files of the vectors of documents that were indexed again, by field."""
         named = []
         for name, file in sorted(part.vectors.items()):
-            new_number = np.full(int(file.docs.max(initial=-1)) + 1, -1)
-            old = part.numbers[built.sequence]
-            new_number[old[old < len(new_number)]] = np.flatnonzero(old < len(new_number))
+            new_number = np.full(file.n_docs, -1)
+            new_number[part.numbers[built.sequence]] = np.arange(len(built.sequence))
             source = file.source(new_number)
             if len(source.docs):
                 path, segment = self.names.new("vectors"), built.segment.name
-                write_vectors(
-                    path, [source], name=name, field=file.field, segment=segment, generation=generation
-                )
+                write_vectors(path, [source], name=name, field=file.field, segment=segment, generation=generation)
                 named.append((name, path.name))
         return tuple(named)
 

@@ -7,7 +7,8 @@
 | `int8` | 1 byte and 1 more | c_j = round(x_j/s), s = max_j |x_j|/127; and r_j = round(254·(x_j/s - c_j)), kept apart |
 
 An int8 vector is s·(c + r/254). A search goes through the c alone; the r are read of the few that may be among the
-best, so that nothing is lost by it (`rank.vectors`). With `cosine`, vectors are divided by their lengths before that, so that an inner product is a cosine.
+best, so that nothing is lost by it (`rank.vectors`). With `cosine`, vectors are divided by their lengths before they
+are stored, so that an inner product is a cosine.
 """
 
 import math
@@ -23,7 +24,7 @@ from germane.errors import InputError, ParameterError
 
 Vectors = npt.NDArray[np.float32]
 
-TYPES = {"float32": np.dtype("<f4"), "float16": np.dtype("<f2"), "int8": np.dtype("|i1")}
+TYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "float16": np.dtype("<f2"), "int8": np.dtype("|i1")}
 """What the numbers of a field may be."""
 SIMILARITIES = ("cosine", "dot")
 MAX_DIMENSION = 1 << 14
@@ -47,7 +48,7 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VectorField:
-    """`dimension` numbers a vector, kept as `dtype`; compared by `similarity`: cosine, or the inner product as it is."""
+    """`dimension` numbers a vector, kept as `dtype`; compared by `similarity`: cosine, or the inner product."""
 
     dimension: int
     dtype: str = "float32"
@@ -161,7 +162,9 @@ class VectorField:
 def check_name(name: object) -> str:
     """The name of a field: printable, and not too long."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
-        raise ParameterError(f"{name!r} is not the name of a vector field: a printable text of at most {MAX_NAME} signs")
+        raise ParameterError(
+            f"{name!r} is not the name of a vector field: a printable text of at most {MAX_NAME} signs"
+        )
     return name
 
 

@@ -1,10 +1,12 @@
 """Vectors on disk: for each segment and vector field one more immutable file, behind the same commit.
 
 A container of the sections `docs`, the documents that have a vector, ascending; `values`, their vectors, padded
-(`index.vector_fields`); of int8 `rest`, what it leaves of each number, and `scales`, a factor for each vector. Being files of their own, the vectors of a new model come
-and go without the segment being written again; a merge joins them as it joins the segments, and a deleted document's
-vector is never found and goes with the next merge. The meta data name the segment, the field and the commit, for a lost
-manifest, and `longest`, the largest length of a vector, by which a search bounds its rounding.
+(`index.vector_fields`); of int8 `rest`, what it leaves of each number, and `scales`, a factor for each vector.
+
+Being files of their own, the vectors of a new model come and go without the segment being written again. A merge joins
+them as it joins the segments; a deleted document's vector is never found, and goes with the next merge. The meta data
+name the segment, the field and the commit, for a lost manifest, and `longest`, the largest length of a vector, by which
+a search bounds its rounding.
 """
 
 import math
@@ -44,7 +46,7 @@ class VectorFile:
 
     def __init__(self, path: Path, *, segment: str, n_docs: int, name: str, field: VectorField) -> None:
         self.path, self.name, self.field = path, name, field
-        self._n_docs = n_docs
+        self.n_docs = n_docs
         self.container = Container(path)
         meta = self.container.meta
         if (meta.get("segment"), meta.get("name")) != (segment, name) or field_in(meta) != field:
@@ -61,7 +63,7 @@ class VectorFile:
     def docs(self) -> Words:
         """The documents that have a vector, ascending."""
         docs = self.container["docs"]
-        if docs.dtype != np.uint32 or (len(docs) and (docs[-1] >= self._n_docs or np.any(docs[1:] <= docs[:-1]))):
+        if docs.dtype != np.uint32 or (len(docs) and (docs[-1] >= self.n_docs or np.any(docs[1:] <= docs[:-1]))):
             raise self.container.damage("the documents of the vectors do not ascend")
         return docs
 

@@ -167,7 +167,7 @@ class IndexWriter:
                 if self.snapshot.manifest.vector_fields != arriving.fields:
                     raise ParameterError("the vector fields changed while documents were added: add these again")
                 vectors = {name: [source] for name, source in arriving.sources(new.sequence).items()}
-                self._add_tail_vectors(vectors, len(tail), new.segment.n_docs)
+                self._add_tail_vectors(vectors, len(tail))
                 fresh = self._with_vectors(_whole(new.segment), vectors, paths)
                 report = self._add_segment(new, fresh, on_duplicate, paths, len(tail))
         with self._mutex:
@@ -183,7 +183,7 @@ class IndexWriter:
         documents = map(Document, ids, tail.segment.stored.all_fields())
         return list(compress(documents, ~tail.deletions.deleted))
 
-    def _add_tail_vectors(self, vectors: dict[str, list[Source]], n_tail: int, n_docs: int) -> None:
+    def _add_tail_vectors(self, vectors: dict[str, list[Source]], n_tail: int) -> None:
         """Add the vectors of the tail's live documents, which are the first `n_tail` of the new segment."""
         for live in self.snapshot.segments if n_tail else ():
             if live.entry.name == self._tail:
@@ -565,12 +565,19 @@ def check_new(folder: Path, text_fields: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def new_index(
-    folder: Path, analyzer: Analyzer, text_fields: Sequence[str], *, positions: bool = True
+    folder: Path,
+    analyzer: Analyzer,
+    text_fields: Sequence[str],
+    *,
+    positions: bool = True,
+    vector_fields: Mapping[str, VectorField] | None = None,
 ) -> Iterator[IndexWriter]:
     """A new index to fill, all or nothing: if that fails, the files and folders made here are removed again."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        with IndexWriter.create(folder, analyzer, text_fields, positions=positions) as writer:
+        with IndexWriter.create(
+            folder, analyzer, text_fields, positions=positions, vector_fields=vector_fields
+        ) as writer:
             try:
                 yield writer
             except BaseException:

@@ -6,8 +6,8 @@ vectors in less precise numbers, whose error is bounded:
 
 - float32 and float16: |approximation - score| ≤ (n + STEP) · (2^-24 · ‖q‖ · max ‖x‖ + 2^-126), n numbers being added in
   any order;
-- int8: of x = s·(c + r/254) only c is looked at, which is off by at most (s/2) · Σ_j |q_j|; and of one query, rounded to
-  whole numbers in a unit u such that sums of products stay below 2^31, by at most (u/2) · √n · max ‖x‖ more.
+- int8: of x = s·(c + r/254) only c is looked at, which is off by at most (s/2) · Σ_j |q_j|; one query alone is rounded
+  to whole numbers in a unit u, such that sums of products stay below 2^31, and by (u/2) · √n · max ‖x‖ more at most.
 
 Whatever may be among the best k by these bounds is scored exactly, r included: the result is that of scoring every
 document.
@@ -28,7 +28,6 @@ from germane.index.vector_fields import LEVELS, STEP, VectorField, Vectors, fiel
 from germane.index.vectors import VectorFile
 from germane.lazy import LazyModule, is_few
 from germane.lm.parameters import whole
-from germane.rank.conditions import Condition
 from germane.rank.scoring import Mask
 from germane.rank.searcher import Hits, Searcher
 
@@ -61,7 +60,7 @@ class Bound(NamedTuple):
 
 
 class Running(NamedTuple):
-    """What may be among the best of a file for one query: bounds of scores, and rows; `least` is what one must reach."""
+    """What may be among the best of a file for one query: bounds of scores, and rows; one must reach `least`."""
 
     table: tuple[Floats, Floats, Integers]
     held: int
@@ -84,13 +83,13 @@ def search_vectors(
     name: str | None,
     queries: npt.ArrayLike,
     k: int,
-    filters: Sequence[Condition] = (),
+    masks: Sequence[Mask] | None = None,
     *,
     threads: int | None = None,
 ) -> list[Hits]:
-    """For each query (one a row) the best k documents that have a vector in the field and pass all filters.
+    """For each query (one a row) the best k documents that have a vector in the field, in the total order.
 
-    In the total order: score descending, then id ascending.
+    `masks`: for each segment the documents that are wanted (`Searcher.mask`); without, all live ones.
     """
     name, field = field_named(searcher.snapshot.manifest.vector_fields, name)
     whole("k", k, least=1)
@@ -99,7 +98,7 @@ def search_vectors(
     asked = field.checked(queries, name, lambda i: "the query" if one else f"query {i + 1}")
     results: list[list[tuple[Floats, Integers]]] = [[] for _ in range(len(asked))]
     for i, live in enumerate(searcher.snapshot.segments):
-        file, mask = live.vectors.get(name), searcher.mask(i, filters)
+        file, mask = live.vectors.get(name), searcher.mask(i, ()) if masks is None else masks[i]
         found = [_NOTHING] * len(asked) if file is None else _best_of(file, asked, min(k, len(file)), mask, workers)
         for own, more in zip(results, found, strict=True):
             own.append(more)
@@ -116,9 +115,7 @@ def exact_scores(file: VectorFile, rows: Integers, query: Vectors) -> Floats:
     return sums * stored.scales if len(stored.scales) else sums
 
 
-def _best_of(
-    file: VectorFile, asked: Vectors, k: int, mask: Mask, threads: int
-) -> list[tuple[Floats, Integers]]:
+def _best_of(file: VectorFile, asked: Vectors, k: int, mask: Mask, threads: int) -> list[tuple[Floats, Integers]]:
     """For each query the exact scores and the documents of a segment among which are its best k."""
     docs = file.docs.astype(np.int64)
     if is_few(len(docs) * file.field.stride * len(asked)):
@@ -173,7 +170,8 @@ def _bound(file: VectorFile, query: Vectors, unit: float = 0.0) -> Bound:
 
 def _scanned(file: VectorFile, query: Vectors, k: int, mask: Mask, threads: int) -> list[Running]:
     """The rows in the running, in as many parts as threads looked."""
-    field, asked, bound = file.field, np.asarray(query), _bound(file, query)
+    field, bound = file.field, _bound(file, query)
+    asked: AnyArray = query
     if field.dtype == "int8":
         asked, unit = _rounded(field, query)
         bound = _bound(file, query, unit)
@@ -186,9 +184,7 @@ def _scanned(file: VectorFile, query: Vectors, k: int, mask: Mask, threads: int)
     def part(first: int, last: int) -> Running:
         found = Running.empty(k)
         while first < last:
-            held, least, first = vector_kernels.scan(
-                values, scales, padded, docs, mask, first, last, k, *bound, *found
-            )
+            held, least, first = vector_kernels.scan(values, scales, padded, docs, mask, first, last, k, *bound, *found)
             found = found._replace(held=held, least=least)
             if first < last:
                 found = found.doubled()

@@ -26,19 +26,23 @@ def add(
     ],
     ids: Annotated[
         Path | None,
-        typer.Option("--ids", metavar="FILE", help="The id of each row of a .npy file, one a line.", show_default=False),
+        typer.Option(
+            "--ids", metavar="FILE", help="The id of each row of a .npy file, one a line.", show_default=False
+        ),
     ] = None,
     dtype: Annotated[
         str | None,
         typer.Option(
-            "--type", help=f"How the numbers of a new field are kept: {', '.join(TYPES)}. Otherwise float32.",
+            "--type",
+            help=f"How the numbers of a new field are kept: {', '.join(TYPES)}. Otherwise float32.",
             show_default=False,
         ),
     ] = None,
     similarity: Annotated[
         str | None,
         typer.Option(
-            "--similarity", help=f"How vectors of a new field are compared: {', '.join(SIMILARITIES)}. Otherwise cosine.",
+            "--similarity",
+            help=f"How vectors of a new field are compared: {', '.join(SIMILARITIES)}. Otherwise cosine.",
             show_default=False,
         ),
     ] = None,

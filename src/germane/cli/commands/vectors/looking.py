@@ -48,7 +48,7 @@ def search(
     ] = "rrf",
     filter: Annotated[
         str | None,
-        typer.Option("--filter", help="Conditions in the query language: year:2010.. +heart", show_default=False),
+        typer.Option("--filter", help="Only what this query finds: year:2010.. heart", show_default=False),
     ] = None,
     json: options.Json = False,
     tsv: options.Tsv = False,
