@@ -1,5 +1,6 @@
 """Vector fields through the engine: who makes vectors of texts, how a search by vectors joins one by words."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -69,7 +70,12 @@ def best_by_vectors(
     if encoded and not vector.any():
         field_named(searcher.snapshot.manifest.vector_fields, name)
         return NO_HITS
-    return search_vectors(searcher, name, vector[None], k, masks, threads=threads)[0]
+    return search_vectors(searcher, name, vector[None], k, masks, threads=_all_cores(threads))[0]
+
+
+def _all_cores(threads: int | None) -> int:
+    """So many threads, or as many as there are cores."""
+    return os.cpu_count() or 1 if threads is None else threads
 
 
 def filter_of(engine: "Engine", searcher: Searcher, filter: str | None) -> tuple[ParsedQuery, list[Mask] | None]:
@@ -93,7 +99,7 @@ def results_by_vectors(
     parsed, masks = filter_of(engine, searcher, filter)
     return [
         SearchResult(parsed, hits, searcher)
-        for hits in search_vectors(searcher, name, queries, k, masks, threads=threads)
+        for hits in search_vectors(searcher, name, queries, k, masks, threads=_all_cores(threads))
     ]
 
 

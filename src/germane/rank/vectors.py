@@ -15,7 +15,6 @@ One query is multiplied by a kernel on all cores; of many at once the products a
 """
 
 import math
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
@@ -85,7 +84,7 @@ def search_vectors(
     k: int,
     masks: Sequence[Mask] | None = None,
     *,
-    threads: int | None = None,
+    threads: int = 1,
 ) -> list[Hits]:
     """For each query (one a row) the best k documents that have a vector in the field, in the total order.
 
@@ -93,13 +92,13 @@ def search_vectors(
     """
     name, field = field_named(searcher.snapshot.manifest.vector_fields, name)
     whole("k", k, least=1)
-    workers = os.cpu_count() or 1 if threads is None else whole("threads", threads, least=1)
+    whole("threads", threads, least=1)
     one = np.shape(queries)[:1] == (1,)
     asked = field.checked(queries, name, lambda i: "the query" if one else f"query {i + 1}")
     results: list[list[tuple[Floats, Integers]]] = [[] for _ in range(len(asked))]
     for i, live in enumerate(searcher.snapshot.segments):
         file, mask = live.vectors.get(name), searcher.mask(i, ()) if masks is None else masks[i]
-        found = [_NOTHING] * len(asked) if file is None else _best_of(file, asked, min(k, len(file)), mask, workers)
+        found = [_NOTHING] * len(asked) if file is None else _best_of(file, asked, min(k, len(file)), mask, threads)
         for own, more in zip(results, found, strict=True):
             own.append(more)
     return [searcher.joined(own, k) for own in results]
