@@ -13,6 +13,7 @@ from germane.engine.responses import (
     ExplainResponse,
     IndexStats,
     SearchResponse,
+    VectorFieldStats,
 )
 from germane.evaluate.responses import (
     ComparisonResponse,
@@ -64,6 +65,8 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "workspace note": (NotesResponse,),
     "workspace kappa": (AgreementResponse,),
     "workspace conflicts": (ConflictsResponse,),
+    "vectors list": (list[VectorFieldStats],),
+    "vectors search": (SearchResponse,),
     "search": (SearchResponse,),
     "find": (FindResponse,),
     "explain": (ExplainResponse,),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from germane.errors import ParameterError
 
@@ -23,11 +23,13 @@ RESULT_FIELDS = ("title", "abstract", "text")
 class Document:
     """One text to index: its id and its named fields, in the order they were read.
 
-    By convention `title` and `text` hold the words; every other field is stored and can be filtered on.
+    By convention `title` and `text` hold the words; every other field is stored and can be filtered on. `vectors`: by
+    the name of a vector field, a list or array of numbers.
     """
 
     id: str
     fields: Mapping[str, FieldValue] = field(default_factory=dict)
+    vectors: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def text_of(fields: Mapping[str, FieldValue], names: Iterable[str]) -> str:

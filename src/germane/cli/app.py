@@ -26,6 +26,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("add", FILL),
     ("delete", FILL),
     ("import-ciff", FILL),
+    ("vectors", FILL),
     ("dedupe", FILL),
     ("convert", FILL),
     ("search", SEARCH),

@@ -1,6 +1,6 @@
 """Open an index, or make one that vanishes again if filling it fails."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from germane import Analyzer, Engine
     from germane.index.snapshot import Snapshot
+    from germane.index.vector_fields import VectorField
 
 
 def open_engine(folder: Path) -> "Engine":
@@ -34,7 +35,12 @@ def must_be_index(folder: Path) -> None:
 
 @contextmanager
 def new_engine(
-    folder: Path, analyzer: "Analyzer", fields: Sequence[str], *, positions: bool = True
+    folder: Path,
+    analyzer: "Analyzer",
+    fields: Sequence[str],
+    *,
+    positions: bool = True,
+    vectors: "Mapping[str, VectorField] | None" = None,
 ) -> Iterator["Engine"]:
     """A new index to fill, all or nothing."""
     from germane.engine import Engine
@@ -42,5 +48,5 @@ def new_engine(
     from germane.index.writer import new_index
 
     announce_compiling()
-    with new_index(folder, analyzer, fields, positions=positions) as writer:
+    with new_index(folder, analyzer, fields, positions=positions, vector_fields=vectors) as writer:
         yield Engine(folder, writer.snapshot, writer)

@@ -38,7 +38,7 @@ def write_sample_files(folder: Path) -> list[str]:
 
     `docs.jsonl` (the sample), `more.jsonl` (documents to add), `queries.tsv`, `qrels.txt`, `train.csv` and `test.csv`
     (to classify by `topic`), `results.jsonl` (a ranking), `references.ris`, `decisions.csv` and `review.jsonl` (to
-    screen).
+    screen), `vectors.jsonl` and `query.json` (a vector of each document, and one to look for).
     Nothing is overwritten: a file that is there already is an error, before anything is written.
     """
     from germane.data import read_documents
@@ -86,7 +86,16 @@ def _contents(documents: "list[Document]") -> Mapping[str, str]:
         "references.ris": _written(references, "ris"),
         "decisions.csv": "\n".join(["id,included", *decided, ""]),
         "review.jsonl": _written(reviewed, "jsonl"),
+        "vectors.jsonl": "".join(
+            f'{{"id": "{document.id}", "vector": {_direction(topic)}}}\n' for document, topic in by_topic
+        ),
+        "query.json": f"{_direction(TOPICS['3'][1])}\n",
     }
+
+
+def _direction(topic: str) -> list[float]:
+    """A vector that points to a topic: all vectors of one topic are the same."""
+    return [1.0 if topic == wanted else 0.2 for _, wanted in TOPICS.values()]
 
 
 def _written(documents: "list[Document]", format: str) -> str:

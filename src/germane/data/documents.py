@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, cast
@@ -121,7 +122,7 @@ def _numbered(documents: Iterator[Document], own: str, path: str) -> Iterator[Do
     for document in documents:
         number = document.id.removeprefix(own)
         if own != path and document.id.startswith(own) and number.isdigit():
-            document = Document(f"{path}{number}", document.fields)
+            document = replace(document, id=f"{path}{number}")
         yield document
 
 
@@ -141,7 +142,7 @@ class _Ids:
                 while name in self._taken:
                     self._repeats[own] += 1
                     name = f"{own}:{self._repeats[own] + 1}"
-                document = Document(name, document.fields)
+                document = replace(document, id=name)
             self._taken.add(name)
             yield document
 

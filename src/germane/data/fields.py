@@ -12,6 +12,9 @@ from germane.types import FieldValue, JSONScalar
 ID_NAMES = ("id", "_id", "docno", "doc_id", "docid")
 """Where an id is looked for, in this order, when the mapping does not say."""
 
+VECTORS = "vectors"
+"""Where a record has its vectors: an object from names of vector fields to lists of numbers."""
+
 EXACT = frozenset({str, int, bool, type(None)})
 """Types that come out of JSON as they were written; a float may be a whole number that was too long."""
 SCALARS = EXACT | {float}

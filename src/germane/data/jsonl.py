@@ -1,6 +1,7 @@
 """JSON Lines: one object per line.
 
-Scalars and lists of scalars become fields as they are; nested objects are stored as compact JSON text.
+Scalars and lists of scalars become fields as they are; nested objects are stored as compact JSON text, but for the one
+named `vectors`, whose lists of numbers are the document's vectors.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ from typing import Any
 import orjson
 
 from germane.data.bad_records import OnBad, stop
-from germane.data.fields import EXACT, ID_NAMES, SCALARS, FieldMap, document_id, field_value
+from germane.data.fields import EXACT, ID_NAMES, SCALARS, VECTORS, FieldMap, document_id, field_value
 from germane.data.lines import decode, read_lines
 from germane.data.long_numbers import lost_digits
 from germane.errors import InputError
@@ -64,6 +65,7 @@ def read_jsonl(
                 on_bad(_no_id(identifier, id_field if name == first_name else name, record, source, line_number))
                 continue
             identifier = good
+        vectors = record.pop(VECTORS) if type(record.get(VECTORS)) is dict else None
         if not EXACT.issuperset(map(type, record.values())):
             if lost := lost_digits(record, line):
                 on_bad(InputError(lost, source=source, line=line_number))
@@ -74,7 +76,7 @@ def read_jsonl(
             except orjson.JSONEncodeError as error:
                 on_bad(InputError(f"cannot be stored: {error}", source=source, line=line_number))
                 continue
-        yield Document(identifier, record)
+        yield Document(identifier, record, vectors) if vectors else Document(identifier, record)
     if names is not None:
         names.check(source)
 

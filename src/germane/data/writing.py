@@ -23,6 +23,7 @@ from germane.data.bibtex import BIBTEX, ID_FIELD, MONTHS, PEOPLE, VERBATIM, bibt
 from germane.data.delimited import SEPARATORS
 from germane.data.endnote import ENDNOTE, HEAD, TAG, TAIL, TYPES, write_record
 from germane.data.endnote import NOTE as ENDNOTE_NOTE
+from germane.data.fields import VECTORS
 from germane.data.latex import text_to_latex
 from germane.data.medline import MEDLINE, medline_records
 from germane.data.medline import NOTE as MEDLINE_NOTE
@@ -167,7 +168,9 @@ def record_text(document: Document, format: str) -> str:
 
 
 def _jsonl(document: Document) -> str:
-    return orjson.dumps({"id": document.id, **document.fields}).decode() + "\n"
+    vectors = {VECTORS: dict(document.vectors)} if document.vectors else {}
+    record = {"id": document.id, **document.fields, **vectors}
+    return orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY).decode() + "\n"
 
 
 def _ris(document: Document) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from germane.data.fields import document_id, field_value
+from germane.data.fields import VECTORS, document_id, field_value
 from germane.errors import ParameterError
 from germane.types import Document, FieldValue
 
@@ -34,9 +34,10 @@ def _from_mapping(given: object, place: int) -> Document:
         raise ParameterError(
             f"documents[{place}] has no usable 'id': a string that is not empty, or a whole number; it has {found}"
         )
-    return Document(
-        identifier, {str(name): _field(value, place, name) for name, value in given.items() if name != "id"}
-    )
+    vectors = given.get(VECTORS)
+    apart = ("id", VECTORS) if isinstance(vectors, Mapping) else ("id",)
+    fields = {str(name): _field(value, place, name) for name, value in given.items() if name not in apart}
+    return Document(identifier, fields, vectors if isinstance(vectors, Mapping) else {})
 
 
 def _field(value: object, place: int, name: object) -> FieldValue:

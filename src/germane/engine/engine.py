@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
@@ -36,6 +37,7 @@ from germane.index.ingest import DEFAULT_MEMORY
 from germane.index.manifest import NAME as MANIFEST
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
+from germane.index.vector_fields import VectorField, check_name, fields_of
 from germane.index.writer import AddReport, IndexWriter, OnDuplicate
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.parameters import whole
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from germane.engine.learning.shelf import ModelShelf
     from germane.engine.learning.values import LearnReport
     from germane.engine.pipelines import Pipeline
+    from germane.engine.vectors import Encoder
     from germane.evaluate.frames import AnyQrels, AnyTopics
     from germane.track import Costs, TrackMethod
 
@@ -107,11 +110,15 @@ class Engine:
         analyzer: Analyzer | None = None,
         fields: Sequence[str] = DEFAULT_FIELDS,
         positions: bool = True,
+        vectors: Mapping[str, VectorField | int | str] | None = None,
     ) -> "Engine":
         """Make an empty index. `fields` are searched as text; all others are stored and can be filtered on.
 
         `positions`: keep the order of words and the lengths of fields, for phrases and for words in one field. Without
         it the index is smaller, and such queries read the stored text of every document that holds the words.
+
+        `vectors`: the vector fields that documents may bring, by name: a dimension (128), with the type of the numbers
+        and the similarity if need be ("128:int8", "128:float32:dot"), or a `VectorField`.
 
         The path ":memory:" makes one that is not kept: it lies in a folder of the system's for temporary files, and is
         removed when the engine is closed or forgotten, or Python ends.
@@ -120,17 +127,26 @@ class Engine:
             folder = Path(tempfile.mkdtemp(prefix="germane-"))
             vanish = partial(shutil.rmtree, folder, ignore_errors=True)
             try:
-                engine = cls._created(folder, analyzer, fields, positions)
+                engine = cls._created(folder, analyzer, fields, positions, vectors)
             except BaseException:
                 vanish()
                 raise
             engine._vanishing = weakref.finalize(engine, vanish)
             return engine
-        return cls._created(Path(path), analyzer, fields, positions)
+        return cls._created(Path(path), analyzer, fields, positions, vectors)
 
     @classmethod
-    def _created(cls, folder: Path, analyzer: Analyzer | None, fields: Sequence[str], positions: bool) -> "Engine":
-        writer = IndexWriter.create(folder, analyzer or Analyzer(), fields, positions=positions)
+    def _created(
+        cls,
+        folder: Path,
+        analyzer: Analyzer | None,
+        fields: Sequence[str],
+        positions: bool,
+        vectors: Mapping[str, VectorField | int | str] | None,
+    ) -> "Engine":
+        writer = IndexWriter.create(
+            folder, analyzer or Analyzer(), fields, positions=positions, vector_fields=fields_of(vectors)
+        )
         return cls(folder, writer.snapshot, writer)
 
     @classmethod
@@ -167,12 +183,16 @@ class Engine:
 
         So is one of this version that does not keep the order of words: the new one does.
         """
-        from germane.index.upgrade import old_documents, old_manifest
+        from germane.index.upgrade import old_documents, old_manifest, old_vectors
 
         manifest = old_manifest(Path(old))
-        engine = cls.create(new, analyzer=manifest.analyzer, fields=manifest.text_fields)
+        engine = cls.create(
+            new, analyzer=manifest.analyzer, fields=manifest.text_fields, vectors=manifest.vector_fields
+        )
         try:
             engine.add(old_documents(Path(old), manifest))
+            for name, ids, matrix in old_vectors(Path(old), manifest):
+                engine.set_vectors(name, ids, matrix)
         except BaseException:
             engine.close()
             raise
@@ -219,7 +239,8 @@ class Engine:
     ) -> AddReport:
         """Add documents in one atomic commit: durable and searchable on return, or nothing happened.
 
-        A document is a `Document`, or a mapping with its `id` among its fields: `{"id": "1", "title": "Copper"}`.
+        A document is a `Document`, or a mapping with its `id` among its fields: `{"id": "1", "title": "Copper"}`. Its
+        vectors, if it has any, are a mapping too: `"vectors": {"title": [0.1, 0.7]}`.
         """
         read = as_documents(documents)
         with self._changing:
@@ -239,6 +260,39 @@ class Engine:
             deleted = writer.delete(ids, missing=missing)
             self._show_written(writer)
             return deleted
+
+    def set_vectors(
+        self,
+        name: str,
+        ids: Sequence[str],
+        matrix: npt.ArrayLike,
+        *,
+        dtype: str | None = None,
+        similarity: str | None = None,
+        replace: bool = False,
+    ) -> int:
+        """Give documents vectors in a field, one row of `matrix` for each id, in one atomic commit; how many.
+
+        A new field is made as `dtype` (float32, float16, int8) and `similarity` (cosine, dot) say. Documents not named
+        keep their vectors, unless `replace`: then the field begins anew, as for the vectors of a new model.
+        """
+        from germane.engine.vectors import field_for
+
+        rows = np.asarray(matrix)
+        with self._changing:
+            writer = self._writing()
+            known = writer.snapshot.manifest.vector_fields.get(check_name(name))
+            field = field_for(known, rows, dtype, similarity, replace)
+            n = writer.set_vectors(name, field, list(ids), rows, replace=replace)
+            self._show_written(writer)
+            return n
+
+    def drop_vectors(self, name: str) -> None:
+        """Remove a vector field with all its vectors."""
+        with self._changing:
+            writer = self._writing()
+            writer.drop_vectors(name)
+            self._show_written(writer)
 
     def merge(self) -> None:
         """Merge all segments into one and drop deleted documents for good."""
@@ -461,6 +515,73 @@ class Engine:
 
         return Retrieval(self, self._model(model, weights, parameters), tuple(priors))
 
+    def vector_search(
+        self,
+        query: "str | npt.ArrayLike",
+        k: int = 10,
+        *,
+        field: str | None = None,
+        filter: str | None = None,
+        encoder: "Encoder | None" = None,
+        threads: int | None = None,
+    ) -> SearchResult:
+        """The k documents whose vectors are nearest to the query's: exactly, by cosine or inner product.
+
+        `query`: a vector, or a text that `encoder` makes one of. `field`: its name, if there are several. `filter`: a
+        query ("year:2010.. heart"); documents that it does not find are left out.
+        """
+        from germane.engine.vectors import result_by_vector
+
+        return result_by_vector(self, query, field, k, filter, encoder, threads)
+
+    def vector_batch(
+        self,
+        queries: npt.ArrayLike,
+        k: int = 10,
+        *,
+        field: str | None = None,
+        filter: str | None = None,
+        threads: int | None = None,
+    ) -> list[SearchResult]:
+        """The same for many vectors, one a row: many at once take less time than one by one."""
+        from germane.engine.vectors import results_by_vectors
+
+        return results_by_vectors(self, field, queries, k, filter, threads)
+
+    def vector_pipeline(
+        self,
+        field: str | None = None,
+        *,
+        vector: "npt.ArrayLike | None" = None,
+        encoder: "Encoder | None" = None,
+    ) -> "Pipeline":
+        """A search of a vector field to be composed: `fuse(engine.pipeline(), engine.vector_pipeline(encoder=m))`."""
+        from germane.engine.vectors import VectorRetrieval
+
+        return VectorRetrieval(self, field, None if vector is None else np.asarray(vector), encoder)
+
+    def hybrid_search(
+        self,
+        query: str,
+        vector: "npt.ArrayLike | None" = None,
+        k: int = 10,
+        *,
+        field: str | None = None,
+        encoder: "Encoder | None" = None,
+        mix: float | str = "rrf",
+        model: str | RankingModel | None = None,
+        syntax: bool = True,
+    ) -> SearchResult:
+        """The best k documents by words and by vectors together.
+
+        `vector`: the query's; else `encoder` makes it. `mix`: "rrf" joins the two rankings by reciprocal ranks; a
+        number from 0 to 1 is the weight of the vectors in the sum of scores, each ranking's moved to 0..1.
+        """
+        from germane.engine.vectors import mixed
+
+        vectors = self.vector_pipeline(field, vector=vector, encoder=encoder)
+        return mixed(self.pipeline(model), vectors, mix).search(query, k, syntax=syntax)
+
     def topic(
         self,
         seeds: "Text | Sequence[Text]",
@@ -572,6 +693,17 @@ class Engine:
         """The fields searched as text."""
         return self._searcher.snapshot.manifest.text_fields
 
+    @property
+    def vector_fields(self) -> dict[str, VectorField]:
+        """The vector fields by name."""
+        return dict(self._searcher.snapshot.manifest.vector_fields)
+
+    def vector(self, doc_id: str, field: str | None = None) -> "npt.NDArray[np.float32] | None":
+        """The vector of a document as it is stored; None where it has none."""
+        from germane.engine.vectors import vector_of
+
+        return vector_of(self._searcher.snapshot, field, doc_id)
+
     def filterable(self) -> set[str]:
         """The fields a query may filter on."""
         return set(self._searcher.snapshot.filterable)
@@ -592,8 +724,11 @@ class Engine:
 
     def stats(self) -> IndexStats:
         """Numbers about the index: documents, tokens, segments, bytes."""
+        from germane.engine.vectors import vector_stats
+
         snapshot = self._searcher.snapshot
         containers = [live.segment.container for live in snapshot.segments]
+        vectors = vector_stats(snapshot)
         return IndexStats(
             documents=snapshot.n_docs,
             deleted=sum(live.deletions.n_docs for live in snapshot.segments),
@@ -602,13 +737,14 @@ class Engine:
             postings=sum(live.segment.n_postings for live in snapshot.segments),
             segments=len(snapshot.segments),
             generation=snapshot.manifest.generation,
-            bytes=sum(container.size for container in containers),
+            bytes=sum(container.size for container in containers) + sum(field.bytes for field in vectors),
             bytes_dictionary=sum(container.bytes_of(*DICTIONARY_SECTIONS) for container in containers),
             bytes_postings=sum(container.bytes_of(*POSTINGS_SECTIONS) for container in containers),
             text_fields=self.text_fields,
             filterable=tuple(sorted(self.filterable())),
             analyzer=self.analyzer.to_dict(),
             fingerprint=self.analyzer.fingerprint,
+            vectors=vectors,
         )
 
     # -- learning --------------------------------------------------------------------------------------------------

@@ -116,6 +116,12 @@ class SearchResponse(Response):
     total_is_exact: bool = True
     facets: Annotated[tuple[Facet, ...] | None, ABSENT] = None
 
+    @classmethod
+    def of(cls, result: SearchResult, query: str, model: str, k: int) -> "SearchResponse":
+        """The response of a search by vectors: it finds as many documents as are asked for."""
+        hits = tuple(HitResponse.of(hit, None, scored=True) for hit in result)
+        return cls(query, model, k, hits, None, result=result, total=len(hits), total_is_exact=False)
+
 
 @dataclass(frozen=True, slots=True)
 class SecondStageResponse(Response):
@@ -186,6 +192,18 @@ def _second(found: Explanation) -> SecondStageResponse | None:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorFieldStats(Response):
+    """A vector field: what its vectors are, how many live documents have one, and the bytes of its files."""
+
+    name: str
+    dimension: int
+    dtype: str
+    similarity: str
+    documents: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class IndexStats(Response):
     """Numbers about an index, and its settings. `deleted` documents are gone but still on disk until a merge."""
 
@@ -203,6 +221,7 @@ class IndexStats(Response):
     filterable: tuple[str, ...]
     analyzer: Mapping[str, Any]
     fingerprint: str
+    vectors: tuple[VectorFieldStats, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Is the index intact? `check_index` reads everything: checksums first, then what `index.invariants` compares."""
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +15,9 @@ from germane.index.deletions import Deletions, delete, no_deletions, read_deleti
 from germane.index.invariants import contradictions
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest, stray_files
 from germane.index.segment import Segment
+from germane.index.snapshot import open_vectors
+from germane.index.vector_fields import VectorField
+from germane.index.vectors import VectorFile
 from germane.schema import Response
 
 
@@ -38,7 +42,7 @@ def check_index(folder: Path) -> CheckReport:
         return CheckReport(False, [str(error)], 0, 0)
     live_ids: list[bytes] = []
     for entry in manifest.segments:
-        found, ids = _entry_problems(folder, entry)
+        found, ids = _entry_problems(folder, entry, manifest.vector_fields)
         problems += found
         documents += len(ids)
         live_ids += ids
@@ -56,13 +60,17 @@ def _strays(folder: Path, manifest: Manifest) -> list[Path]:
     return []
 
 
-def _entry_problems(folder: Path, entry: SegmentEntry) -> tuple[list[str], list[bytes]]:
-    """What is wrong with a segment and its deletions; the ids of its live documents, where they can be read."""
+def _entry_problems(
+    folder: Path, entry: SegmentEntry, fields: Mapping[str, VectorField]
+) -> tuple[list[str], list[bytes]]:
+    """What is wrong with a segment, its deletions and vectors; the ids of its live documents, as far as readable."""
     segment, problems = checked_segment(folder / entry.name, entry.size)
     if segment is None:
         return problems, []
     deletions, more = checked_deletions(folder, entry, segment, deep=not problems)
     problems += more
+    for name, file in entry.vectors:
+        problems += checked_vectors(folder / file, segment, name, fields[name])[1]
     ids = ids_of(segment)
     deleted = deletions.deleted if deletions is not None else np.zeros(len(ids), np.bool_)
     return problems, [doc_id for doc_id, gone in zip(ids, deleted.tolist(), strict=False) if not gone]
@@ -115,6 +123,16 @@ def checked_deletions(
         return deletions, []
     except GermaneError as error:
         return None, [sentence_of(error)]
+
+
+def checked_vectors(path: Path, segment: Segment, name: str, field: VectorField) -> tuple[VectorFile | None, list[str]]:
+    """Open and verify the vectors of a segment in one field; None where they are damaged."""
+    try:
+        file = open_vectors(path, segment, name, field)
+        problems = file.container.problems() or [f"{path}: {sentence}" for sentence in file.contradictions()]
+    except GermaneError as error:
+        problems = [sentence_of(error)]
+    return (None, problems) if problems else (file, [])
 
 
 def deleted(deletions: Deletions) -> Integers:

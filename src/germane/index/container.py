@@ -165,7 +165,9 @@ class _Section:
         self.right = bytearray(len(self.sums))
 
 
-_TYPES = {name: np.dtype(name) for name in ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")}
+_TYPES = {
+    name: np.dtype(name) for name in ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8")
+}
 """What the numbers of a section can be. Objects are not among them."""
 
 

@@ -38,10 +38,11 @@ BATCH = 512
 
 
 class NewPaths(NamedTuple):
-    """Names for a new segment, and for parts that are joined to one."""
+    """Names for a new segment, for parts that are joined to one, and for vectors."""
 
     segment: Callable[[], Path]
     part: Callable[[], Path]
+    vectors: Callable[[], Path]
 
 
 @dataclass(slots=True)

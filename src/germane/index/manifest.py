@@ -7,6 +7,7 @@ does not name does not exist; a commit is the replacement of this file.
 import re
 import secrets
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,27 +16,36 @@ import orjson
 
 from germane.errors import IndexFormatError
 from germane.index.durable import TEMPORARY, is_unfinished, read_regular, write_atomic
+from germane.index.vector_fields import VectorField, check_name
 from germane.text import Analyzer
 
 NAME = "MANIFEST"
 FORMAT = 2
 """2: blocks of postings are bounded by lengths at three counts. `index.upgrade` makes one of the other."""
+WITH_VECTORS = 3
+"""The same with vector fields: a program that knows nothing of them would remove their files, and must refuse."""
 UPGRADED = (1,)
 MAX_BYTES = 1 << 26
 MAX_NUMBER = 2**63
 
-Kind = Literal["segment", "deletions"]
-_FILE = re.compile(r"(segment|deletions)-([0-9a-f]{16}|[0-9a-f]{32})\.germane")
+Kind = Literal["segment", "deletions", "vectors"]
+_FILE = re.compile(r"(segment|deletions|vectors)-([0-9a-f]{16}|[0-9a-f]{32})\.germane")
 """Names of an index's files. 16 digits are a number (`FileNames`); 32 are the random names of earlier programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A live segment: its file, the file's size, and the file of its deletions, if any."""
+    """A live segment: its file, the file's size, that of its deletions, if any, and by field those of its vectors."""
 
     name: str
     size: int
     deletions: str | None = None
+    vectors: tuple[tuple[str, str], ...] = ()
+
+    def files(self) -> list[str]:
+        """The names of its files."""
+        named = [self.name, *(file for _, file in self.vectors)]
+        return named if self.deletions is None else [*named, self.deletions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +60,23 @@ class Manifest:
     """The number of the next new file: no number is given twice, so no name ever means another file."""
     positions: bool = True
     """Whether new segments keep the order of words; those of earlier programs do not."""
+    vector_fields: Mapping[str, VectorField] = field(default_factory=dict)
 
-    def next(self, segments: tuple[SegmentEntry, ...], next_file: int) -> "Manifest":
-        """The state after a commit that leaves these segments."""
-        return replace(self, generation=self.generation + 1, segments=segments, next_file=next_file)
+    def next(
+        self,
+        segments: tuple[SegmentEntry, ...],
+        next_file: int,
+        vector_fields: Mapping[str, VectorField] | None = None,
+    ) -> "Manifest":
+        """The state after a commit that leaves these segments, and these vector fields unless they are as before."""
+        fields = self.vector_fields if vector_fields is None else vector_fields
+        return replace(
+            self, generation=self.generation + 1, segments=segments, next_file=next_file, vector_fields=fields
+        )
 
     def files(self) -> set[str]:
         """Names of all files that belong to this state."""
-        named = {entry.name for entry in self.segments} | {NAME}
-        return named | {entry.deletions for entry in self.segments if entry.deletions}
+        return {NAME, *(name for entry in self.segments for name in entry.files())}
 
     def write(self, folder: Path) -> bytes:
         """Commit; return what was written."""
@@ -66,22 +84,31 @@ class Manifest:
             raise IndexFormatError(f"{folder / NAME}: the numbers of commits or files are used up; index again")
         body = orjson.dumps(
             {
-                "format": FORMAT,
+                "format": WITH_VECTORS if self.vector_fields else FORMAT,
                 "generation": self.generation,
                 "next_file": self.next_file,
                 "analyzer": self.analyzer.to_dict(),
                 "fingerprint": self.analyzer.fingerprint,
                 "text_fields": list(self.text_fields),
                 "positions": self.positions,
-                "segments": [
-                    {"name": entry.name, "size": entry.size, "deletions": entry.deletions} for entry in self.segments
-                ],
+                "segments": [_written(entry) for entry in self.segments],
+                **({"vector_fields": named_fields(self.vector_fields)} if self.vector_fields else {}),
             },
             option=orjson.OPT_INDENT_2,
         )
         content = b"%08x\n" % zlib.crc32(body) + body
         write_atomic(folder / NAME, content)
         return content
+
+
+def _written(entry: SegmentEntry) -> dict[str, Any]:
+    parts = {"name": entry.name, "size": entry.size, "deletions": entry.deletions}
+    return parts | ({"vectors": dict(entry.vectors)} if entry.vectors else {})
+
+
+def named_fields(fields: Mapping[str, VectorField]) -> dict[str, Any]:
+    """Vector fields by name, as JSON has them."""
+    return {name: field.to_dict() for name, field in fields.items()}
 
 
 def manifest_content(folder: Path) -> bytes:
@@ -160,7 +187,7 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
         raise IndexFormatError(f"{path} is damaged (checksum differs); 'germane repair {folder}' may help")
     try:
         parsed = orjson.loads(content.partition(b"\n")[2])
-        if parsed["format"] != format:
+        if parsed["format"] not in ((FORMAT, WITH_VECTORS) if format == FORMAT else (format,)):
             raise IndexFormatError(_other_format(folder, parsed["format"]))
         return _parse(path, parsed)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -173,7 +200,7 @@ def _other_format(folder: Path, found: object) -> str:
             f"{folder} was made by an older version of germane (format {found}): Engine.upgrade({str(folder)!r}, new) "
             "makes a new index of its stored documents"
         )
-    return f"{folder} has format {found}, this program reads {FORMAT}: upgrade germane to open this index"
+    return f"{folder} has format {found}, this program reads {WITH_VECTORS}: upgrade germane to open this index"
 
 
 def checksum_right(content: bytes) -> bool:
@@ -192,7 +219,7 @@ def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
     if not isinstance(parsed["segments"], list):
         raise ValueError("segments is not a list")
     entries = tuple(_entry(entry) for entry in parsed["segments"])
-    names = [name for entry in entries for name in (entry.name, entry.deletions) if name is not None]
+    names = [name for entry in entries for name in entry.files()]
     if len(set(names)) < len(names):
         raise ValueError("a file is named twice")
     text_fields = parsed["text_fields"]
@@ -203,14 +230,18 @@ def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
     if not isinstance(positions, bool):
         raise ValueError("positions is neither true nor false")
     generation = whole_number(parsed["generation"], "generation")
-    return Manifest(analyzer, tuple(text_fields), generation, entries, next_file, positions)
+    fields = {check_name(name): VectorField.from_dict(told) for name, told in parsed.get("vector_fields", {}).items()}
+    if any(name not in fields for entry in entries for name, _ in entry.vectors):
+        raise ValueError("vectors of a field that is not there")
+    return Manifest(analyzer, tuple(text_fields), generation, entries, next_file, positions, fields)
 
 
 def _entry(parsed: dict[str, Any]) -> SegmentEntry:
     deletions = parsed["deletions"]
     if deletions is not None:
         deletions = _file_name(deletions, "deletions")
-    return SegmentEntry(_file_name(parsed["name"], "segment"), whole_number(parsed["size"], "size"), deletions)
+    vectors = tuple((name, _file_name(file, "vectors")) for name, file in parsed.get("vectors", {}).items())
+    return SegmentEntry(_file_name(parsed["name"], "segment"), whole_number(parsed["size"], "size"), deletions, vectors)
 
 
 def _file_name(value: Any, kind: Kind) -> str:

@@ -23,6 +23,7 @@ from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
 from germane.index.strings import Packed, choose_packed, join_packed, sort_packed
+from germane.index.vector_fields import Source
 from germane.lazy import LazyModule
 from germane.text import Analyzer
 from germane.text.word_table import WordTable
@@ -104,6 +105,15 @@ def merge_segments(
             }
         )
     return remap
+
+
+def merged_vectors(segments: list[LiveSegment], remap: list[Integers]) -> dict[str, list[Source]]:
+    """By field the vectors of the live documents, for the files of the merged segment."""
+    sources: dict[str, list[Source]] = {}
+    for live, m in zip(segments, remap, strict=True):
+        for name, file in live.vectors.items():
+            sources.setdefault(name, []).append(file.source(m))
+    return sources
 
 
 def generation_of(segment: Segment) -> int:

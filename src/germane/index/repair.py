@@ -5,22 +5,22 @@ Nothing is deleted: damaged files move to a folder beside the others, and the ma
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import orjson
 
-from germane.arrays import Mask
+from germane.arrays import Integers, Mask
 from germane.errors import GermaneError, IndexFormatError, InputError
 from germane.index import verify
 from germane.index.builder import check_fields, check_id
-from germane.index.check import checked_deletions, checked_segment, ids_of
+from germane.index.check import checked_deletions, checked_segment, checked_vectors, ids_of
 from germane.index.container import Container
 from germane.index.deletions import delete, no_deletions, read_bitmap, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, fsync_folder, open_regular, read_regular, storage_errors
-from germane.index.ingest import NewPaths, build_segment
+from germane.index.ingest import NewPaths, NewSegment, build_segment
 from germane.index.manifest import (
     MAX_BYTES,
     NAME,
@@ -36,6 +36,8 @@ from germane.index.manifest import (
 from germane.index.merge import generation_of, merged_from
 from germane.index.segment import Segment
 from germane.index.stored_fields import StoredReader
+from germane.index.vector_fields import VectorField
+from germane.index.vectors import VectorFile, field_in, generation_in, write_vectors
 from germane.schema import Response
 from germane.text import Analyzer
 from germane.types import Document
@@ -83,7 +85,11 @@ class _Part:
     """By document number; of a damaged segment, only those that are left."""
     documents: list[Document] = field(default_factory=list)
     entry: SegmentEntry | None = None
-    """Set while neither the segment nor its deletions need to change."""
+    """Set while neither the segment nor its deletions and vectors need to change."""
+    vectors: dict[str, VectorFile] = field(default_factory=dict)
+    """By field those that are intact."""
+    numbers: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+    """Of a damaged segment, the numbers that the documents had in it."""
 
 
 class _Repair:
@@ -98,7 +104,7 @@ class _Repair:
     def run(self) -> RepairReport:
         manifest, found = self._manifest()
         self.names = FileNames(self.folder, manifest.next_file)
-        parts = [part for entry in found for part in self._part(entry)]
+        parts = [part for entry in found for part in self._part(entry, manifest.vector_fields)]
         self._once(parts)
         if not self.actions:
             return RepairReport(sum(int((~part.deleted).sum()) for part in parts), self.lost, self.actions)
@@ -133,16 +139,22 @@ class _Repair:
             )
         analyzer, text_fields = _settings_of(settings)
         deletions = self._deletions_without_manifest()
+        vectors, fields = self._vectors_without_manifest()
         self._drop_replaced(segments, deletions)
         newest = max([generation_of(segment) for segment in segments] + [found[0] for found in deletions.values()])
         self._set_aside(path)
         self.actions.append(f"made a new {NAME} from {len(segments)} segments; a commit under way may be among them")
         entries = [
-            SegmentEntry(segment.name, segment.container.size, deletions.get(segment.name, (0, None))[1])
+            SegmentEntry(
+                segment.name,
+                segment.container.size,
+                deletions.get(segment.name, (0, None))[1],
+                tuple(sorted(vectors.get(segment.name, {}).items())),
+            )
             for segment in segments
         ]
         positions = any(segment.keeps_order for segment in segments)
-        return Manifest(analyzer, text_fields, newest + 1, positions=positions), entries
+        return Manifest(analyzer, text_fields, newest + 1, positions=positions, vector_fields=fields), entries
 
     def _segments_without_manifest(self) -> list[Segment]:
         segments = []
@@ -170,6 +182,26 @@ class _Repair:
                 self.damaged.append(path)
         return youngest
 
+    def _vectors_without_manifest(self) -> tuple[dict[str, dict[str, str]], dict[str, VectorField]]:
+        """Segment -> field -> name of its youngest vectors; and the fields, as the youngest files have them."""
+        found: list[tuple[int, str, str, str, VectorField]] = []
+        for path in files_of(self.folder, "vectors"):
+            try:
+                meta = Container(path).meta
+                told = field_in(meta)
+                if told is None:
+                    raise IndexFormatError("it does not say what they are")
+                found.append((generation_in(meta), path.name, str(meta["segment"]), str(meta["name"]), told))
+            except (GermaneError, KeyError) as error:
+                self.lost.append(f"vectors of an unknown segment ({path.name}: {error})")
+                self.damaged.append(path)
+        fields = {name: told for *_, name, told in sorted(found, key=lambda row: row[:2])}
+        youngest: dict[str, dict[str, str]] = {}
+        for _, file, segment, name, told in sorted(found, key=lambda row: row[:2]):
+            if told == fields[name]:
+                youngest.setdefault(segment, {})[name] = file
+        return youngest, fields
+
     def _drop_replaced(self, segments: list[Segment], deletions: dict[str, tuple[int, str]]) -> None:
         """A merged segment and its sources hold the same documents: keep one side."""
         for merged in list(segments):
@@ -186,24 +218,43 @@ class _Repair:
 
     # -- segments ------------------------------------------------------------------------------------------------
 
-    def _part(self, entry: SegmentEntry) -> Iterator[_Part]:
+    def _part(self, entry: SegmentEntry, fields: Mapping[str, VectorField]) -> Iterator[_Part]:
         segment, problems = checked_segment(self.folder / entry.name, entry.size)
         path = self.folder / entry.name
         if segment is None:
             self.lost.append(f"all documents of {entry.name}: {problems[0]}")
             self.actions.append(f"dropped {entry.name}")
-            self._set_aside(path, entry.deletions)
+            self._set_aside(path, entry.deletions, *(file for _, file in entry.vectors))
             return
         deleted, entry_holds = self.deleted(entry, segment, intact=not problems)
+        vectors = self._vectors(entry, segment, fields)
+        entry_holds &= len(vectors) == len(entry.vectors)
         if not problems:
             ids = segment.doc_ids(np.arange(segment.n_docs))
-            yield _Part(entry.name, generation_of(segment), segment, deleted, ids, entry=entry if entry_holds else None)
+            holds = entry if entry_holds else None
+            yield _Part(entry.name, generation_of(segment), segment, deleted, ids, entry=holds, vectors=vectors)
             return
-        self._set_aside(path, entry.deletions)
-        documents = self._rescued(segment, deleted)
+        self._set_aside(path, entry.deletions, *(file for _, file in entry.vectors))
+        documents, numbers = self._rescued(segment, deleted)
         self.actions.append(f"indexed {len(documents)} documents of {entry.name} again from their stored fields")
         ids = [document.id for document in documents]
-        yield _Part(entry.name, generation_of(segment), None, np.zeros(len(ids), np.bool_), ids, documents)
+        alive = np.zeros(len(ids), np.bool_)
+        yield _Part(entry.name, generation_of(segment), None, alive, ids, documents, vectors=vectors, numbers=numbers)
+
+    def _vectors(
+        self, entry: SegmentEntry, segment: Segment, fields: Mapping[str, VectorField]
+    ) -> dict[str, VectorFile]:
+        """The vectors of a segment's documents that are intact; the others are set aside."""
+        intact = {}
+        for name, file in entry.vectors:
+            opened, problems = checked_vectors(self.folder / file, segment, name, fields[name])
+            if opened is not None:
+                intact[name] = opened
+                continue
+            self._set_aside(file)
+            self.lost.append(f"the vectors '{name}' of the documents in {entry.name}: {problems[0]}")
+            self.actions.append(f"dropped the vectors '{name}' of {entry.name}")
+        return intact
 
     def _set_aside(self, *files: Path | str | None) -> None:
         for file in files:
@@ -230,8 +281,8 @@ class _Repair:
         self.actions.append(f"dropped the deletions of {entry.name}")
         return np.zeros(segment.n_docs, np.bool_), False
 
-    def _rescued(self, segment: Segment, deleted: Mask) -> list[Document]:
-        """The live documents of a damaged segment whose id and stored fields are intact."""
+    def _rescued(self, segment: Segment, deleted: Mask) -> tuple[list[Document], Integers]:
+        """The live documents of a damaged segment whose id and stored fields are intact, and their numbers there."""
         c = segment.container
         tables = ("id_bytes", "id_offsets", "stored_at", "stored_last")
         ruined = [name for name in tables if not c.intact(name)]
@@ -241,20 +292,21 @@ class _Repair:
             ruined = wrong or ["id_offsets"]
         if ruined:
             self.lost.append(f"all documents of {segment.name}: section '{ruined[0]}' is damaged")
-            return []
+            return [], np.empty(0, np.int64)
         reader = StoredReader(c)
         missing = ~deleted
-        documents = []
+        documents, numbers = [], []
         for first, lines in reader.intact_blocks(trusted=c.intact("stored")):
             for doc, line in enumerate(lines, first):
                 if not deleted[doc] and (document := _document(ids[doc], line)) is not None:
                     documents.append(document)
+                    numbers.append(doc)
                     missing[doc] = False
         gone = [ids[doc] for doc in np.flatnonzero(missing).tolist()]
         if gone:
             named = ", ".join(f"'{doc_id}'" for doc_id in gone[:_NAMED]) + (" ..." if len(gone) > _NAMED else "")
             self.lost.append(f"{len(gone)} documents of {segment.name}, whose stored fields are damaged: {named}")
-        return documents
+        return documents, np.array(numbers, np.int64)
 
     def _once(self, parts: list[_Part]) -> None:
         """Where deletions were lost an id may have come back to life beside its successor: the youngest stays."""
@@ -273,6 +325,7 @@ class _Repair:
             part.entry = None
             if part.segment is None:
                 part.documents = [d for i, d in enumerate(part.documents) if not part.deleted[i]]
+                part.numbers = part.numbers[~part.deleted]
 
     # -- writing -------------------------------------------------------------------------------------------------
 
@@ -285,20 +338,35 @@ class _Repair:
                 part.documents,
                 manifest.analyzer,
                 manifest.text_fields,
-                NewPaths(lambda: self.names.new("segment"), self.names.part),
+                NewPaths(lambda: self.names.new("segment"), self.names.part, lambda: self.names.new("vectors")),
                 positions=manifest.positions,
                 origin=recovery_meta(manifest.analyzer, manifest.text_fields, part.generation),
             )
             if built is not None:
-                yield SegmentEntry(built.segment.name, built.segment.container.size)
+                vectors = self._vectors_again(built, part, manifest.generation + 1)
+                yield SegmentEntry(built.segment.name, built.segment.container.size, None, vectors)
         elif not part.deleted.all():
-            entry = SegmentEntry(part.name, part.segment.container.size)
+            named = tuple((name, part.vectors[name].path.name) for name in sorted(part.vectors))
+            entry = SegmentEntry(part.name, part.segment.container.size, None, named)
             if part.deleted.any():
                 path = self.names.new("deletions")
                 deletions = delete(part.segment, no_deletions(part.segment), np.flatnonzero(part.deleted))
                 write_deletions(path, deletions, segment=part.name, generation=manifest.generation + 1)
-                entry = SegmentEntry(part.name, entry.size, path.name)
+                entry = replace(entry, deletions=path.name)
             yield entry
+
+    def _vectors_again(self, built: NewSegment, part: _Part, generation: int) -> tuple[tuple[str, str], ...]:
+        """The files of the vectors of documents that were indexed again, by field."""
+        named = []
+        for name, file in sorted(part.vectors.items()):
+            new_number = np.full(file.n_docs, -1)
+            new_number[part.numbers[built.sequence]] = np.arange(len(built.sequence))
+            source = file.source(new_number)
+            if len(source.docs):
+                path, segment = self.names.new("vectors"), built.segment.name
+                write_vectors(path, [source], name=name, field=file.field, segment=segment, generation=generation)
+                named.append((name, path.name))
+        return tuple(named)
 
     def _copy_aside(self) -> Path | None:
         """Link (or copy) the damaged files into a new folder; the originals go when the new manifest is there."""

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -15,17 +16,20 @@ from germane.index.container import identity_of
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.manifest import Manifest, SegmentEntry, read_manifest
 from germane.index.segment import Segment
+from germane.index.vector_fields import VectorField
+from germane.index.vectors import VectorFile
 from germane.types import Document
 
 TERM_CACHE = 1 << 17
 
 
 class LiveSegment(NamedTuple):
-    """A segment and what is deleted in it."""
+    """A segment, what is deleted in it, and by field the vectors of its documents."""
 
     segment: Segment
     deletions: Deletions
     entry: SegmentEntry
+    vectors: Mapping[str, VectorFile] = MappingProxyType({})
 
     @property
     def n_docs(self) -> int:
@@ -89,7 +93,9 @@ class Snapshot:
         for attempt in range(100):
             manifest = read_manifest(folder)
             try:
-                return cls(folder, manifest, [_open_segment(folder, entry, known) for entry in manifest.segments])
+                fields = manifest.vector_fields
+                opened = [_open_segment(folder, entry, known, fields) for entry in manifest.segments]
+                return cls(folder, manifest, opened)
             except IndexFormatError:
                 if attempt == 99 or read_manifest(folder).generation == manifest.generation:
                     raise
@@ -231,7 +237,9 @@ def entropy_of(cf: Integers, n_tokens: int) -> float:
     return -float((terms * p_C * np.log(p_C)).sum())
 
 
-def _open_segment(folder: Path, entry: SegmentEntry, known: dict[str, LiveSegment]) -> LiveSegment:
+def _open_segment(
+    folder: Path, entry: SegmentEntry, known: dict[str, LiveSegment], fields: Mapping[str, VectorField]
+) -> LiveSegment:
     old = known.get(entry.name)
     if old is not None and not _still_there(old.segment):
         old = None
@@ -241,7 +249,17 @@ def _open_segment(folder: Path, entry: SegmentEntry, known: dict[str, LiveSegmen
     if segment.container.size != entry.size:
         raise segment.container.damage(f"{segment.container.size} bytes, where the manifest says {entry.size}")
     deletions = read_deletions(folder / entry.deletions, segment) if entry.deletions else no_deletions(segment)
-    return LiveSegment(segment, deletions, entry)
+    opened = {file.path.name: file for file in old.vectors.values()} if old is not None else {}
+    vectors = {
+        name: opened[file] if file in opened else open_vectors(folder / file, segment, name, fields[name])
+        for name, file in entry.vectors
+    }
+    return LiveSegment(segment, deletions, entry, vectors)
+
+
+def open_vectors(path: Path, segment: Segment, name: str, field: VectorField) -> VectorFile:
+    """The vectors of a segment's documents."""
+    return VectorFile(path, segment=segment.name, n_docs=segment.n_docs, name=name, field=field)
 
 
 def _still_there(segment: Segment) -> bool:

@@ -13,6 +13,8 @@ from germane.index.container import Container
 from germane.index.deletions import read_bitmap
 from germane.index.manifest import FORMAT, UPGRADED, Manifest, read_manifest
 from germane.index.segment import Segment
+from germane.index.snapshot import Snapshot
+from germane.index.vector_fields import Vectors
 from germane.types import Document, text_of
 
 
@@ -27,6 +29,16 @@ def old_manifest(folder: Path) -> Manifest:
             f"{folder} has format {FORMAT} and keeps the order of words: there is nothing to upgrade"
         )
     return manifest
+
+
+def old_vectors(folder: Path, manifest: Manifest) -> Iterator[tuple[str, list[str], Vectors]]:
+    """The vectors of its documents that are not deleted: field, ids, and a row for each."""
+    if not manifest.vector_fields:
+        return
+    for live in Snapshot.open(folder).segments:
+        for name, file in live.vectors.items():
+            rows = np.flatnonzero(~live.deletions.deleted[file.docs])
+            yield name, live.segment.doc_ids(file.docs[rows].astype(np.int64)), file.floats(rows)
 
 
 def old_documents(folder: Path, manifest: Manifest) -> Iterator[Document]:

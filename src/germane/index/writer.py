@@ -6,7 +6,8 @@ is removed afterwards (a reader that has it mapped keeps it).
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, compress, islice
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from germane.arrays import Integers
+from germane.arrays import AnyArray, Integers
 from germane.errors import (
     DocumentExistsError,
     IndexFormatError,
@@ -30,6 +31,7 @@ from germane.index.ingest import DEFAULT_MEMORY, NewPaths, NewSegment, build_seg
 from germane.index.manifest import (
     NAME,
     FileNames,
+    Kind,
     Manifest,
     SegmentEntry,
     is_temporary,
@@ -38,9 +40,11 @@ from germane.index.manifest import (
     recovery_meta,
     stray_files,
 )
-from germane.index.merge import choose_merge, merge_segments
+from germane.index.merge import choose_merge, merge_segments, merged_vectors, renumbering
 from germane.index.segment import Segment
-from germane.index.snapshot import LiveSegment, Snapshot
+from germane.index.snapshot import LiveSegment, Snapshot, open_vectors
+from germane.index.vector_fields import Source, Stored, VectorField, field_named
+from germane.index.vectors import Arriving, VectorFile, write_vectors
 from germane.text import Analyzer
 from germane.types import Document
 
@@ -90,11 +94,17 @@ class IndexWriter:
 
     @classmethod
     def create(
-        cls, folder: Path, analyzer: Analyzer, text_fields: Sequence[str], *, positions: bool = True
+        cls,
+        folder: Path,
+        analyzer: Analyzer,
+        text_fields: Sequence[str],
+        *,
+        positions: bool = True,
+        vector_fields: Mapping[str, VectorField] | None = None,
     ) -> "IndexWriter":
         """Make an empty index in `folder`, which must not hold one. Every index begins here.
 
-        `positions`: whether it keeps the order of words.
+        `positions`: whether it keeps the order of words. `vector_fields`: those that documents may bring.
         """
         check_new(folder, text_fields)
         with storage_errors(folder):
@@ -102,7 +112,7 @@ class IndexWriter:
         lock = WriterLock(folder)
         try:
             check_new(folder, text_fields)  # again: another process may have been faster
-            Manifest(analyzer, tuple(text_fields), positions=positions).write(folder)
+            Manifest(analyzer, tuple(text_fields), positions=positions, vector_fields=vector_fields or {}).write(folder)
             return cls(folder, lock)
         except BaseException:
             if not (folder / NAME).exists():
@@ -131,14 +141,18 @@ class IndexWriter:
         iterator = iter(documents)
         few = list(islice(iterator, TAIL))
         small = len(few) < TAIL
-        with self._new_files() as paths, self._mutex if small else contextlib.nullcontext():
+        with (
+            self._new_files() as paths,
+            contextlib.closing(Arriving(self.snapshot.manifest.vector_fields, self.folder)) as arriving,
+            self._mutex if small else contextlib.nullcontext(),
+        ):
             tail = self._tail_to_join(len(few)) if small else []
             manifest = self.snapshot.manifest
             origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
             if tail:
                 origin |= {"merged_at": manifest.generation, "replaces": [self._tail]}
             new = build_segment(
-                chain(tail, few, iterator),
+                arriving.through(chain(tail, few, iterator)),
                 manifest.analyzer,
                 manifest.text_fields,
                 paths,
@@ -150,7 +164,12 @@ class IndexWriter:
             if new is None:
                 return AddReport(0, 0, 0)
             with self._mutex:
-                report = self._add_segment(new, on_duplicate, paths, len(tail))
+                if self.snapshot.manifest.vector_fields != arriving.fields:
+                    raise ParameterError("the vector fields changed while documents were added: add these again")
+                vectors = {name: [source] for name, source in arriving.sources(new.sequence).items()}
+                self._add_tail_vectors(vectors, len(tail))
+                fresh = self._with_vectors(_whole(new.segment), vectors, paths)
+                report = self._add_segment(new, fresh, on_duplicate, paths, len(tail))
         with self._mutex:
             self._maintain()
         return report
@@ -164,7 +183,32 @@ class IndexWriter:
         documents = map(Document, ids, tail.segment.stored.all_fields())
         return list(compress(documents, ~tail.deletions.deleted))
 
-    def _add_segment(self, new: NewSegment, on_duplicate: OnDuplicate, paths: NewPaths, n_tail: int) -> AddReport:
+    def _add_tail_vectors(self, vectors: dict[str, list[Source]], n_tail: int) -> None:
+        """Add the vectors of the tail's live documents, which are the first `n_tail` of the new segment."""
+        for live in self.snapshot.segments if n_tail else ():
+            if live.entry.name == self._tail:
+                for name, sources in merged_vectors([live], renumbering([live])).items():
+                    vectors.setdefault(name, []).extend(sources)
+
+    def _with_vectors(self, live: LiveSegment, vectors: Mapping[str, Sequence[Source]], paths: NewPaths) -> LiveSegment:
+        """The segment with a new file of vectors for each of these fields; its others stay."""
+        files, fields = dict(live.vectors), self.snapshot.manifest.vector_fields
+        for name, sources in vectors.items():
+            files.pop(name, None)
+            if any(len(source.docs) for source in sources) and name in fields:
+                files[name] = self._written_vectors(live.segment, name, fields[name], sources, paths)
+        return _replace_vectors(live, files)
+
+    def _written_vectors(
+        self, segment: Segment, name: str, field: VectorField, sources: Sequence[Source], paths: NewPaths
+    ) -> VectorFile:
+        path, generation = paths.vectors(), self.snapshot.manifest.generation + 1
+        write_vectors(path, sources, name=name, field=field, segment=segment.name, generation=generation)
+        return open_vectors(path, segment, name, field)
+
+    def _add_segment(
+        self, new: NewSegment, fresh: LiveSegment, on_duplicate: OnDuplicate, paths: NewPaths, n_tail: int
+    ) -> AddReport:
         """Commit a new segment; `n_tail` > 0 of its documents are those of the tail, which it replaces."""
         old = [live for live in self.snapshot.segments if not n_tail or live.entry.name != self._tail]
         ids = new.segment.doc_ids(np.arange(new.segment.n_docs))
@@ -183,9 +227,9 @@ class IndexWriter:
         else:
             doomed_new = [newer for *_, newer in (*clashes, *repeats)]
             skipped = len(set(doomed_new))
-        fresh = _without(_whole(new.segment), doomed_new)
+        fresh = _without(fresh, doomed_new)
         if repeats and fresh.n_docs:  # a segment holds an id once, or looking it up might find the deleted one
-            fresh = _whole(self._write_merged([fresh], paths.segment())[0])
+            fresh = self._write_merged([fresh], paths)[0]
         changed = [_without(live, doomed) for live, doomed in zip(old, doomed_old, strict=True)]
         self._commit([*changed, fresh])
         self._tail = fresh.entry.name
@@ -229,6 +273,71 @@ class IndexWriter:
                 self._maintain()
             return int(seen.sum())
 
+    # -- vectors -------------------------------------------------------------------------------------------------
+
+    def set_vectors(
+        self, name: str, field: VectorField, ids: Sequence[str], matrix: AnyArray, *, replace: bool = False
+    ) -> int:
+        """Give documents vectors, one row of the matrix each; how many. All or nothing.
+
+        A field that the index does not have is made. Documents that are not among `ids` keep the vectors they have,
+        unless `replace`: then the field begins anew, and may be another one by the same name.
+        """
+        known = self.snapshot.manifest.vector_fields.get(name)
+        if known is not None and known != field and not replace:
+            raise ParameterError(f"the vector field '{name}' is {known}, not {field}: replace=True begins it anew")
+        if len(ids) != len(matrix):
+            raise ParameterError(f"{len(ids)} ids and {len(matrix)} vectors: there must be as many of each")
+        twice = next((doc_id for doc_id, n in Counter(ids).items() if n > 1), None)
+        if twice is not None:
+            raise ParameterError(f"the id '{twice}' is given twice: nothing was changed")
+        with self._unmerged(), self._new_files() as paths:
+            changed, found = [], np.zeros(len(ids), np.bool_)
+            for live in self.snapshot.segments:
+                docs, rows = live_rows(live, ids)
+                found[rows] = True
+                files = dict(live.vectors)
+                before = files.pop(name, None)
+                sources = [_given(docs, rows, matrix, name, field, ids)]
+                if before is not None and not replace:
+                    kept = np.arange(live.segment.n_docs)
+                    kept[docs] = -1
+                    sources.append(before.source(kept))
+                if before is not None and not replace and not len(docs):
+                    files[name] = before
+                elif any(len(source.docs) for source in sources):
+                    files[name] = self._written_vectors(live.segment, name, field, sources, paths)
+                changed.append(_replace_vectors(live, files))
+            if not found.all():
+                absent = [ids[i] for i in np.flatnonzero(~found).tolist()]
+                raise UnknownDocumentError(f"no document with id {_some(absent)} in {self.folder}: nothing was changed")
+            self._commit(changed, {**self.snapshot.manifest.vector_fields, name: field})
+        return len(ids)
+
+    def drop_vectors(self, name: str) -> None:
+        """Remove a vector field and all its vectors."""
+        field_named(self.snapshot.manifest.vector_fields, name)
+        with self._unmerged():
+            fields = {own: field for own, field in self.snapshot.manifest.vector_fields.items() if own != name}
+            changed = [
+                _replace_vectors(live, {own: file for own, file in live.vectors.items() if own != name})
+                for live in self.snapshot.segments
+            ]
+            self._commit(changed, fields)
+
+    @contextlib.contextmanager
+    def _unmerged(self) -> Iterator[None]:
+        """Holds the mutex while no merge is under way, which would join the vectors of before."""
+        while True:
+            self._join()
+            self._lock.require()
+            with self._mutex:
+                if not self._in_merge:
+                    yield
+                    return
+
+    # -- merging by hand -----------------------------------------------------------------------------------------
+
     def merge(self) -> None:
         """Merge all segments into one, dropping deleted documents for good."""
         self._join()
@@ -252,24 +361,28 @@ class IndexWriter:
             self._pending.add(path.name)
             return path
 
-        def segment() -> Path:
+        def new(kind: Kind) -> Path:
             with self._mutex:
-                return noted(self._names.new("segment"))
+                return noted(self._names.new(kind))
 
         try:
-            yield NewPaths(segment, lambda: noted(self._names.part()))
+            yield NewPaths(lambda: new("segment"), lambda: noted(self._names.part()), lambda: new("vectors"))
         finally:
             with self._mutex:
                 self._pending -= names
                 self._remove_strays()
 
-    def _commit(self, segments: list[LiveSegment]) -> None:
-        """Write what is new of the deletions, then the manifest. Segments without live documents are dropped."""
+    def _commit(self, segments: list[LiveSegment], vector_fields: Mapping[str, VectorField] | None = None) -> None:
+        """Write what is new of the deletions, then the manifest. Segments without live documents are dropped.
+
+        `vector_fields`: where they change.
+        """
         self._require_own_state()
         kept = [live for live in segments if live.n_docs]
         try:
             kept = [live._replace(entry=self._entry_of(live)) for live in kept]
-            manifest = self.snapshot.manifest.next(tuple(live.entry for live in kept), self._names.next)
+            entries = tuple(live.entry for live in kept)
+            manifest = self.snapshot.manifest.next(entries, self._names.next, vector_fields)
             content = manifest.write(self.folder)
         except BaseException:
             self._take_back()
@@ -310,7 +423,7 @@ class IndexWriter:
         path = self._names.new("deletions")
         generation = self.snapshot.manifest.generation + 1
         write_deletions(path, live.deletions, segment=live.entry.name, generation=generation)
-        return SegmentEntry(live.entry.name, live.entry.size, path.name)
+        return replace(live.entry, deletions=path.name)
 
     def _remove_strays(self) -> None:
         """Remove files that the manifest on disk does not name: of killed writers, of merged segments."""
@@ -371,23 +484,22 @@ class IndexWriter:
     def _merge(self, segments: list[LiveSegment]) -> None:
         """Replace `segments` by one; documents deleted while the merge ran are deleted in its result."""
         with self._new_files() as paths:
-            merged, remap = self._write_merged(segments, paths.segment())
+            whole, remap = self._write_merged(segments, paths)
             with self._mutex:
                 current = {live.entry.name: live for live in self.snapshot.segments}
                 late: list[Integers] = []
                 for live, m in zip(segments, remap, strict=True):
                     now = current.get(live.entry.name)  # gone if all its documents were deleted meanwhile
                     late.append(m[m >= 0] if now is None else m[now.deletions.deleted & (m >= 0)])
-                whole = _whole(merged)
-                result = whole._replace(deletions=delete(merged, whole.deletions, np.concatenate(late)))
+                result = whole._replace(deletions=delete(whole.segment, whole.deletions, np.concatenate(late)))
                 names = {live.entry.name for live in segments}
                 places = [i for i, live in enumerate(self.snapshot.segments) if live.entry.name in names]
                 before = places[0] if places else 0
                 others = [live for live in self.snapshot.segments if live.entry.name not in names]
                 self._commit([*others[:before], result, *others[before:]])
 
-    def _write_merged(self, segments: list[LiveSegment], path: Path) -> tuple[Segment, list[Integers]]:
-        manifest = self.snapshot.manifest
+    def _write_merged(self, segments: list[LiveSegment], paths: NewPaths) -> tuple[LiveSegment, list[Integers]]:
+        manifest, path = self.snapshot.manifest, paths.segment()
         remap = merge_segments(
             segments,
             manifest.text_fields,
@@ -396,7 +508,8 @@ class IndexWriter:
             merged_at=manifest.generation,
             replaces=[live.segment.name for live in segments],
         )
-        return Segment(path, trusted=True), remap
+        merged = _whole(Segment(path, trusted=True))
+        return self._with_vectors(merged, merged_vectors(segments, remap), paths), remap
 
     def _join(self) -> None:
         merging = self._merging
@@ -452,12 +565,19 @@ def check_new(folder: Path, text_fields: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def new_index(
-    folder: Path, analyzer: Analyzer, text_fields: Sequence[str], *, positions: bool = True
+    folder: Path,
+    analyzer: Analyzer,
+    text_fields: Sequence[str],
+    *,
+    positions: bool = True,
+    vector_fields: Mapping[str, VectorField] | None = None,
 ) -> Iterator[IndexWriter]:
     """A new index to fill, all or nothing: if that fails, the files and folders made here are removed again."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        with IndexWriter.create(folder, analyzer, text_fields, positions=positions) as writer:
+        with IndexWriter.create(
+            folder, analyzer, text_fields, positions=positions, vector_fields=vector_fields
+        ) as writer:
             try:
                 yield writer
             except BaseException:
@@ -475,12 +595,35 @@ def _whole(segment: Segment) -> LiveSegment:
     return LiveSegment(segment, no_deletions(segment), SegmentEntry(segment.name, segment.container.size))
 
 
+def _replace_vectors(live: LiveSegment, files: Mapping[str, VectorFile]) -> LiveSegment:
+    """The segment with these files of vectors."""
+    named = tuple((name, files[name].path.name) for name in sorted(files))
+    return live._replace(entry=replace(live.entry, vectors=named), vectors=dict(files))
+
+
+def live_rows(live: LiveSegment, ids: Sequence[str]) -> tuple[Integers, Integers]:
+    """The live documents of a segment among `ids`, and the place of each there."""
+    found = live.segment.find_ids(ids)
+    rows = np.flatnonzero(found >= 0)
+    rows = rows[~live.deletions.deleted[found[rows]]]
+    return found[rows], rows
+
+
+def _given(
+    docs: Integers, rows: Integers, matrix: AnyArray, name: str, field: VectorField, ids: Sequence[str]
+) -> Source:
+    """Rows of a matrix as the vectors of documents; they are checked as they are fetched."""
+
+    def fetch(chosen: Integers) -> Stored:
+        return field.stored(field.checked(matrix[chosen], name, lambda i: f"document '{ids[chosen[i]]}'"))
+
+    return Source(docs, rows, fetch)
+
+
 def _clashes(live: LiveSegment, ids: Sequence[str]) -> list[tuple[int, int]]:
     """(live document, position in `ids`) for every id that the segment holds already."""
-    found = live.segment.find_ids(ids)
-    positions = np.flatnonzero(found >= 0)
-    positions = positions[~live.deletions.deleted[found[positions]]]
-    return list(zip(found[positions].tolist(), positions.tolist(), strict=True))
+    docs, positions = live_rows(live, ids)
+    return list(zip(docs.tolist(), positions.tolist(), strict=True))
 
 
 def _without(live: LiveSegment, docs: list[int]) -> LiveSegment:

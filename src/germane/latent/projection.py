@@ -77,6 +77,15 @@ class ProjectionModel:
         vocabulary, texts = self.vocabulary.extended(titles)
         return Documents(vocabulary, texts, self.project(texts))
 
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The projected texts, for a vector field; zeros where the model knows no word."""
+        return self.project(self.vocabulary.extended(texts)[1])
+
+    def encode_query(self, text: str) -> npt.NDArray[np.float32]:
+        """The projected query."""
+        vector: npt.NDArray[np.float32] = self.encode([text])[0]
+        return vector
+
     def project(self, texts: Texts) -> npt.NDArray[np.float32]:
         """A^T D / √(‖A^T D‖² + ε²) of each text. Words without a row in A count in the length of D alone."""
         vectors = weighted(texts, self.idf, max(len(self.vocabulary), 1 + int(texts.words.max(initial=-1))))

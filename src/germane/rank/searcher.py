@@ -337,6 +337,11 @@ class Searcher:
         order = np.lexsort((self.snapshot.segments[i].segment.id_rank[docs], -scores))[:k]
         return scores[order], docs[order]
 
+    def joined(self, scored: Sequence[tuple[Floats, Integers]], k: int) -> Hits:
+        """The best k of documents that were scored elsewhere, given segment by segment."""
+        best = [self._best(i, scores, docs, k) for i, (scores, docs) in enumerate(scored)]
+        return self._in_total_order(best, k) if best else NO_HITS
+
     def scores_by(
         self, hits: Hits, weights: Mapping[str, float], model: RankingModel, priors: Sequence[Floats] | None
     ) -> Floats:

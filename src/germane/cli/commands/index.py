@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from germane.cli.opening import new_engine
 from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
 from germane.types import DEFAULT_FIELDS
+
+if TYPE_CHECKING:
+    from germane.index.vector_fields import VectorField
 
 LOOKED_AT = 100
 """Records in which a column of abstracts is looked for."""
@@ -41,6 +44,16 @@ def index(
             "--positions/--no-positions", help="Keep the order of words, for phrases and for words in one field."
         ),
     ] = True,
+    vectors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vectors",
+            metavar="NAME:DIMENSION[:TYPE[:SIMILARITY]]",
+            help="A vector field that records bring under 'vectors'; may be repeated. TYPE: float32, float16, int8; "
+            "SIMILARITY: cosine, dot.",
+            show_default=False,
+        ),
+    ] = None,
     format: options.Format = None,
     mapping: options.Map = None,
     encoding: options.Encoding = "utf-8",
@@ -61,6 +74,8 @@ def index(
     Example: germane index pubmed.nbib embase.ris more/ --into review --on-duplicate skip
 
     Example: germane index papers.csv --into papers --map id=doi --map text=abstract --on-error skip
+
+    Example: germane index embedded.jsonl --into my-index --vectors title:384:int8
     """
     for source in sources:
         if source.endswith(CIFF_ENDINGS):
@@ -78,7 +93,8 @@ def index(
     if fields is None:
         names += _abstracts(read, names)
     skipped = SkipReport()
-    with new_engine(into, analyzer_named(stemmer, stopwords), names, positions=positions) as engine:
+    declared = _vector_fields(vectors or [])
+    with new_engine(into, analyzer_named(stemmer, stopwords), names, positions=positions, vectors=declared) as engine:
         report = engine.add(
             documents(read, skipped, names, all_fields=fields is not None, progress=progress),
             on_duplicate=on_duplicate.value,
@@ -105,6 +121,16 @@ def _abstracts(sources: Sequence[Source], names: Sequence[str]) -> list[str]:
     for name in found:
         tell(f"the column '{name}' is searched too; --fields title leaves it out, --map text={name} makes it the text")
     return found
+
+
+def _vector_fields(texts: Sequence[str]) -> "dict[str, VectorField]":
+    """The vector fields that were declared."""
+    from germane.index.vector_fields import fields_of
+
+    parts = [text.partition(":") for text in texts]
+    if len({name for name, _, _ in parts}) < len(parts):
+        raise ParameterError("--vectors declares a field twice")
+    return fields_of({name: field for name, _, field in parts})
 
 
 def _field_names(text: str) -> list[str]:

@@ -31,4 +31,4 @@ def _written(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, dict):
         return ", ".join(f"{name} {_written(part)}" for name, part in value.items())
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+    return ", ".join(map(_written, value)) or "none" if isinstance(value, list) else str(value)

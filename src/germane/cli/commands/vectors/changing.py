@@ -1,0 +1,77 @@
+"""germane vectors add, germane vectors drop."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from germane.cli import options
+from germane.cli.opening import open_engine
+from germane.cli.streams import counted, tell
+from germane.index.vector_fields import SIMILARITIES, TYPES
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the vector field.", show_default=False)]
+
+
+def add(
+    folder: options.Folder,
+    name: Name,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help='A .npy matrix, with --ids; or JSON Lines: {"id": "1", "vector": [0.1, 0.7]}.',
+            show_default=False,
+        ),
+    ],
+    ids: Annotated[
+        Path | None,
+        typer.Option(
+            "--ids", metavar="FILE", help="The id of each row of a .npy file, one a line.", show_default=False
+        ),
+    ] = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            help=f"How the numbers of a new field are kept: {', '.join(TYPES)}. Otherwise float32.",
+            show_default=False,
+        ),
+    ] = None,
+    similarity: Annotated[
+        str | None,
+        typer.Option(
+            "--similarity",
+            help=f"How vectors of a new field are compared: {', '.join(SIMILARITIES)}. Otherwise cosine.",
+            show_default=False,
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Begin the field anew: no older vector of it stays.")
+    ] = False,
+) -> None:
+    """Give documents of an index vectors: all of them, or none if one is unknown or a vector cannot be used.
+
+    A field that is not there yet is made. Documents not named keep the vectors they have.
+
+    Example: germane vectors add my-index title title.npy --ids ids.txt --type int8
+
+    Example: germane vectors add my-index title new-model.jsonl --replace
+    """
+    from germane.data.vector_files import read_vectors
+
+    names, matrix = read_vectors(file, ids)
+    with open_engine(folder) as engine:
+        n = engine.set_vectors(name, names, matrix, dtype=dtype, similarity=similarity, replace=replace)
+        field = engine.vector_fields[name]
+    tell(f"{counted(n, 'document')} given vectors '{name}' ({field.dimension} × {field.dtype}, {field.similarity})")
+
+
+def drop(folder: options.Folder, name: Name) -> None:
+    """Remove a vector field with all its vectors; the documents stay.
+
+    Example: germane vectors drop my-index title
+    """
+    with open_engine(folder) as engine:
+        engine.drop_vectors(name)
+    tell(f"the vector field '{name}' is gone")

@@ -1,0 +1,96 @@
+"""germane vectors list, germane vectors search."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from germane.cli import hits, options
+from germane.cli.commands.vectors.changing import Name
+from germane.cli.failures import NOTHING_FOUND
+from germane.cli.opening import open_engine
+from germane.cli.streams import put_json, put_row, tell, terminal
+from germane.errors import ParameterError
+
+
+def list_(folder: options.Folder, json: options.Json = False) -> None:
+    """The vector fields of an index: name, dimension, type, similarity, documents that have one, bytes.
+
+    Example: germane vectors list my-index
+    """
+    found = open_engine(folder).stats().vectors
+    if json:
+        put_json(found)
+        return
+    for field in found:
+        put_row((field.name, field.dimension, field.dtype, field.similarity, field.documents, field.bytes))
+    if not found:
+        tell("the index has no vector field")
+
+
+def search(
+    folder: options.Folder,
+    name: Name,
+    vector: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The query's vector: a .npy file or a JSON list.", show_default=False),
+    ],
+    k: options.K = 10,
+    query: Annotated[
+        str | None,
+        typer.Option("--query", help="Search by these words too, and join both rankings.", show_default=False),
+    ] = None,
+    mix: Annotated[
+        str,
+        typer.Option(
+            "--mix", help="How they are joined: rrf, by ranks; or the weight of the vectors, from 0 to 1, by scores."
+        ),
+    ] = "rrf",
+    filter: Annotated[
+        str | None,
+        typer.Option("--filter", help="Only what this query finds: year:2010.. heart", show_default=False),
+    ] = None,
+    json: options.Json = False,
+    tsv: options.Tsv = False,
+    trec: options.Trec = False,
+    tag: options.Tag = "germane",
+) -> None:
+    """The documents whose vectors are nearest to a query's, exactly; with --query, by words and vectors together.
+
+    Exit code 1 means that nothing was found.
+
+    Example: germane vectors search my-index title query.npy -k 5
+
+    Example: germane vectors search my-index title query.json --query "heart attack" --mix 0.3
+    """
+    wanted = options.one_of(json=json, tsv=tsv, trec=trec)
+    if query is not None and filter is not None:
+        raise ParameterError("--filter is for a search by vectors alone: write its conditions into --query")
+    from germane.data.vector_files import read_vector
+    from germane.engine.responses import SearchResponse
+
+    engine, asked = open_engine(folder), read_vector(vector)
+    if query is None:
+        result, ranked_by = engine.vector_search(asked, k, field=name, filter=filter), f"vectors:{name}"
+    else:
+        result = engine.hybrid_search(query, asked, k, field=name, mix=_mix(mix))
+        ranked_by = f"hybrid:{name}:{mix}"
+    found = SearchResponse.of(result, query or "", ranked_by, k)
+    if wanted == "json":
+        put_json(found)
+    elif wanted == "tsv":
+        hits.put_tsv(found)
+    elif wanted == "trec":
+        hits.put_trec(found, tag)
+    elif found.hits:
+        hits.show(terminal(), engine, found)
+    if not found.hits:
+        tell("no document has a vector in this field and passes the filter")
+        raise typer.Exit(NOTHING_FOUND)
+
+
+def _mix(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,195 @@
+"""Vector fields through the engine: who makes vectors of texts, how a search by vectors joins one by words."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.engine.pipelines import Asked, Pipeline, Ranked, fuse
+from germane.engine.responses import VectorFieldStats
+from germane.engine.results import SearchResult
+from germane.engine.topic_model import TopicModel
+from germane.errors import ParameterError
+from germane.index.snapshot import Snapshot
+from germane.index.vector_fields import VectorField, Vectors, field_named
+from germane.lm.parameters import fraction
+from germane.rank.matching import matching
+from germane.rank.models import RankingModel
+from germane.rank.query import ParsedQuery
+from germane.rank.scoring import Mask
+from germane.rank.searcher import NO_HITS, Hits, Searcher
+from germane.rank.vectors import search_vectors
+
+if TYPE_CHECKING:
+    from germane.engine.engine import Engine
+
+RRF = "rrf"
+"""The mixture of two rankings by their ranks."""
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Makes vectors of texts: a projection of `germane.latent`, or a wrapper of any embedding model."""
+
+    def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
+        """A vector for each text of a document, one a row."""
+
+    def encode_query(self, text: str) -> npt.ArrayLike:
+        """The vector of a query."""
+
+
+def query_vector(query: "str | npt.ArrayLike", encoder: Encoder | None) -> npt.NDArray[np.generic]:
+    """The vector that a search is given, or the one that the encoder makes of its text."""
+    if isinstance(query, str):
+        if encoder is None:
+            raise ParameterError("a text needs an encoder to be searched by its vector: give one (encoder=...)")
+        if not isinstance(encoder, Encoder):
+            raise ParameterError(f"an encoder has the methods encode and encode_query; {encoder!r} has not")
+        return np.asarray(encoder.encode_query(query))
+    if encoder is not None:
+        raise ParameterError("the query is a vector already: an encoder is for texts")
+    return np.asarray(query)
+
+
+def best_by_vectors(
+    searcher: Searcher,
+    name: str | None,
+    vector: npt.NDArray[np.generic],
+    k: int,
+    masks: Sequence[Mask] | None,
+    *,
+    encoded: bool,
+    threads: int | None = None,
+) -> Hits:
+    """The best k documents; none for a text of which the encoder knows no word and gives zeros."""
+    if vector.ndim != 1:
+        raise ParameterError(f"a query is one vector, not an array of shape {vector.shape}")
+    if encoded and not vector.any():
+        field_named(searcher.snapshot.manifest.vector_fields, name)
+        return NO_HITS
+    return search_vectors(searcher, name, vector[None], k, masks, threads=_all_cores(threads))[0]
+
+
+def _all_cores(threads: int | None) -> int:
+    """So many threads, or as many as there are cores."""
+    return os.cpu_count() or 1 if threads is None else threads
+
+
+def filter_of(engine: "Engine", searcher: Searcher, filter: str | None) -> tuple[ParsedQuery, list[Mask] | None]:
+    """The documents that a filter finds, a query in the query language: read, and as masks."""
+    if filter is None:
+        return ParsedQuery({}), None
+    parsed = engine._parse(searcher, filter, True)
+    masks = []
+    for live, docs in zip(searcher.snapshot.segments, matching(searcher, parsed), strict=True):
+        mask = np.zeros(live.segment.n_docs, np.uint8)
+        mask[docs] = 1
+        masks.append(mask)
+    return parsed, masks
+
+
+def results_by_vectors(
+    engine: "Engine", name: str | None, queries: npt.ArrayLike, k: int, filter: str | None, threads: int | None
+) -> list[SearchResult]:
+    """A result for each query, all of one snapshot."""
+    searcher = engine._searcher
+    parsed, masks = filter_of(engine, searcher, filter)
+    return [
+        SearchResult(parsed, hits, searcher)
+        for hits in search_vectors(searcher, name, queries, k, masks, threads=_all_cores(threads))
+    ]
+
+
+def result_by_vector(
+    engine: "Engine",
+    query: "str | npt.ArrayLike",
+    name: str | None,
+    k: int,
+    filter: str | None,
+    encoder: Encoder | None,
+    threads: int | None,
+) -> SearchResult:
+    """The result of one query, a vector or a text."""
+    searcher, vector = engine._searcher, query_vector(query, encoder)
+    parsed, masks = filter_of(engine, searcher, filter)
+    hits = best_by_vectors(searcher, name, vector, k, masks, encoded=encoder is not None, threads=threads)
+    return SearchResult(parsed, hits, searcher)
+
+
+@dataclass(frozen=True, eq=False)
+class VectorRetrieval(Pipeline):
+    """A search of a vector field, to be composed: by the vector given, or by the one an encoder makes of the query.
+
+    The conditions of the query hold for it too; its words say nothing beside the vector.
+    """
+
+    engine: "Engine" = field(repr=False)
+    name: str | None
+    vector: npt.NDArray[np.generic] | None = field(default=None, repr=False)
+    encoder: Encoder | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.vector is None) == (self.encoder is None):
+            raise ParameterError("a search by vectors needs a vector or an encoder, one of the two")
+        field_named(self.engine.vector_fields, self.name)
+
+    @property
+    def model(self) -> RankingModel | None:
+        return None
+
+    def best(self, asked: Asked, n: int) -> Ranked:
+        searcher = self.engine._searcher
+        parsed = self.engine._parse(searcher, asked.query, asked.syntax)
+        if self.vector is None and not isinstance(asked.query, str):
+            raise ParameterError("an encoder makes vectors of texts: the query is a topic model")
+        vector = query_vector(str(asked.query), self.encoder) if self.vector is None else self.vector
+        masks = [searcher.mask(i, parsed.conditions) for i in range(len(searcher.snapshot.segments))]
+        hits = best_by_vectors(searcher, self.name, vector, n, masks, encoded=self.vector is None)
+        return Ranked(parsed, TopicModel(parsed.weights), hits, searcher, None, None)
+
+
+def mixed(words: Pipeline, vectors: Pipeline, mix: float | str) -> Pipeline:
+    """Both rankings as one: by their ranks ("rrf"), or (1 - mix) · s̃_words + mix · s̃_vectors, s̃ from 0 to 1.
+
+    The scores of each ranking's first results are moved to that range (`rank.fusion.min_max`).
+    """
+    if isinstance(mix, str):
+        if mix != RRF:
+            raise ParameterError(f"mix is a weight of the vectors from 0 to 1, or '{RRF}', not '{mix}'")
+        return fuse(words, vectors, method=RRF)
+    share = fraction("mix", mix)
+    return fuse(words, vectors, method="combsum", weights=(1.0 - share, share))
+
+
+def vector_of(snapshot: Snapshot, name: str | None, doc_id: str) -> Vectors | None:
+    """The vector of a document as it is stored; None where it has none."""
+    name, _ = field_named(snapshot.manifest.vector_fields, name)
+    place = snapshot.place_of(doc_id)
+    file = snapshot.segments[place.segment].vectors.get(name)
+    row = -1 if file is None else file.row_of(place.doc)
+    return None if file is None or row < 0 else file.floats(np.array([row]))[0]
+
+
+def field_for(
+    known: VectorField | None, matrix: npt.NDArray[np.generic], dtype: str | None, similarity: str | None, replace: bool
+) -> VectorField:
+    """The field that a matrix of vectors belongs to: the one that is there, or a new one."""
+    if matrix.ndim != 2:
+        raise ParameterError(f"vectors come as a matrix, a row for each id, not as an array of shape {matrix.shape}")
+    if known is None or replace:
+        return VectorField(int(matrix.shape[1]), dtype or "float32", similarity or "cosine")
+    return VectorField(known.dimension, dtype or known.dtype, similarity or known.similarity)
+
+
+def vector_stats(snapshot: Snapshot) -> tuple[VectorFieldStats, ...]:
+    """What each vector field holds."""
+    told = []
+    for name, own in sorted(snapshot.manifest.vector_fields.items()):
+        pairs = [(live, live.vectors[name]) for live in snapshot.segments if name in live.vectors]
+        documents = sum(int((~live.deletions.deleted[file.docs]).sum()) for live, file in pairs)
+        size = sum(file.container.size for _, file in pairs)
+        told.append(VectorFieldStats(name, own.dimension, own.dtype, own.similarity, documents, size))
+    return tuple(told)

@@ -1,0 +1,230 @@
+"""Exact search of a vector field: the documents whose vectors have the largest inner products with a query's.
+
+The score of a document is Σ_j q_j · x_j, x being its vector as it is stored and q the query's in float32, added in
+float64 from the first number to the last: it does not depend on segments, threads or the machine. Kernels look at all
+vectors in less precise numbers, whose error is bounded:
+
+- float32 and float16: |approximation - score| ≤ (n + STEP) · (2^-24 · ‖q‖ · max ‖x‖ + 2^-126), n numbers being added in
+  any order;
+- int8: of x = s·(c + r/254) only c is looked at, which is off by at most (s/2) · Σ_j |q_j|; one query alone is rounded
+  to whole numbers in a unit u, such that sums of products stay below 2^31, and by (u/2) · √n · max ‖x‖ more at most.
+
+Whatever may be among the best k by these bounds is scored exactly, r included: the result is that of scoring every
+document.
+One query is multiplied by a kernel on all cores; of many at once the products are made by NumPy's matrix product.
+"""
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from germane.arrays import AnyArray, Floats, Integers
+from germane.index.vector_fields import LEVELS, STEP, VectorField, Vectors, field_named
+from germane.index.vectors import VectorFile
+from germane.lazy import LazyModule, is_few
+from germane.lm.parameters import whole
+from germane.rank.scoring import Mask
+from germane.rank.searcher import Hits, Searcher
+
+if TYPE_CHECKING:
+    from germane.rank import vector_kernels
+else:
+    vector_kernels = LazyModule("germane.rank.vector_kernels")
+
+MANY = 8
+"""So many queries at once are answered by a matrix product."""
+QUERIES = 256
+"""Queries of one matrix product at most."""
+ROWS = 1 << 13
+"""Vectors of one matrix product."""
+ROOM = 1 << 9
+"""Rows that can be in the running before the table is cleared, k being small."""
+NUMBERS_A_THREAD = 1 << 21
+"""Stored numbers that are worth a thread of their own."""
+ROUNDING, UNDERFLOW = 2.0**-24, 2.0**-126
+MARGIN = 1.001
+"""For the rounding of the bounds themselves, and of what is computed of whole numbers."""
+_NOTHING: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
+
+
+class Bound(NamedTuple):
+    """A score is within base + times_scale · s of its approximation, s being the factor of an int8 vector."""
+
+    base: float
+    times_scale: float = 0.0
+
+
+class Running(NamedTuple):
+    """What may be among the best of a file for one query: bounds of scores, and rows; one must reach `least`."""
+
+    table: tuple[Floats, Floats, Integers]
+    held: int
+    least: float
+
+    @classmethod
+    def empty(cls, k: int) -> "Running":
+        """Room for the best k, and some more."""
+        room = max(ROOM, 4 * k)
+        return cls((np.empty(room), np.empty(room), np.empty(room, np.int64)), 0, -math.inf)
+
+    def doubled(self) -> "Running":
+        """The same with more room."""
+        lower, upper, rows = (np.concatenate([part, part]) for part in self.table)
+        return self._replace(table=(lower, upper, rows))
+
+
+def search_vectors(
+    searcher: Searcher,
+    name: str | None,
+    queries: npt.ArrayLike,
+    k: int,
+    masks: Sequence[Mask] | None = None,
+    *,
+    threads: int = 1,
+) -> list[Hits]:
+    """For each query (one a row) the best k documents that have a vector in the field, in the total order.
+
+    `masks`: for each segment the documents that are wanted (`Searcher.mask`); without, all live ones.
+    """
+    name, field = field_named(searcher.snapshot.manifest.vector_fields, name)
+    whole("k", k, least=1)
+    whole("threads", threads, least=1)
+    one = np.shape(queries)[:1] == (1,)
+    asked = field.checked(queries, name, lambda i: "the query" if one else f"query {i + 1}")
+    results: list[list[tuple[Floats, Integers]]] = [[] for _ in range(len(asked))]
+    for i, live in enumerate(searcher.snapshot.segments):
+        file, mask = live.vectors.get(name), searcher.mask(i, ()) if masks is None else masks[i]
+        found = [_NOTHING] * len(asked) if file is None else _best_of(file, asked, min(k, len(file)), mask, threads)
+        for own, more in zip(results, found, strict=True):
+            own.append(more)
+    return [searcher.joined(own, k) for own in results]
+
+
+def exact_scores(file: VectorFile, rows: Integers, query: Vectors) -> Floats:
+    """Σ_j q_j · x_j of some vectors, added one after the other."""
+    if not len(rows):
+        return np.empty(0)
+    stored = file.fetch(rows)
+    products = file.field.numbers(stored) * query.astype(np.float64)
+    sums: Floats = np.add.accumulate(products, axis=1)[:, -1]
+    return sums * stored.scales if len(stored.scales) else sums
+
+
+def _best_of(file: VectorFile, asked: Vectors, k: int, mask: Mask, threads: int) -> list[tuple[Floats, Integers]]:
+    """For each query the exact scores and the documents of a segment among which are its best k."""
+    docs = file.docs.astype(np.int64)
+    if is_few(len(docs) * file.field.stride * len(asked)):
+        rows = np.flatnonzero(mask[docs]) if len(mask) else np.arange(len(docs))
+        return [(exact_scores(file, rows, query), docs[rows]) for query in asked]
+    if k < 1:
+        return [_NOTHING] * len(asked)
+    running: list[Sequence[Running]]
+    if len(asked) < MANY:
+        running = [_scanned(file, query, k, mask, threads) for query in asked]
+    else:
+        parts = [asked[i : i + QUERIES] for i in range(0, len(asked), QUERIES)]
+        running = [[own] for part in parts for own in _multiplied(file, part, k, mask)]
+    found = []
+    for query, tables in zip(asked, running, strict=True):
+        rows = _in_the_running(tables, k)
+        found.append((exact_scores(file, rows, query), docs[rows]))
+    return found
+
+
+def _in_the_running(parts: Sequence[Running], k: int) -> Integers:
+    """The rows that may be among the best k, of a file that was looked at in parts."""
+    lower, upper, rows = (np.concatenate([part.table[i][: part.held] for part in parts]) for i in range(3))
+    if len(rows) > k:
+        rows = rows[upper >= np.partition(lower, len(lower) - k)[len(lower) - k]]
+    return np.sort(rows).astype(np.int64)
+
+
+# -- one query ---------------------------------------------------------------------------------------------------------
+
+
+def _rounded(field: VectorField, query: Vectors) -> tuple[npt.NDArray[np.int16], float]:
+    """The query for int8 vectors: whole numbers, and the unit in which they are."""
+    largest = min(2**15 - 1, (2**31 - 1) // (LEVELS * field.stride))
+    unit = float(np.abs(query).max(initial=0.0)) / largest or 1.0
+    return np.rint(query / np.float64(unit)).astype(np.int16), unit
+
+
+def _bound(file: VectorFile, query: Vectors, unit: float = 0.0) -> Bound:
+    """How far an approximate score may be off; with a `unit`, of a query that was rounded to it, and in it."""
+    field, exact = file.field, query.astype(np.float64)
+    length = float(np.linalg.norm(exact)) * file.longest
+    floats = (field.stride + STEP) * (ROUNDING * length + UNDERFLOW)
+    if field.dtype != "int8":
+        return Bound(floats)
+    rest = MARGIN * float(np.abs(exact).sum()) / 2
+    if not unit:
+        return Bound(floats, rest)
+    rounded = MARGIN * math.sqrt(field.dimension) * file.longest / 2
+    return Bound(rounded + 8 * ROUNDING * length / unit, rest / unit)
+
+
+def _scanned(file: VectorFile, query: Vectors, k: int, mask: Mask, threads: int) -> list[Running]:
+    """The rows in the running, in as many parts as threads looked."""
+    field, bound = file.field, _bound(file, query)
+    asked: AnyArray = query
+    if field.dtype == "int8":
+        asked, unit = _rounded(field, query)
+        bound = _bound(file, query, unit)
+    padded = np.zeros(field.stride, asked.dtype)
+    padded[: field.dimension] = asked
+    values = file.values.reshape(-1)
+    values = values.view(np.uint16) if field.dtype == "float16" else values
+    docs, scales, n = file.docs, file.scales, len(file)
+
+    def part(first: int, last: int) -> Running:
+        found = Running.empty(k)
+        while first < last:
+            held, least, first = vector_kernels.scan(values, scales, padded, docs, mask, first, last, k, *bound, *found)
+            found = found._replace(held=held, least=least)
+            if first < last:
+                found = found.doubled()
+        return found
+
+    workers = max(min(threads, n * field.stride // NUMBERS_A_THREAD), 1)
+    if workers == 1:
+        return [part(0, n)]
+    bounds = np.linspace(0, n, workers + 1).astype(int).tolist()
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(part, bounds[:-1], bounds[1:]))
+
+
+# -- many queries ------------------------------------------------------------------------------------------------------
+
+
+def _multiplied(file: VectorFile, queries: Vectors, k: int, mask: Mask) -> list[Running]:
+    """For each query the rows in the running."""
+    field, n = file.field, len(file)
+    padded = np.zeros((len(queries), field.stride), np.float32)
+    padded[:, : field.dimension] = queries
+    bounds = [_bound(file, query) for query in queries]
+    running = [Running.empty(k) for _ in queries]
+    for first in range(0, n, ROWS):
+        last = min(first + ROWS, n)
+        products = padded @ file.values[first:last].astype(np.float32, copy=False).T
+        for i, bound in enumerate(bounds):
+            running[i] = _kept(products[i], file, mask, first, last, k, bound, running[i])
+    return running
+
+
+def _kept(
+    products: Vectors, file: VectorFile, mask: Mask, begin: int, last: int, k: int, bound: Bound, found: Running
+) -> Running:
+    """The rows in the running after those from `begin` to `last`."""
+    first = begin
+    while first < last:
+        held, least, first = vector_kernels.keep(
+            products, file.scales, file.docs, mask, begin, first, last, k, *bound, *found
+        )
+        found = found._replace(held=held, least=least)
+        if first < last:
+            found = found.doubled()
+    return found
