@@ -1,5 +1,5 @@
 # Every target works alone on a fresh machine with Python 3.11 or later: it makes .venv itself, and only when needed.
-#   make demo     install the package and show it at work
+#   make demo     install the package, show it at work in the terminal, and open the page
 #   make test     lint, types and tests: what the continuous integration runs
 #   make documents  every command and block of README, docs and tutorials, from a clean installation
 #   make fuzz     damaged and forged files, on and on (ARGS="readers --cases 20000")
@@ -21,6 +21,7 @@ CHECKED := src tests benchmarks
 
 demo: $(INSTALLED)
 	$(BIN)/germane demo
+	@if [ -t 0 ]; then $(BIN)/germane serve; else $(BIN)/germane serve --check --port 0; fi
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
@@ -39,7 +40,7 @@ bench: $(INSTALLED)
 # As a reader would: a new environment, the package built and installed with the extras that the pages name.
 documents:
 	rm -rf .venv-documents && $(PYTHON) -m venv .venv-documents
-	.venv-documents/bin/python -m pip install --quiet --only-binary=:all: '.[learn,plots,clicks]'
+	.venv-documents/bin/python -m pip install --quiet --only-binary=:all: '.[learn,plots,clicks,web]'
 	.venv-documents/bin/python docs/run.py $(ARGS)
 
 fuzz: $(INSTALLED_DEV)
@@ -55,7 +56,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 $(INSTALLED): pyproject.toml | $(BIN)/python
-	$(BIN)/python $(INSTALL) .
+	$(BIN)/python $(INSTALL) '.[web]'
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml | $(BIN)/python

@@ -9,6 +9,7 @@ import numpy as np
 from germane.arrays import Labels
 from germane.errors import ParameterError
 from germane.lm.parameters import whole
+from germane.refine.interest import Interest, interest
 from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
 from germane.refine.reasons import Change, Explanation, MovingWords, Reason, WordAmounts, reasons
@@ -118,6 +119,16 @@ class Refinement:
         log_odds = float(self._refined.log_odds[place])
         of_words = float(np.sum(found.amounts))
         return Explanation(self._prepared.ids[place], log_odds, of_words, in_favour, against, self._adds_up)
+
+    def interest(self, top: int = 10) -> Interest:
+        """What is wanted, as words: the strongest of the predicted set, and those of what was marked not relevant."""
+        whole("top", top, least=0)
+        if self._refined is None:
+            return Interest((), ())
+        places = [(self._prepared.place(result.id), result) for result in self.results]
+        wanted = [place for place, result in places if result.predicted]
+        unwanted = [place for place, result in places if result.mark is False]
+        return interest(self._prepared, self._refined, wanted, unwanted, top)
 
     def changes(self, previous: "Refinement | None" = None) -> list[Change]:
         """The results that moved since the original order, or since `previous`, in the new order.
