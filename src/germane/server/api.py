@@ -17,7 +17,7 @@ from germane.server.exports import TYPES, exported
 from germane.server.kept import MARKS
 from germane.server.listing import title_of
 from germane.server.operations import Given, Operation, Parameter
-from germane.server.problems import Problem
+from germane.server.problems import ProblemError
 from germane.server.responses import (
     BadRecord,
     BulkResponse,
@@ -143,7 +143,7 @@ def add_documents(library: "Library", given: Given) -> BulkResponse:
             if not name.strip() or len(name) > 500:
                 raise ValueError("an id has 1 to 500 characters")
             documents.append(Document(name, _fields(record)))
-        except (ValueError, Problem) as error:
+        except (ValueError, ProblemError) as error:
             unreadable += 1
             if len(bad) < 20:
                 bad.append(BadRecord(number, str(error)))
@@ -163,13 +163,15 @@ def _fields(record: Any) -> dict[str, Any]:
     for name, value in record.items():
         items = value if isinstance(value, list) else [value]
         if not all(item is None or isinstance(item, str | int | float | bool) for item in items):
-            raise Problem(422, f"the field '{name[:60]}' is a text, a number, true, false, or a list of such")
+            raise ProblemError(422, f"the field '{name[:60]}' is a text, a number, true, false, or a list of such")
     return dict(record)
 
 
 def _check_depth(library: "Library", given: Given) -> None:
     if given["offset"] + given["k"] > library.settings.max_depth:
-        raise Problem(422, f"no result deeper than {library.settings.max_depth:,} is given: narrow the search instead")
+        raise ProblemError(
+            422, f"no result deeper than {library.settings.max_depth:,} is given: narrow the search instead"
+        )
 
 
 # -- kept searches, marks and refinement -------------------------------------------------------------------------------
@@ -182,7 +184,7 @@ def keep(library: "Library", given: Given) -> KeptSearch:
     answer = library.engine(name).answer(request)
     results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
     if not results:
-        raise Problem(422, f"the search finds nothing, so there is nothing to keep: {answer.reason or 'no match'}")
+        raise ProblemError(422, f"the search finds nothing, so there is nothing to keep: {answer.reason or 'no match'}")
     return _kept(library, library.kept.keep(query, results, name, model=answer.model))
 
 
@@ -217,13 +219,13 @@ def mark(library: "Library", given: Given) -> KeptSearch:
 
 def undo(library: "Library", given: Given) -> KeptSearch:
     if not library.kept.undo(given["search"]):
-        raise Problem(409, "there is no mark left to undo")
+        raise ProblemError(409, "there is no mark left to undo")
     return _kept(library, library.kept.search(given["search"]))
 
 
 def redo(library: "Library", given: Given) -> KeptSearch:
     if not library.kept.redo(given["search"]):
-        raise Problem(409, "there is nothing to redo")
+        raise ProblemError(409, "there is nothing to redo")
     return _kept(library, library.kept.search(given["search"]))
 
 
@@ -296,7 +298,7 @@ def add_events(library: "Library", given: Given) -> CountResponse:
         try:
             events = [orjson.loads(line) for line in given.raw.splitlines() if line.strip()]
         except orjson.JSONDecodeError as error:
-            raise Problem(400, f"a line is not JSON: {error}") from None
+            raise ProblemError(400, f"a line is not JSON: {error}") from None
     else:
         events = given.body["events"]
     return CountResponse(library.events.add(events))
@@ -340,7 +342,7 @@ def judge_topic(library: "Library", given: Given) -> TopicAnswer:
 
 def undo_topic(library: "Library", given: Given) -> TopicAnswer:
     if topics.undo_judgement(library, given["name"]) is None:
-        raise Problem(409, "there is no judgement left to undo")
+        raise ProblemError(409, "there is no judgement left to undo")
     return one_topic(library, given)
 
 
@@ -446,7 +448,7 @@ OPERATIONS: tuple[Operation, ...] = (
               errors=(404, 409, 422)),
     Operation("POST", "/searches/{search}/redo", "Make the mark again that was taken back last", redo, KeptSearch,
               (SEARCH,), errors=(404, 409, 422)),
-    Operation("GET", "/searches/{search}/groups", "The groups in what is not wanted", groups, GroupsResponse, (SEARCH,)),
+    Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,)),
     Operation("GET", "/searches/{search}/export", "The results of a kept search", export_search,
               "application/octet-stream", (SEARCH, FORMAT, Parameter(
                   "which", "which results", choices=("all", "relevant", "predicted"), default="all"))),

@@ -26,7 +26,7 @@ from germane.server.exports import ENDINGS, TYPES
 from germane.server.library import Library
 from germane.server.metrics import Metrics
 from germane.server.operations import PREFIX, Operation, Parameter, openapi
-from germane.server.problems import Problem, problem_document, told
+from germane.server.problems import ProblemError, problem_document, told
 from germane.server.rendering import Renderer
 from germane.server.safety import Safety
 
@@ -63,7 +63,7 @@ def create_app(library: Library) -> Starlette:
         routes=routes,
         lifespan=lifespan,
         exception_handlers={
-            Problem: _failed(renderer),
+            ProblemError: _failed(renderer),
             GermaneError: _failed(renderer),
             HTTPException: _failed(renderer),
             Exception: _failed(renderer),
@@ -88,7 +88,7 @@ def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitab
         given = STREAMED.read({}, request.query_params, b"", "")
         finding.sources_named(library, given["source"])  # complains before anything streams
         if not given["q"].strip():
-            raise Problem(422, "the query is empty")
+            raise ProblemError(422, "the query is empty")
         return StreamingResponse(_stream(library, given["q"], given["source"]), media_type="text/event-stream")
 
     routes: list[BaseRoute] = [
@@ -100,9 +100,11 @@ def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitab
     for operation in OPERATIONS:
         by_path.setdefault(operation.path, {})[operation.method] = operation
     for path, operations in by_path.items():
-        taken = path.replace("{id}", "{id:path}").replace("{name}", "{name:path}" if path.endswith("{name}") else "{name}")
+        taken = path.replace("{id}", "{id:path}").replace(
+            "{name}", "{name:path}" if path.endswith("{name}") else "{name}"
+        )
         routes.append(Route(PREFIX + taken, _endpoint(library, operations, aside), methods=list(operations)))
-    # A document's id may hold slashes, so its route takes all that follows: the others of the same beginning come first.
+    # An id may hold slashes, so its route takes all that follows: others of the same beginning come first.
     return sorted(routes, key=lambda route: ":path}" in str(getattr(route, "path", "")))
 
 
@@ -151,9 +153,13 @@ def _failed(renderer: Renderer) -> Callable[[Request, Exception], Response]:
             headers = dict(error.headers or {})
         else:
             status, detail = told(error)
-            headers = error.headers if isinstance(error, Problem) else {}
+            headers = error.headers if isinstance(error, ProblemError) else {}
         path = request.url.path
-        if path.startswith(PREFIX) or path == "/metrics" or "text/html" not in request.headers.get("accept", "text/html"):
+        if (
+            path.startswith(PREFIX)
+            or path == "/metrics"
+            or "text/html" not in request.headers.get("accept", "text/html")
+        ):
             body = orjson.dumps(problem_document(status, detail, path))
             return Response(body, status, headers, media_type="application/problem+json")
         return renderer.page(request, "problem.html", status, title="", status=status, detail=detail, headers=headers)

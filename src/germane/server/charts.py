@@ -81,13 +81,14 @@ def ring(share: float, label: str, size: int = 96) -> Markup:
     radius = size / 2 - 7
     around = 6.283185 * radius
     middle = size / 2
-    body = (
-        f'<circle class="track" cx="{middle}" cy="{middle}" r="{radius}" fill="none" stroke-width="8"/>'
-        f'<circle class="done" cx="{middle}" cy="{middle}" r="{radius}" fill="none" stroke-width="8" '
-        f'stroke-linecap="round" stroke-dasharray="{around * min(share, 1.0):.1f} {around:.1f}" '
-        f'transform="rotate(-90 {middle} {middle})"/>'
-        f'<text class="middle" x="{middle}" y="{middle + 5}" text-anchor="middle">{share:.0%}</text>'
-    )
+    body = f'<circle class="track" cx="{middle}" cy="{middle}" r="{radius}" fill="none" stroke-width="8"/>'
+    if share > 0:
+        body += (
+            f'<circle class="done" cx="{middle}" cy="{middle}" r="{radius}" fill="none" stroke-width="8" '
+            f'stroke-linecap="round" stroke-dasharray="{around * min(share, 1.0):.1f} {around:.1f}" '
+            f'transform="rotate(-90 {middle} {middle})"/>'
+        )
+    body += f'<text class="middle" x="{middle}" y="{middle + 5}" text-anchor="middle">{share:.0%}</text>'
     return _svg(size, size, label, body, "ring")
 
 

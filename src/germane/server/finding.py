@@ -45,7 +45,9 @@ def sources_named(library: "Library", names: Sequence[str]) -> list[Source]:
     return found
 
 
-async def answers(library: "Library", query: str, names: Sequence[str]) -> AsyncIterator[tuple[SourceAnswer, FoundList]]:
+async def answers(
+    library: "Library", query: str, names: Sequence[str]
+) -> AsyncIterator[tuple[SourceAnswer, FoundList]]:
     """Each answer as it comes, with the list of all that have come."""
     chosen = sources_named(library, names)
     searching = MetaSearch(chosen)

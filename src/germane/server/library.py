@@ -13,12 +13,23 @@ from germane.workspace import Workspace
 
 if TYPE_CHECKING:
     from germane.engine import Engine
-    from germane.server.screens import Screens
-    from germane.server.uploads import Uploads
 
 PREFERRED = ("year", "topic", "journal", "source", "type", "language", "publisher", "keywords", "mesh")
 """Fields that are offered to narrow a search by, where documents have them."""
-UNFIT = {"id", "doi", "pmid", "url", "link", "abstract", "record_format", "record_tags", "key", "pages", "author", "issn"}
+UNFIT = {
+    "id",
+    "doi",
+    "pmid",
+    "url",
+    "link",
+    "abstract",
+    "record_format",
+    "record_tags",
+    "key",
+    "pages",
+    "author",
+    "issn",
+}
 MOST_FACETS = 4
 
 

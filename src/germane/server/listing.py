@@ -1,4 +1,4 @@
-"""From a place in the search view to what it shows: rows with their snippets, marks and reasons; facets; the interest."""
+"""From a place in the search view to what it shows: rows with snippets, marks and reasons; facets; the interest."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ from germane.rank.matching import Facet
 from germane.refine.reasons import Change, Reason
 from germane.server.kept import Refined
 from germane.server.place import PAGE, Place, quoted
-from germane.server.problems import Problem
+from germane.server.problems import ProblemError
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
 from germane.workspace.values import Result, Search
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from germane.server.library import Library
 
 CHIP_WORDS = 2
+LEAST = 0.08
+"""The least share of the strongest word that is told."""
 Pieces = tuple[tuple[str, bool], ...]
 """A text in pieces, and whether each is a word of the query: templates escape each by itself."""
 
@@ -114,7 +116,9 @@ def listing(library: "Library", place: Place) -> Listing:
     return replace(shown, milliseconds=1000.0 * (time.perf_counter() - began))
 
 
-def request_of(place: Place, k: int, offset: int, facets: tuple[str, ...] = (), snippets: bool = False) -> SearchRequest:
+def request_of(
+    place: Place, k: int, offset: int, facets: tuple[str, ...] = (), snippets: bool = False
+) -> SearchRequest:
     """The engine's request for a place."""
     ranking = RankingRequest(place.model or None)
     sort = place.sort or None
@@ -194,7 +198,7 @@ def keep_search(library: "Library", place: Place, document: str) -> Search:
     results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
     if all(result.document != document for result in results):
         deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"
-        raise Problem(422, f"'{document}' is not {deep}")
+        raise ProblemError(422, f"'{document}' is not {deep}")
     return library.kept.keep(place.effective, results, place.c or library.first, model=answer.model)
 
 
@@ -203,9 +207,11 @@ def wanted_of(place: Place, refined: Refined) -> Wanted:
     found = refined.refinement
     marks_now = list(found.marks.values())
     names = {"auto": "carried evidence"}
+    both = (*refined.interest.wanted, *refined.interest.unwanted)
+    most = max((abs(word.amount) for word in both), default=0.0) or 1.0
     return Wanted(
-        _words(place, refined.interest.wanted),
-        _words(place, refined.interest.unwanted),
+        _words(place, refined.interest.wanted, most),
+        _words(place, refined.interest.unwanted, most),
         tuple((word, place.without("drop", word)) for word in place.drop),
         tuple((word, place.without("add", word)) for word in place.add),
         names.get(place.method, place.method),
@@ -218,9 +224,9 @@ def wanted_of(place: Place, refined: Refined) -> Wanted:
     )
 
 
-def _words(place: Place, words: Sequence[Reason]) -> tuple[Word, ...]:
-    told = [word for word in words if any(sign.isalpha() for sign in word.word) and len(word.word) > 1]
-    most = max((abs(word.amount) for word in told), default=1.0) or 1.0
+def _words(place: Place, words: Sequence[Reason], most: float) -> tuple[Word, ...]:
+    """Words with letters in them, of those that weigh something beside the strongest."""
+    told = [word for word in words if any(sign.isalpha() for sign in word.word) and abs(word.amount) >= LEAST * most]
     return tuple(Word(word.word, abs(word.amount) / most, place.having("drop", word.word)) for word in told)
 
 

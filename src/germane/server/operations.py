@@ -9,7 +9,7 @@ import orjson
 
 from germane import __version__
 from germane.schema import schema_of
-from germane.server.problems import Problem
+from germane.server.problems import ProblemError
 
 PREFIX = "/api/v1"
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
@@ -33,7 +33,8 @@ class Parameter(NamedTuple):
     default: Any = None
 
 
-class Given(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Given:
     """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is."""
 
     values: Mapping[str, Any]
@@ -41,7 +42,7 @@ class Given(NamedTuple):
     raw: bytes = b""
     content_type: str = ""
 
-    def __getitem__(self, name: str) -> Any:  # type: ignore[override]
+    def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
 
@@ -65,25 +66,25 @@ class Operation:
     errors: tuple[int, ...] = field(default=(404, 422))
 
     def read(self, path: Mapping[str, str], query: Any, raw: bytes, content_type: str) -> Given:
-        """The request, checked; a `Problem` says what is wrong with it."""
+        """The request, checked; a `ProblemError` says what is wrong with it."""
         values = {each.name: _value(each, path, query) for each in self.parameters}
         unknown = sorted({name for name, _ in query.multi_items()} - {each.name for each in self.parameters})
         if unknown:
             known = ", ".join(each.name for each in self.parameters if each.where == "query") or "none"
-            raise Problem(422, f"there is no parameter '{unknown[0][:60]}'; there are: {known}")
+            raise ProblemError(422, f"there is no parameter '{unknown[0][:60]}'; there are: {known}")
         kind = content_type.partition(";")[0].strip().lower()
         if self.body is None or kind in self.raw:
             if self.body is None and not self.raw:
                 raw = b""
             elif self.raw and "*/*" not in self.raw and kind not in self.raw:
-                raise Problem(415, f"the body is to be {' or '.join(self.raw)}, not '{kind[:60]}'")
+                raise ProblemError(415, f"the body is to be {' or '.join(self.raw)}, not '{kind[:60]}'")
             return Given(values, None, raw, kind)
         if kind not in ("application/json", ""):
-            raise Problem(415, f"the body is to be application/json, not '{kind[:60]}'")
+            raise ProblemError(415, f"the body is to be application/json, not '{kind[:60]}'")
         try:
             body = orjson.loads(raw)
         except orjson.JSONDecodeError as error:
-            raise Problem(400, f"the body is not JSON: {error}") from None
+            raise ProblemError(400, f"the body is not JSON: {error}") from None
         check(body, self.body, "the body")
         return Given(values, body, raw, kind)
 
@@ -136,34 +137,34 @@ def openapi(operations: tuple[Operation, ...]) -> dict[str, Any]:
 
 
 def check(value: Any, schema: Mapping[str, Any], where: str, depth: int = 0) -> None:
-    """Hold a value against the part of JSON Schema that our bodies use; a `Problem` says where it differs."""
+    """Hold a value against the part of JSON Schema that our bodies use; a `ProblemError` says where it differs."""
     if depth > _DEEPEST:
-        raise Problem(422, f"{where} is nested too deep")
+        raise ProblemError(422, f"{where} is nested too deep")
     kind = schema.get("type")
     if kind is not None:
         fits = isinstance(value, _KINDS[kind]) and not (isinstance(value, bool) and kind in ("integer", "number"))
         if not fits:
-            raise Problem(422, f"{where} is to be of the type {kind}")
+            raise ProblemError(422, f"{where} is to be of the type {kind}")
     if "enum" in schema and value not in schema["enum"]:
-        raise Problem(422, f"{where} is to be one of {', '.join(map(str, schema['enum']))}")
+        raise ProblemError(422, f"{where} is to be one of {', '.join(map(str, schema['enum']))}")
     if isinstance(value, str) and not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 1 << 30):
         least, most = schema.get("minLength", 0), schema.get("maxLength", 1 << 30)
-        raise Problem(422, f"{where} has {len(value):,} characters, where {least:,} to {most:,} are taken")
+        raise ProblemError(422, f"{where} has {len(value):,} characters, where {least:,} to {most:,} are taken")
     if isinstance(value, list):
         if len(value) > schema.get("maxItems", 1 << 30) or len(value) < schema.get("minItems", 0):
-            raise Problem(422, f"{where} has {len(value):,} items, which is too many or too few")
+            raise ProblemError(422, f"{where} has {len(value):,} items, which is too many or too few")
         for number, item in enumerate(value):
             check(item, schema.get("items", {}), f"{where}[{number}]", depth + 1)
     if isinstance(value, dict) and "properties" in schema:
         for name in schema.get("required", ()):
             if name not in value:
-                raise Problem(422, f"{where} lacks '{name}'")
+                raise ProblemError(422, f"{where} lacks '{name}'")
         for name, item in value.items():
             if name in schema["properties"]:
                 check(item, schema["properties"][name], f"'{name}'", depth + 1)
             elif schema.get("additionalProperties") is False:
                 known = ", ".join(schema["properties"])
-                raise Problem(422, f"{where} has a member '{name[:60]}' that is not known; there are: {known}")
+                raise ProblemError(422, f"{where} has a member '{name[:60]}' that is not known; there are: {known}")
 
 
 def _value(parameter: Parameter, path: Mapping[str, str], query: Any) -> Any:
@@ -174,31 +175,31 @@ def _value(parameter: Parameter, path: Mapping[str, str], query: Any) -> Any:
     text = query.get(parameter.name)
     if text is None:
         if parameter.required:
-            raise Problem(422, f"the parameter '{parameter.name}' is needed: {parameter.description}")
+            raise ProblemError(422, f"the parameter '{parameter.name}' is needed: {parameter.description}")
         return parameter.default
     return _read(parameter, text)
 
 
 def _read(parameter: Parameter, text: str) -> Any:
     if "\0" in text:
-        raise Problem(422, f"'{parameter.name}' holds a null character")
+        raise ProblemError(422, f"'{parameter.name}' holds a null character")
     if parameter.kind == "integer":
         if not (text.isascii() and text.lstrip("-").isdigit() and len(text) <= 12):
-            raise Problem(422, f"'{parameter.name}' is a whole number, not '{text[:40]}'")
+            raise ProblemError(422, f"'{parameter.name}' is a whole number, not '{text[:40]}'")
         number = int(text)
         if (parameter.least is not None and number < parameter.least) or (
             parameter.most is not None and number > parameter.most
         ):
-            raise Problem(422, f"'{parameter.name}' is from {parameter.least} to {parameter.most}, not {number}")
+            raise ProblemError(422, f"'{parameter.name}' is from {parameter.least} to {parameter.most}, not {number}")
         return number
     if parameter.kind == "boolean":
         if text not in ("true", "false"):
-            raise Problem(422, f"'{parameter.name}' is true or false, not '{text[:40]}'")
+            raise ProblemError(422, f"'{parameter.name}' is true or false, not '{text[:40]}'")
         return text == "true"
     if parameter.choices and text not in parameter.choices:
-        raise Problem(422, f"'{parameter.name}' is one of {', '.join(parameter.choices)}, not '{text[:60]}'")
+        raise ProblemError(422, f"'{parameter.name}' is one of {', '.join(parameter.choices)}, not '{text[:60]}'")
     if parameter.most is not None and len(text) > parameter.most:
-        raise Problem(422, f"'{parameter.name}' is longer than {parameter.most:,} characters: shorten it")
+        raise ProblemError(422, f"'{parameter.name}' is longer than {parameter.most:,} characters: shorten it")
     return text
 
 

@@ -2,7 +2,8 @@
 
 import functools
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import UploadFile
@@ -11,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from germane.errors import InputError
+from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.server import finding, topics
 from germane.server.api import search_documents, taken_in
@@ -18,7 +20,7 @@ from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.library import Library
 from germane.server.listing import Listing, keep_search, listing, request_of, title_of
 from germane.server.place import Place
-from germane.server.problems import Problem
+from germane.server.problems import ProblemError
 from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
 from germane.server.safety import TOKEN, same_secret
@@ -81,13 +83,15 @@ class Form:
         """Read it; refused unless it brings the value of the cookie, in a field or a header."""
         try:
             fields = await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=1 << 20)
-        except Problem:
+        except ProblemError:
             raise
         except Exception:
-            raise Problem(400, "the form cannot be read") from None
+            raise ProblemError(400, "the form cannot be read") from None
         given = str(fields.get("csrf") or "")
         if "x-csrf-token" not in request.headers and not same_secret(given, request.state.csrf):
-            raise Problem(403, "the form is too old or does not come from this page: load the page again, and repeat it")
+            raise ProblemError(
+                403, "the form is too old or does not come from this page: load the page again, and repeat it"
+            )
         return cls(fields)
 
     def __getitem__(self, name: str) -> str:
@@ -124,7 +128,8 @@ class Pages:
         headers = {"x-place": shown.place.url(page=shown.place.page)}
         return self.renderer.page(
             request, template, view="search", title=shown.place.q, shown=shown, place=shown.place, kept=kept,
-            sources=finding.source_names(self.library), methods=METHOD_NAMES, first=self.library.first, headers=headers,
+            sources=finding.source_names(self.library), methods=METHOD_NAMES, models=MODEL_NAMES,
+            first=self.library.first, headers=headers,
             size=len(self.library.engine(place.c)),
         )  # fmt: skip
 
@@ -197,8 +202,8 @@ class Pages:
         if not names or names == [self.library.first]:
             return RedirectResponse(Place(q=query).url(), 303)
         found = None
-        async for _, found in finding.answers(self.library, query, names):
-            pass
+        async for answered in finding.answers(self.library, query, names):
+            found = answered[1]
         if found is None or not len(found):
             return RedirectResponse(Place(q=query, source=tuple(names)).url(), 303)
         kept = await self.aside(lambda: finding.keep_found(self.library, found))
@@ -238,7 +243,7 @@ class Pages:
                 answer = self.library.engine(None).answer(request_of(place, 1_000, 0))
                 documents = [Document(hit.id, hit.fields) for hit in answer.hits]
                 if not documents:
-                    raise Problem(422, f"the search finds nothing to read: {answer.reason or 'no match'}")
+                    raise ProblemError(422, f"the search finds nothing to read: {answer.reason or 'no match'}")
             self.library.screens.create(name, documents, blind=form["blind"] != "no")
             self.library.screens.join(name, form["reviewer"].strip())
 
@@ -304,7 +309,7 @@ class Pages:
         place = Place.of(form["state"], self.library.settings)
         name = form["name"].strip()
         if "/" in name:
-            raise Problem(422, "the name of a topic holds no slash")
+            raise ProblemError(422, "the name of a topic holds no slash")
 
         def work() -> None:
             seeds = search_documents(self.library, place.s, "relevant")
@@ -346,22 +351,26 @@ class Pages:
 
     async def import_page(self, request: Request) -> Response:
         """Where a file is handed in."""
-        return self.renderer.page(request, "import.html", view="import", title="Import", preview=None, done=None, error="")
+        return self.renderer.page(
+            request, "import.html", view="import", title="Import", preview=None, done=None, error=""
+        )
 
     async def preview(self, request: Request) -> Response:
         """What the file holds, before anything is stored."""
         form = await Form.of(request)
         file = form.file("file")
         if file is None or not file.filename:
-            raise Problem(422, "choose a file first")
+            raise ProblemError(422, "choose a file first")
         content, name = await file.read(), file.filename
+        await file.close()
         found, error = None, ""
         try:
             found = await self.aside(lambda: self.library.uploads.keep(name, content))
         except InputError as wrong:
             error = str(wrong)
         return self.renderer.page(
-            request, "import.html", 422 if error else 200, view="import", title="Import", preview=found, done=None, error=error
+            request, "import.html", 422 if error else 200, view="import", title="Import", preview=found, done=None,
+            error=error,
         )  # fmt: skip
 
     async def take_in(self, request: Request) -> Response:
@@ -419,9 +428,7 @@ class Pages:
 
 
 def _at(place: Place, number: int) -> Place:
-    import dataclasses
-
-    return dataclasses.replace(place, s=number, page=1 if not place.s else place.page)
+    return replace(place, s=number, page=1 if not place.s else place.page)
 
 
 def _heading(record: Document | None) -> str:
@@ -437,4 +444,4 @@ def _inside(address: str, otherwise: str) -> str:
 
 def _attachment(content: bytes, format: str, name: str) -> Response:
     headers = {"content-disposition": f'attachment; filename="{name}.{ENDINGS[format]}"'}
-    return Response(content, media_type=cast(str, TYPES[format]), headers=headers)
+    return Response(content, media_type=TYPES[format], headers=headers)

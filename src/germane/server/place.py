@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlencode
 
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
-from germane.server.problems import Problem
+from germane.server.problems import ProblemError
 from germane.server.settings import Settings
 
 PAGE = 20
@@ -34,11 +34,11 @@ class Place:
 
     @classmethod
     def of(cls, query_string: str, settings: Settings) -> "Place":
-        """The place that an address names; a `Problem` for values that cannot be."""
+        """The place that an address names; a `ProblemError` for values that cannot be."""
         try:
             given = parse_qs(query_string, max_num_fields=200, errors="strict")
         except ValueError:
-            raise Problem(400, "the address has too many parts, or is not UTF-8") from None
+            raise ProblemError(400, "the address has too many parts, or is not UTF-8") from None
         one: Mapping[str, str] = {name: values[-1] for name, values in given.items()}
         many = {name: tuple(dict.fromkeys(text for text in given.get(name, ()) if text.strip())) for name in _MANY}
         place = cls(
@@ -56,17 +56,19 @@ class Place:
 
     def _check(self, settings: Settings) -> None:
         if len(self.q) + sum(map(len, self.f)) > settings.max_query:
-            raise Problem(422, f"the query is longer than {settings.max_query:,} characters: shorten it")
+            raise ProblemError(422, f"the query is longer than {settings.max_query:,} characters: shorten it")
         if (self.page - 1) * PAGE >= settings.max_depth:
-            raise Problem(422, f"no page lies deeper than {settings.max_depth:,} results: narrow the search instead")
+            raise ProblemError(
+                422, f"no page lies deeper than {settings.max_depth:,} results: narrow the search instead"
+            )
         if self.method not in METHOD_NAMES:
-            raise Problem(422, f"there is no method '{self.method}'; there are {', '.join(METHOD_NAMES)}")
+            raise ProblemError(422, f"there is no method '{self.method}'; there are {', '.join(METHOD_NAMES)}")
         if self.model and self.model not in MODEL_NAMES:
-            raise Problem(422, f"there is no model '{self.model}'; there are {', '.join(MODEL_NAMES)}")
+            raise ProblemError(422, f"there is no model '{self.model}'; there are {', '.join(MODEL_NAMES)}")
         if "\0" in self.q:
-            raise Problem(422, "the query holds a null character")
+            raise ProblemError(422, "the query holds a null character")
         if max(len(self.drop), len(self.add), len(self.f)) > 50:
-            raise Problem(422, "at most 50 words and filters")
+            raise ProblemError(422, "at most 50 words and filters")
 
     @property
     def effective(self) -> str:
@@ -106,7 +108,7 @@ _USUAL = Place()
 
 def _whole(name: str, text: str, least: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 12) or int(text) < least:
-        raise Problem(422, f"'{name}' is a whole number from {least} on, not '{text[:40]}'")
+        raise ProblemError(422, f"'{name}' is a whole number from {least} on, not '{text[:40]}'")
     return int(text)
 
 

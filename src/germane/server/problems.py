@@ -16,13 +16,14 @@ from germane.errors import (
 
 TITLES = {
     400: "The request cannot be understood", 401: "A token is needed", 403: "Refused", 404: "Not there",
-    405: "Not done this way", 408: "Too slow", 409: "In conflict with what is there", 413: "Too large", 415: "Not this kind of content",
+    405: "Not done this way",
+    408: "Too slow", 409: "In conflict with what is there", 413: "Too large", 415: "Not this kind of content",
     422: "A value cannot be used", 429: "Too many requests", 431: "Too large", 500: "The server failed",
     503: "Not possible now",
 }  # fmt: skip
 
 
-class Problem(Exception):
+class ProblemError(Exception):
     """Ends a request with a status and a sentence."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
@@ -52,7 +53,7 @@ _STATUS: tuple[tuple[type[GermaneError], int], ...] = (
 
 def told(error: Exception) -> Told:
     """What is said of an error: Germane's own in its own words, any other without them."""
-    if isinstance(error, Problem):
+    if isinstance(error, ProblemError):
         return Told(error.status, error.detail)
     if isinstance(error, GermaneError):
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)

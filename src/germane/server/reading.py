@@ -1,4 +1,4 @@
-"""A document, whole: the words that matter by their weight, near documents, where it is from; and why a result is here."""
+"""A document, whole: its words by their weight, near documents, where it is from; and why a result is here."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

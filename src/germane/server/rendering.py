@@ -36,8 +36,14 @@ class Renderer:
         self._environment.filters["count"] = lambda n: f"{n:,}"
 
     def page(
-        self, request: Request, template: str, status_code: int = 200, *, headers: dict[str, str] | None = None, **content: Any
-    ) -> HTMLResponse:  # fmt: skip
+        self,
+        request: Request,
+        template: str,
+        status_code: int = 200,
+        *,
+        headers: dict[str, str] | None = None,
+        **content: Any,
+    ) -> HTMLResponse:
         """A page, or a fragment of one."""
         theme = request.cookies.get(THEME, "")
         shared = {

@@ -107,17 +107,26 @@ def server_of(library: Library) -> "uvicorn.Server":
     warm.start()
     return uvicorn.Server(
         uvicorn.Config(
-            create_app(library), log_level="warning", access_log=False, server_header=False, date_header=True,
-            timeout_keep_alive=15, timeout_graceful_shutdown=GRACE, h11_max_incomplete_event_size=64 << 10,
-            limit_concurrency=500, lifespan="on",
-        )  # fmt: skip
+            create_app(library),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            date_header=True,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=GRACE,
+            h11_max_incomplete_event_size=64 << 10,
+            limit_concurrency=500,
+            lifespan="on",
+        )
     )
 
 
 def open_when_ready(server: "uvicorn.Server", address: str) -> None:
     """Open the page once the server answers, where there is a browser for a person to see."""
-    if os.name == "posix" and sys.platform != "darwin" and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER")
+    if (
+        os.name == "posix"
+        and sys.platform != "darwin"
+        and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))
     ):
         return
 

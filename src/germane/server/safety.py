@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from germane.server.metrics import Metrics
-from germane.server.problems import Problem, problem_document
+from germane.server.problems import ProblemError, problem_document
 from germane.server.settings import Settings
 
 Scope = MutableMapping[str, Any]
@@ -47,7 +47,7 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
@@ -73,7 +73,8 @@ class Safety:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         cookies = _cookies(headers.get("cookie", ""))
         csrf = cookies.get(CSRF, "")
-        fresh = "" if _is_token(csrf) else secrets.token_urlsafe(24)
+        api = str(scope["path"]).startswith("/api/")
+        fresh = "" if api or _is_token(csrf) else secrets.token_urlsafe(24)
         scope.setdefault("state", {})["csrf"] = fresh or csrf
 
         async def sent(message: Message) -> None:
@@ -90,7 +91,7 @@ class Safety:
         try:
             self._check(scope, headers, cookies, csrf)
             await self.app(scope, _Limited(receive, self.settings.max_body), sent)
-        except Problem as refusal:
+        except ProblemError as refusal:
             await _refuse(refusal, str(scope["path"]), sent)
         finally:
             route = getattr(scope.get("route"), "path", "other")
@@ -103,31 +104,33 @@ class Safety:
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         if name.lower() not in self.settings.allowed_hosts:
             known = ", ".join(sorted(self.settings.allowed_hosts))
-            raise Problem(403, f"the server does not answer under the name '{name[:80]}'; it is known as {known}")
+            raise ProblemError(403, f"the server does not answer under the name '{name[:80]}'; it is known as {known}")
         client = (scope.get("client") or ("", 0))[0]
         if not self._rates.allow(client):
-            raise Problem(429, "too many requests in the last minute: wait a little and try again", retry_after="10")
+            raise ProblemError(
+                429, "too many requests in the last minute: wait a little and try again", retry_after="10"
+            )
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self.settings.max_body:
-            raise Problem(413, _too_large(self.settings.max_body))
+            raise ProblemError(413, _too_large(self.settings.max_body))
         authorised = self._bearer(headers) or _same(cookies.get(TOKEN, ""), self.settings.token)
         path = str(scope["path"])
         if self.settings.token and not authorised and not path.startswith(OPEN_PATHS):
-            raise Problem(
+            raise ProblemError(
                 401, "this server asks for a token: open /sign-in, or send 'Authorization: Bearer TOKEN'",
                 www_authenticate="Bearer",
             )  # fmt: skip
         if scope["method"] not in SAFE:
-            self._check_origin(headers, host, csrf, api=path.startswith("/api/"))
+            self._check_origin(str(scope["method"]), headers, host, csrf, api=path.startswith("/api/"))
 
     def _bearer(self, headers: dict[str, str]) -> bool:
         kind, _, value = headers.get("authorization", "").partition(" ")
         return kind.lower() == "bearer" and _same(value.strip(), self.settings.token)
 
-    def _check_origin(self, headers: dict[str, str], host: str, csrf: str, *, api: bool) -> None:
+    def _check_origin(self, method: str, headers: dict[str, str], host: str, csrf: str, *, api: bool) -> None:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if site not in (None, "same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
-            raise Problem(403, "a change was asked for by another site, and refused")
+            raise ProblemError(403, "a change was asked for by another site, and refused")
         if self._bearer(headers):
             return
         given = headers.get("x-csrf-token", "")
@@ -137,9 +140,10 @@ class Safety:
             return  # the form's own field is compared when it is read: `pages.Form`
         if given and _same(given, csrf):
             return
-        if not headers.get("cookie") and (not (form or kind in ("", "text/plain")) or "x-requested-with" in headers):
+        simple = method == "POST" and (form or kind in ("", "text/plain"))  # what a page of another site can send
+        if not headers.get("cookie") and (not simple or "x-requested-with" in headers):
             return
-        raise Problem(
+        raise ProblemError(
             403, f"a change needs the header X-CSRF-Token with the value of the cookie {CSRF}, or, without cookies, a "
             "content type such as application/json or the header X-Requested-With",
         )  # fmt: skip
@@ -201,12 +205,12 @@ class _Limited:
         with anyio.move_on_after(max(self._deadline - time.monotonic(), 0.0)) as waiting:
             message = await self._receive()
         if waiting.cancelled_caught:
-            raise Problem(408, "the request took too long to come")
+            raise ProblemError(408, "the request took too long to come")
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))
             self._whole = not message.get("more_body", False)
             if self._read > self._most:
-                raise Problem(413, _too_large(self._most))
+                raise ProblemError(413, _too_large(self._most))
         return message
 
 
@@ -214,7 +218,7 @@ def _too_large(most: int) -> str:
     return f"the request is larger than {most >> 20} MiB, which is the most that is taken at once: send it in parts"
 
 
-async def _refuse(refusal: Problem, path: str, send: Send) -> None:
+async def _refuse(refusal: ProblemError, path: str, send: Send) -> None:
     body = json.dumps(problem_document(refusal.status, refusal.detail, path)).encode()
     headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
     headers += [(name.encode(), value.encode()) for name, value in refusal.headers.items()]

@@ -90,7 +90,9 @@ class Screens:
         with desk.lock:
             return self._state(project, reviewer, desk.sitting)
 
-    def act(self, name: str, reviewer: str, action: str, document: str, reason: str = "", note: str = "") -> ScreenState:
+    def act(
+        self, name: str, reviewer: str, action: str, document: str, reason: str = "", note: str = ""
+    ) -> ScreenState:
         """Decide on the record before the reviewer, or move; it is on disk when this returns.
 
         `document` must be the record before the reviewer, so that a decision sent twice, or from an old page, does not

@@ -13,7 +13,7 @@ from germane.server import finding
 from germane.server.library import Library
 from germane.server.listing import Listing, Row, about, pieces, safe_link, sources_of
 from germane.server.place import PAGE, Place
-from germane.server.problems import Problem
+from germane.server.problems import ProblemError
 from germane.server.rendering import Renderer
 from germane.workspace.values import Result
 
@@ -21,10 +21,10 @@ from germane.workspace.values import Result
 async def find_stream(library: Library, renderer: Renderer, request: Request) -> Response:
     """Events `list` with the results so far, and `done` with the address of the kept list."""
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        raise Problem(403, "sources are asked from this page only")
+        raise ProblemError(403, "sources are asked from this page only")
     place = Place.of(request.url.query, library.settings)
     if not place.q:
-        raise Problem(422, "the query is empty")
+        raise ProblemError(422, "the query is empty")
     finding.sources_named(library, place.source)  # complains before anything streams
     return StreamingResponse(_events(library, renderer, request, place), media_type="text/event-stream")
 

@@ -27,7 +27,9 @@ def serve(
     ] = None,
     workspace: Annotated[
         str | None,
-        typer.Option(help="Where marks, projects and topics are kept.", show_default="germane.workspace in GERMANE_HOME"),
+        typer.Option(
+            help="Where marks, projects and topics are kept.", show_default="germane.workspace in GERMANE_HOME"
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)] = PORT,
@@ -52,8 +54,8 @@ def serve(
 ) -> None:
     """Open the search page: search, mark, refine, screen and follow topics in a browser. Ctrl+C ends it.
 
-    Without an index, a sample of 2,600 abstracts is made at the first start. Only this machine reaches the server unless
-    another address and a token are given.
+    Without an index, a sample of 2,600 abstracts is made at the first start. Only this machine reaches the server,
+    unless another address and a token are given.
 
     Example: germane serve
 
@@ -61,7 +63,7 @@ def serve(
     """
     from germane.metasearch import Configuration
     from germane.server import running
-    from germane.server.settings import Settings
+    from germane.server.settings import Settings, is_loopback
 
     settings = Settings(
         host=host, port=port, token=token, hosts=tuple(name or ()),
@@ -85,7 +87,7 @@ def serve(
         say(f"{address} answers: a page of {found['page']:,} bytes, {total:,} documents")
         return
     tell(f"germane is at {address} (Ctrl+C ends it)")
-    if not running.is_loopback(host):
+    if not is_loopback(host):
         tell("it can be reached from other machines: requests need the token")
     server = running.server_of(library)
     if browser:

@@ -5,7 +5,11 @@ import { glide } from "./flip.js";
 
 const root = () => document.getElementById("results");
 const rows = () => [...document.querySelectorAll(".list > .row")];
+const NEXT = Symbol("the first row without a mark");
 let busy = false;
+
+/** Where a form goes; by attributes, since a field may be called "action" too. */
+const target = (form, button) => button?.getAttribute("formaction") || form.getAttribute("action");
 
 export function current() {
   return document.querySelector(".row.current");
@@ -31,7 +35,7 @@ export async function send(form, button, keep) {
   if (busy) return;
   busy = true;
   const began = performance.now();
-  const answer = await fragment(button?.formAction && button.hasAttribute("formaction") ? button.formAction : form.action, fieldsOf(form, button));
+  const answer = await fragment(target(form, button), fieldsOf(form, button));
   busy = false;
   if (!answer) return;
   show(answer, keep);
@@ -39,22 +43,21 @@ export async function send(form, button, keep) {
 }
 
 function show(answer, keep) {
-  const place = rows().indexOf(current());
+  const place = Math.max(rows().indexOf(current()), 0);
   const sheet = location.hash;
   glide(root(), () => root().replaceChildren(answer.nodes));
   if (answer.place) history.pushState({}, "", answer.place + sheet);
   const all = rows();
-  select(all.find((row) => row.dataset.id === keep) || all[Math.min(place, all.length - 1)]);
+  const open = keep === NEXT ? all.find((row) => !row.matches(".yes, .no")) : all.find((row) => row.dataset.id === keep);
+  select(open || all[Math.min(place, all.length - 1)]);
 }
 
-/** Mark the current row: the next one to look at becomes the current. */
+/** Mark the current row; the first that is neither marked nor moved away becomes the current one. */
 export function mark(kind) {
   const row = current() || rows()[0];
   const button = row?.querySelector(`.act.${kind}`);
   if (!button || !button.form) return;
-  const all = rows();
-  const next = all[all.indexOf(row) + 1] || row;
-  send(button.form, button, next.dataset.id);
+  send(button.form, button, NEXT);
 }
 
 export function press(id) {
@@ -91,8 +94,7 @@ export function enhance() {
   if (!results) return;
   results.addEventListener("submit", (event) => {
     const form = event.target;
-    const action = new URL(event.submitter?.hasAttribute("formaction") ? event.submitter.formAction : form.action).pathname;
-    if (["/mark", "/undo", "/redo"].includes(action)) {
+    if (["/mark", "/undo", "/redo"].includes(target(form, event.submitter))) {
       event.preventDefault();
       const row = form.closest(".row");
       if (row) select(row);

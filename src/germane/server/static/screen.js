@@ -18,7 +18,7 @@ export function reason(number) {
 async function send(form, button) {
   if (busy) return;
   busy = true;
-  const answer = await fragment(form.action, fieldsOf(form, button));
+  const answer = await fragment(form.getAttribute("action"), fieldsOf(form, button));
   busy = false;
   if (!answer) return;
   document.getElementById("record").replaceChildren(answer.nodes);
