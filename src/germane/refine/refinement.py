@@ -1,6 +1,6 @@
 """The outcome of one refinement: a new order, probabilities, a predicted set, topics, and the reasons for all of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -130,8 +130,10 @@ class Refinement:
         unwanted = [place for place, result in places if result.mark is False]
         return interest(self._prepared, self._refined, wanted, unwanted, top)
 
-    def changes(self, previous: "Refinement | None" = None) -> list[Change]:
+    def changes(self, previous: "Refinement | None" = None, among: Collection[str] | None = None) -> list[Change]:
         """The results that moved since the original order, or since `previous`, in the new order.
+
+        `among`: those of these ids alone, which is less work where only some are looked at.
 
         `ParameterError` if `previous` refined other results, or words cut in another way.
         """
@@ -143,7 +145,7 @@ class Refinement:
         found = []
         for result in self.results:
             before = result.before if previous is None else previous.ranks[result.id]
-            if before == result.rank:
+            if before == result.rank or (among is not None and result.id not in among):
                 continue
             cause, earlier = causes.get(result.id), before_causes.get(result.id)
             if cause != earlier:

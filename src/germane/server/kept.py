@@ -36,6 +36,7 @@ class Refined:
     results: dict[str, Result]
     refinement: Refinement
     changes: dict[str, Change]
+    moved: int
     interest: Interest
     steps: Steps
     edits: WordEdits
@@ -112,9 +113,15 @@ class KeptSearches:
         return Steps(len(done), tuple(undone))
 
     def refined(
-        self, number: int, *, method: str = "auto", dropped: Sequence[str] = (), added: Sequence[str] = ()
+        self,
+        number: int,
+        *,
+        method: str = "auto",
+        dropped: Sequence[str] = (),
+        added: Sequence[str] = (),
+        page: slice = slice(None),
     ) -> Refined:
-        """The search in the order that its marks and words ask for."""
+        """The search in the order that its marks and words ask for; what moved is told of the results of `page`."""
         held = self._opened(number)
         edits = WordEdits(tuple(dropped), tuple(added))
         with held.lock:
@@ -129,10 +136,13 @@ class KeptSearches:
                 held.before = held.now
                 held.now, held.state = held.refiner.rank(), state
             now = held.now
-            changes = {change.id: change for change in now.changes(held.before)}
+            shown = {result.id for result in now.results[page]}
+            changes = {change.id: change for change in now.changes(held.before, shown)}
+            before = held.before.ranks if held.before is not None else {}
+            moved = sum(before.get(result.id, result.before) != result.rank for result in now.results)
             interest = now.interest(WORDS)
         results = {result.document: result for result in held.results}
-        return Refined(held.search, results, now, changes, interest, self.steps(held.search), edits)
+        return Refined(held.search, results, now, changes, moved, interest, self.steps(held.search), edits)
 
     def marks(self, number: int) -> Marks:
         """The marks that hold."""

@@ -95,7 +95,6 @@ class Listing:
     reason: str | None = None
     notes: tuple[str, ...] = ()
     wanted: Wanted | None = None
-    groups: tuple[tuple[str, int], ...] = ()
     error: str | None = None
     sources: tuple[Mapping[str, Any], ...] = ()
 
@@ -155,23 +154,24 @@ def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
 
 def kept_listing(library: "Library", place: Place) -> Listing:
     """The view of a kept search in its new order."""
-    refined = library.kept.refined(place.s, method=place.method, dropped=place.drop, added=place.add)
+    at = slice((place.page - 1) * PAGE, place.page * PAGE)
+    refined = library.kept.refined(place.s, method=place.method, dropped=place.drop, added=place.add, page=at)
     engine = library.engine(place.c)
     place = replace(place, q=refined.search.query if not place.q else place.q)
     analyzer = engine.analyzer
     terms = {term for word in refined.search.query.split() for term in analyzer.terms(word)}
     ranked = refined.refinement.results
-    page = ranked[(place.page - 1) * PAGE : place.page * PAGE]
+    known: dict[str, str | None] = {}
     rows = []
-    for one in page:
+    for one in ranked[at]:
         result, change = refined.results[one.id], refined.changes.get(one.id)
         text = text_of(result.fields, RESULT_FIELDS[1:])
-        piece = snippet(text, terms, analyzer)
+        piece = snippet(text, terms, analyzer, known=known)
         rows.append(
             Row(
                 one.id,
                 one.rank,
-                pieces(_title(result.fields, one.id), terms, analyzer),
+                pieces(_title(result.fields, one.id), terms, analyzer, known),
                 about(result.fields),
                 cut(piece.text, piece.marks),
                 safe_link(result.fields, result),
@@ -183,10 +183,9 @@ def kept_listing(library: "Library", place: Place) -> Listing:
             )
         )
     total = len(ranked)
-    groups = tuple((" · ".join(words[:3]), len(ids)) for words, ids in library.kept.groups(place.s))
     told = refined.search.settings.get("answers", ())
     return Listing(
-        place, tuple(rows), total, True, -(-total // PAGE), 0.0, wanted=wanted_of(place, refined), groups=groups,
+        place, tuple(rows), total, True, -(-total // PAGE), 0.0, wanted=wanted_of(place, refined),
         sources=tuple(told) if isinstance(told, list | tuple) else (),
     )  # fmt: skip
 
@@ -220,7 +219,7 @@ def wanted_of(place: Place, refined: Refined) -> Wanted:
         marks_now.count(False),
         refined.steps.undo > 0,
         bool(refined.steps.redo),
-        len(refined.changes),
+        refined.moved,
     )
 
 
@@ -254,9 +253,11 @@ def facet_view(place: Place, facet: Facet) -> FacetView | None:
     return FacetView(facet.field, numeric, tuple(values))
 
 
-def pieces(text: str, terms: Collection[str], analyzer: "Analyzer") -> Pieces:
+def pieces(
+    text: str, terms: Collection[str], analyzer: "Analyzer", known: dict[str, str | None] | None = None
+) -> Pieces:
     """A text in pieces, the query's words apart."""
-    return cut(text, [(span.start, span.end) for span in marks(text, terms, analyzer)])
+    return cut(text, [(span.start, span.end) for span in marks(text, terms, analyzer, known)])
 
 
 def cut(text: str, places: Sequence[tuple[int, int]]) -> Pieces:

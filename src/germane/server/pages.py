@@ -41,6 +41,7 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
         Route("/", made.search),
         Route("/search", made.search),
         Route("/mark", made.mark, methods=["POST"]),
+        Route("/groups", made.groups),
         Route("/undo", made.undo, methods=["POST"]),
         Route("/redo", made.redo, methods=["POST"]),
         Route("/why", made.why),
@@ -144,6 +145,14 @@ class Pages:
             return _at(place, number)
 
         return await self._after(request, await self.aside(work), form["id"])
+
+    async def groups(self, request: Request) -> Response:
+        """The groups in what is not wanted: found after the list is shown, since that takes longer."""
+        place = Place.of(request.url.query, self.library.settings)
+        found = await self.aside(lambda: self.library.kept.groups(place.s))
+        shown = [(" · ".join(words[:3]), len(ids)) for words, ids in found]
+        template = "parts/groups.html" if "x-fragment" in request.headers else "groups.html"
+        return self.renderer.page(request, template, view="search", title="Groups", groups=shown, place=place)
 
     async def undo(self, request: Request) -> Response:
         """Take the latest mark back."""

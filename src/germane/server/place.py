@@ -96,11 +96,13 @@ class Place:
 
     def without(self, name: str, value: str) -> str:
         """The address without one of several values."""
-        return self.url(**{name: tuple(each for each in getattr(self, name) if each != value)})
+        changed: dict[str, Any] = {name: tuple(each for each in getattr(self, name) if each != value)}
+        return self.url(**changed)
 
     def having(self, name: str, value: str) -> str:
         """The address with one value more."""
-        return self.url(**{name: (*getattr(self, name), value)})
+        changed: dict[str, Any] = {name: (*getattr(self, name), value)}
+        return self.url(**changed)
 
 
 _USUAL = Place()

@@ -58,8 +58,8 @@ def open_library(
     workspace: str | Path | None = None,
     watched: Callable[[Iterable[Document]], Iterable[Document]] = iter,
 ) -> Library:
-    """The indexes by the names of their folders, or the sample, and the workspace."""
-    home = home_folder()
+    """The indexes by the names of their folders, or the sample, and the workspace; logs lie beside that."""
+    home = home_folder() if workspace is None or "://" in str(workspace) else Path(workspace).resolve().parent
     home.mkdir(parents=True, exist_ok=True)
     engines: dict[str, Engine] = {}
     for path in indexes:

@@ -46,6 +46,7 @@ function show(answer, keep) {
   const place = Math.max(rows().indexOf(current()), 0);
   const sheet = location.hash;
   glide(root(), () => root().replaceChildren(answer.nodes));
+  groups();
   if (answer.place) history.pushState({}, "", answer.place + sheet);
   const all = rows();
   const open = keep === NEXT ? all.find((row) => !row.matches(".yes, .no")) : all.find((row) => row.dataset.id === keep);
@@ -81,6 +82,14 @@ export async function why(row = current() || rows()[0]) {
   slot.append(answer.nodes);
   row.append(slot);
   row.scrollIntoView({ block: "nearest" });
+}
+
+/** The groups in the rest, which take longer than the list, come after it. */
+async function groups() {
+  const slot = document.getElementById("groups");
+  if (!slot?.firstElementChild) return;
+  const answer = await fragment(slot.dataset.address);
+  if (answer && slot.isConnected) slot.replaceChildren(answer.nodes);
 }
 
 async function visit(address) {
@@ -121,6 +130,7 @@ export function enhance() {
       logged(row);
     }
   });
+  groups();
   addEventListener("popstate", () => location.reload());
 }
 
