@@ -254,6 +254,7 @@ def test_a_file_is_seen_before_it_is_stored(client, library):
     seen = answered(client, "POST", "/imports?name=refs.ris", "/imports", 201, content=RIS, headers={
         "content-type": "application/octet-stream"})  # fmt: skip
     assert (seen["format"], seen["records"], seen["first"][0]["fields"]["title"]) == ("ris", 2, "Selenium in soil")
+    assert [each["id"] for each in seen["first"]] == ["r1", "refs.ris:2"]
     assert len(library.engines["own"]) == 1
     path = f"/imports/{seen['key']}"
     done = answered(client, "POST", path, "/imports/{key}", json={"collection": "own"})

@@ -51,8 +51,11 @@ def sparkline(counts: Sequence[int], width: int = 120, height: int = 28) -> Mark
     most = max(counts) or 1
     step = width / max(len(counts) - 1, 1)
     points = " ".join(f"{i * step:.1f},{height - 3 - (height - 6) * n / most:.1f}" for i, n in enumerate(counts))
+    last = points.rpartition(" ")[2].split(",")
     body = f'<polyline class="line" points="{points}" fill="none"/>'
-    return _svg(width, height, f"{sum(counts):,} hits over {len(counts)} days", body, "sparkline")
+    body += f'<circle class="last" cx="{min(float(last[0]), width - 3):.1f}" cy="{last[1]}" r="2.5"/>'
+    days = "1 day" if len(counts) == 1 else f"{len(counts)} days"
+    return _svg(width, height, f"{sum(counts):,} hits over {days}", body, "sparkline")
 
 
 def timeline(days: Sequence[tuple[str, int]], width: int = 640, height: int = 120) -> Markup:

@@ -73,7 +73,7 @@ def _by_marks(found: Refinement, document: str, title: str) -> Why:
         sentence = "It stands above a result that you marked relevant, unmarked, so it counts as passed over."
     else:
         sentence = f"Learnt from your marks ({found.method}). Log-odds of being relevant: the sum of these parts."
-    others = [("its place in the list", log_odds - told.of_words)]
+    others = [("the prior, by its place in the list", log_odds - told.of_words)]
     return _why(document, title, words, others, log_odds, "log-odds", sentence)
 
 

@@ -1,5 +1,7 @@
 """Tracked topics as the page shows them: made of marked results, fed with documents, judged by a person."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -57,7 +59,7 @@ def topic_view(library: "Library", name: str) -> TopicView:
         return TopicView(
             TopicResponse.of(watch.topic(name), health_of(watch, name)),
             report.timeline,
-            tuple(topic_words(watch, name, 16)),
+            tuple(_written(topic_words(watch, name, 16), watch, [*watch.topic(name).seeds, *map(_text, hits)])),
             tuple(reversed(hits)),
             {each.document: each for each in watch.judged(name)},
             tuple(near_misses(watch, name, 5)),
@@ -109,3 +111,18 @@ def _opened(library: "Library") -> Watch:
     if not Watch.is_in(library.workspace):
         raise ParameterError("there is no topic yet: mark a result relevant, and save the search as a topic")
     return Watch.open(library.workspace)
+
+
+def _text(hit: Sighting) -> str:
+    return text_of(hit.fields, RESULT_FIELDS)
+
+
+def _written(words: Sequence[TopicWord], watch: Watch, texts: Sequence[str]) -> list[TopicWord]:
+    """The words as these texts write them: topics know stems alone."""
+    analyzer = watch.memory().maker.analyzer
+    counts = Counter(word for text in texts for word in re.findall(r"\w+", text.lower()))
+    forms: dict[str, str] = {}
+    for word, _ in counts.most_common():
+        for term in analyzer.terms(word):
+            forms.setdefault(term, word)
+    return [TopicWord(forms.get(each.word, each.word), each.weight) for each in words]

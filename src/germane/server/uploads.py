@@ -2,6 +2,7 @@
 
 import re
 import secrets
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ SHOWN = 3
 MOST_RECORDS = 100_000
 KEPT_SECONDS = 24 * 3600
 _NAME = re.compile(r"[0-9a-f]{32}")
-_ENDING = re.compile(r"(?:\.[A-Za-z0-9]{1,10}){1,2}$")
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ class Preview:
 
 
 class Uploads:
-    """Files that were handed in, each under a name that we give; forgotten after a day."""
+    """Files that were handed in, each in a folder whose name we give; forgotten after a day.
+
+    A file keeps its own name, made harmless: records without an id are called after it, the same way each time.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,13 +55,14 @@ class Uploads:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._forget()
         key = secrets.token_hex(16)
-        ending = _ENDING.search(Path(name).name)
-        path = self._folder / f"{key}{ending[0].lower() if ending else ''}"
-        write_bytes(path, content)
+        folder = self._folder / key
+        folder.mkdir()
+        path = folder / (_UNFIT.sub("_", Path(name.replace("\\", "/")).name).lstrip(".")[-80:] or "file")
         try:
+            write_bytes(path, content)
             return self._preview(key, name, path)
         except BaseException:
-            path.unlink(missing_ok=True)
+            shutil.rmtree(folder)
             raise
 
     def documents(self, key: str) -> Iterator[Document]:
@@ -66,7 +71,7 @@ class Uploads:
 
     def drop(self, key: str) -> None:
         """Forget a file."""
-        self._path(key).unlink(missing_ok=True)
+        shutil.rmtree(self._path(key).parent)
 
     def _preview(self, key: str, name: str, path: Path) -> Preview:
         try:
@@ -102,15 +107,15 @@ class Uploads:
     def _path(self, key: str) -> Path:
         if not _NAME.fullmatch(key):
             raise ParameterError("there is no such file waiting: hand it in again")
-        found = next(iter(sorted(self._folder.glob(f"{key}*"))), None)
+        found = next((self._folder / key).glob("*"), None)
         if found is None:
             raise ParameterError("there is no such file waiting, it may have been taken in already: hand it in again")
         return found
 
     def _forget(self) -> None:
-        for path in self._folder.iterdir():
-            if path.is_file() and time.time() - path.stat().st_mtime > KEPT_SECONDS:
-                path.unlink(missing_ok=True)
+        for folder in self._folder.iterdir():
+            if _NAME.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(folder)
 
 
 def _said(one: Skipped) -> str:
