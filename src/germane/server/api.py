@@ -16,7 +16,7 @@ from germane.server import topics
 from germane.server.exports import TYPES, exported
 from germane.server.kept import MARKS
 from germane.server.listing import title_of
-from germane.server.operations import Given, Operation, Parameter
+from germane.server.operations import Given, Media, Operation, Parameter
 from germane.server.problems import ProblemError
 from germane.server.responses import (
     BadRecord,
@@ -67,6 +67,7 @@ ON_DUPLICATE = Parameter(
 )
 ID = Parameter("id", "the id of a document", where="path", most=500)
 NDJSON = "application/x-ndjson"
+EXPORT = Media(tuple(media.partition(";")[0] for media in TYPES.values()))
 
 
 def _text(most: int, least: int = 1) -> dict[str, Any]:
@@ -434,7 +435,7 @@ OPERATIONS: tuple[Operation, ...] = (
               (COLLECTION, ID), body={"type": "object"}),
     Operation("DELETE", f"{IN}/documents/{{id}}", "Delete a document", delete_document, CountResponse,
               (COLLECTION, ID)),
-    Operation("GET", f"{IN}/export", "All documents", export_collection, "application/octet-stream",
+    Operation("GET", f"{IN}/export", "All documents", export_collection, EXPORT,
               (COLLECTION, FORMAT)),
     Operation("GET", "/searches", "The searches that are kept", kept_searches, KeptSearches, (K,)),
     Operation("POST", "/searches", "Search, and keep the list so that it can be marked", keep, KeptSearch, body=KEEP,
@@ -450,7 +451,7 @@ OPERATIONS: tuple[Operation, ...] = (
               (SEARCH,), errors=(404, 409, 422)),
     Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,)),
     Operation("GET", "/searches/{search}/export", "The results of a kept search", export_search,
-              "application/octet-stream", (SEARCH, FORMAT, Parameter(
+              EXPORT, (SEARCH, FORMAT, Parameter(
                   "which", "which results", choices=("all", "relevant", "predicted"), default="all"))),
     Operation("GET", "/sources", "The sources that meta-search may ask", sources, SourcesResponse),
     Operation("POST", "/imports", "Hand a file in, and see what it holds; nothing is stored yet", preview,
@@ -459,7 +460,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/imports/{key}", "Take the records of a file in", take_in, BulkResponse, (KEY,), body=TAKE_IN,
               errors=(404, 409, 422)),
     Operation("DELETE", "/imports/{key}", "Forget a file that was handed in", drop_upload, CountResponse, (KEY,)),
-    Operation("GET", "/events", "Clicks and searches that were logged, as UBI has them", read_events, NDJSON),
+    Operation("GET", "/events", "Clicks and searches that were logged, as UBI has them", read_events, Media((NDJSON,))),
     Operation("POST", "/events", "Log clicks, as UBI has them", add_events, CountResponse, body=EVENTS, raw=(NDJSON,),
               status=201),
     Operation("DELETE", "/events", "Forget all that was logged", erase_events, CountResponse),

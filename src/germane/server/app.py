@@ -25,14 +25,14 @@ from germane.server.api import OPERATIONS
 from germane.server.exports import ENDINGS, TYPES
 from germane.server.library import Library
 from germane.server.metrics import Metrics
-from germane.server.operations import PREFIX, Operation, Parameter, openapi
+from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
 from germane.server.problems import ProblemError, problem_document, told
 from germane.server.rendering import Renderer
 from germane.server.safety import Safety
 
 STREAMED = Operation(
     "GET", "/find", "Ask several sources; answers stream in as server-sent events, 'answer' for each source and 'list' "
-    "for the merged list so far", lambda library, given: None, "text/event-stream", (
+    "for the merged list so far", lambda library, given: None, Media(("text/event-stream",)), (
         Parameter("q", "the query", required=True, least=1, most=2_000),
         Parameter("source", "the name of a source", many=True, most=200)),
 )  # fmt: skip
@@ -119,7 +119,7 @@ def _endpoint(
         answer = await aside(functools.partial(operation.handler, library, given))
         if isinstance(answer, bytes):
             format = given.values.get("format", "")
-            media = TYPES.get(format, operation.answer if isinstance(operation.answer, str) else "text/plain")
+            media = TYPES.get(format, operation.answer.kinds[0])
             name = f"germane.{ENDINGS.get(format, 'jsonl')}"
             return Response(answer, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
         return json_response(answer, operation.status)

@@ -33,6 +33,12 @@ class Parameter(NamedTuple):
     default: Any = None
 
 
+class Media(NamedTuple):
+    """The media types of an answer that is no JSON of ours."""
+
+    kinds: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is."""
@@ -50,8 +56,8 @@ class Given:
 class Operation:
     """A method and path below /api/v1, what it does, what it takes and what it answers.
 
-    `handler` is called in a thread with the library and what was given. `answer` is the shape of the answer, or a media
-    type where it is no JSON. `body` is a JSON Schema; `raw` media types are handed over as bytes.
+    `handler` is called in a thread with the library and what was given. `answer` is the shape of the answer, or its
+    `Media`. `body` is a JSON Schema; `raw` media types are handed over as bytes.
     """
 
     method: str
@@ -90,8 +96,8 @@ class Operation:
 
     def document(self) -> dict[str, Any]:
         """The operation as OpenAPI describes it."""
-        if isinstance(self.answer, str):
-            content = {self.answer: {"schema": {"type": "string"}}}
+        if isinstance(self.answer, Media):
+            content: dict[str, Any] = {kind: {"schema": {}} for kind in self.answer.kinds}
         else:
             content = {"application/json": {"schema": _plain(schema_of(self.answer))}}
         problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
