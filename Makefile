@@ -1,6 +1,7 @@
 # Every target works alone on a fresh machine with Python 3.11 or later: it makes .venv itself, and only when needed.
-#   make demo     install the package and show it at work
+#   make demo     install the package, show it at work in the terminal, and open the page
 #   make test     lint, types and tests: what the continuous integration runs
+#   make browser  a Chromium for the tests of the page, where it may be installed
 #   make documents  every command and block of README, docs and tutorials, from a clean installation
 #   make fuzz     damaged and forged files, on and on (ARGS="readers --cases 20000")
 #   make bench    measure beside the peers (ARGS="--quick" for a smoke run)
@@ -16,14 +17,22 @@ INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 CHECKED := src tests benchmarks
 
-.PHONY: demo test lint format bench documents fuzz clean
+.PHONY: demo test lint format bench browser documents fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(INSTALLED)
 	$(BIN)/germane demo
+	@if [ -t 0 ]; then $(BIN)/germane serve; else $(BIN)/germane serve --check --port 0; fi
 
-test: lint
+test: lint browser
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+# Debian's chromium, found by its name. Where it may not be installed, the tests of the page say so.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium ..." && \
+	    apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; } || \
+	  echo "no Chromium could be installed: 'apt-get install chromium' as root, then 'make test' again" >&2
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check $(CHECKED)
@@ -39,14 +48,14 @@ bench: $(INSTALLED)
 # As a reader would: a new environment, the package built and installed with the extras that the pages name.
 documents:
 	rm -rf .venv-documents && $(PYTHON) -m venv .venv-documents
-	.venv-documents/bin/python -m pip install --quiet --only-binary=:all: '.[learn,plots,clicks]'
+	.venv-documents/bin/python -m pip install --quiet --only-binary=:all: '.[learn,plots,clicks,web]'
 	.venv-documents/bin/python docs/run.py $(ARGS)
 
 fuzz: $(INSTALLED_DEV)
 	cd tests && ../$(BIN)/python -m fuzz $(ARGS)
 
 clean:
-	rm -rf .venv .venv-documents .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist src/*.egg-info
+	rm -rf .venv .venv-documents artefacts .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist src/*.egg-info
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -55,7 +64,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 $(INSTALLED): pyproject.toml | $(BIN)/python
-	$(BIN)/python $(INSTALL) .
+	$(BIN)/python $(INSTALL) '.[web]'
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml | $(BIN)/python

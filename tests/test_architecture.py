@@ -26,7 +26,7 @@ LAYERS = {
 ISOLATED = {4, 5}
 """Layers whose packages never import one another."""
 DOORS = {"cli", "server", "mcp"}
-"""What people and programs come in by: none imports another, and nothing imports a door. Two are not built yet."""
+"""What people and programs come in by: none imports another, and nothing imports a door. One is not built yet."""
 HEAVY = {"torch", "ray", "duckdb", "matplotlib", "fastapi", "playwright"}
 APART = [("lm", "index"), ("index", "lm")]
 """No rule of height, but true today: language models know no index, and the index no language models."""
@@ -125,12 +125,12 @@ def test_siblings_do_not_import_one_another(graph: dict[Path, list[Import]]) -> 
 
 def test_no_door_is_imported(graph: dict[Path, list[Import]]) -> None:
     assert LAYERS.keys() >= DOORS
-    wrong = [
-        f"{name_of(path)}:{line} imports {door}"
-        for path, imports in graph.items()
-        for door, line in doors_among(imports, package_of(path))
+    (sentence,) = re.findall(r"\*\*Doors\*\*(.*?)starts", section("Layers"), re.DOTALL)
+    (starter,) = [name for name in quoted(sentence) if name.endswith(".py")]
+    found = [
+        (name_of(path), door) for path, imports in graph.items() for door, _ in doors_among(imports, package_of(path))
     ]
-    assert wrong == []
+    assert set(found) == {(starter, "server")}
 
 
 def doors_among(imports: list[Import], package: str) -> list[tuple[str, int]]:

@@ -63,6 +63,7 @@ PUBLIC = {
         "Explanation", "FeedbackRequest", "Gathered", "Hit", "IndexStats", "Pipeline", "RERANKER_NAMES",
         "RankingRequest", "Reranker", "SearchRequest", "SearchResponse", "SearchResult", "TermPart", "reranker_named",
     ],
+    "germane.server": ["Library", "Settings", "create_app"],
     "germane.clicks": [
         "ClickModel", "ClickStats", "ClickStore", "EraseResponse", "ImportResponse", "ImportRules", "LogSimulation",
         "Observations", "Pair", "PairRules", "PairsReport", "PositionCurve", "SearchRules", "click_stats", "em_curve",

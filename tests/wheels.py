@@ -35,7 +35,9 @@ def requirements() -> list[str]:
 
 def platforms(machine: str) -> list[str]:
     """The platform tags of that machine, newest first."""
-    return [f"manylinux_2_{minor}_{machine}" for minor in reversed(LIBRARIES)] + [f"manylinux2014_{machine}"]
+    older = ["manylinux2014", *(["manylinux2010", "manylinux1"] if machine == "x86_64" else [])]
+    newer = [f"manylinux_2_{minor}" for minor in reversed(LIBRARIES)]
+    return [f"{name}_{machine}" for name in (*newer, *older)]
 
 
 def environment(machine: str, python: str) -> dict[str, str]:

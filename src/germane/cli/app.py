@@ -35,6 +35,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("batch", SEARCH),
     ("show", SEARCH),
     ("demo", SEARCH),
+    ("serve", SEARCH),
     ("stats", CARE),
     ("check", CARE),
     ("repair", CARE),

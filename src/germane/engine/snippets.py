@@ -29,10 +29,15 @@ class Snippet(NamedTuple):
     marks: list[tuple[int, int]]
 
 
-def marks(text: str, terms: Collection[str], analyzer: "Analyzer") -> list[Span]:
-    """The words of the text that the query asks for."""
+def marks(
+    text: str, terms: Collection[str], analyzer: "Analyzer", known: dict[str, str | None] | None = None
+) -> list[Span]:
+    """The words of the text that the query asks for.
+
+    `known`: what was found out of words so far, kept between calls with the same terms.
+    """
     found: list[Span] = []
-    known: dict[str, str | None] = {}
+    known = {} if known is None else known
     for match in _WORD.finditer(text):
         word = match[0]
         if word not in known:
@@ -43,10 +48,16 @@ def marks(text: str, terms: Collection[str], analyzer: "Analyzer") -> list[Span]
     return found
 
 
-def snippet(text: str, terms: Collection[str], analyzer: "Analyzer", width: int = WIDTH) -> Snippet:
+def snippet(
+    text: str,
+    terms: Collection[str],
+    analyzer: "Analyzer",
+    width: int = WIDTH,
+    known: dict[str, str | None] | None = None,
+) -> Snippet:
     """About `width` characters that hold as many different words of the query as possible."""
     text = " ".join(text[:LONGEST].split())
-    spans = marks(text, terms, analyzer)
+    spans = marks(text, terms, analyzer, known)
     start = _best_start(spans, width)
     start = 0 if start <= width // 3 else text.rfind(" ", 0, start - width // 6) + 1
     start = min(start, text.find(" ", max(len(text) - width - 1, 0)) + 1) if len(text) > width else 0

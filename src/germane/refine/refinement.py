@@ -1,6 +1,6 @@
 """The outcome of one refinement: a new order, probabilities, a predicted set, topics, and the reasons for all of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,6 +9,7 @@ import numpy as np
 from germane.arrays import Labels
 from germane.errors import ParameterError
 from germane.lm.parameters import whole
+from germane.refine.interest import Interest, interest
 from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
 from germane.refine.reasons import Change, Explanation, MovingWords, Reason, WordAmounts, reasons
@@ -119,8 +120,20 @@ class Refinement:
         of_words = float(np.sum(found.amounts))
         return Explanation(self._prepared.ids[place], log_odds, of_words, in_favour, against, self._adds_up)
 
-    def changes(self, previous: "Refinement | None" = None) -> list[Change]:
+    def interest(self, top: int = 10) -> Interest:
+        """What is wanted, as words: the strongest of the predicted set, and those of what was marked not relevant."""
+        whole("top", top, least=0)
+        if self._refined is None:
+            return Interest((), ())
+        places = [(self._prepared.place(result.id), result) for result in self.results]
+        wanted = [place for place, result in places if result.predicted]
+        unwanted = [place for place, result in places if result.mark is False]
+        return interest(self._prepared, self._refined, wanted, unwanted, top)
+
+    def changes(self, previous: "Refinement | None" = None, among: Collection[str] | None = None) -> list[Change]:
         """The results that moved since the original order, or since `previous`, in the new order.
+
+        `among`: those of these ids alone, which is less work where only some are looked at.
 
         `ParameterError` if `previous` refined other results, or words cut in another way.
         """
@@ -132,7 +145,7 @@ class Refinement:
         found = []
         for result in self.results:
             before = result.before if previous is None else previous.ranks[result.id]
-            if before == result.rank:
+            if before == result.rank or (among is not None and result.id not in among):
                 continue
             cause, earlier = causes.get(result.id), before_causes.get(result.id)
             if cause != earlier:

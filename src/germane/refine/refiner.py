@@ -11,6 +11,7 @@ from germane.errors import ParameterError
 from germane.lm.parameters import fraction, whole
 from germane.refine.calibration import f1_threshold
 from germane.refine.carried import demoted
+from germane.refine.interest import WordEdits, edited
 from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
 from germane.refine.refinement import RankedResult, Refinement
@@ -79,13 +80,22 @@ class Refiner:
         self._prepared: PreparedResults | None = None
         self._marks: dict[str, bool] = {}
         self._history: list[MarkChange] = []
+        self._edits = WordEdits()
 
     def prepare(self, results: Iterable[Any]) -> Self:
         """Analyse a list, unless it is the one already analysed. Marks of another list are forgotten."""
         results = list(results) if not isinstance(results, str | bytes | Mapping) else results
         if self._prepared is None or not self._prepared.holds(results, self.analyzer):
             self._prepared = PreparedResults(results, self.analyzer)
-            self._marks, self._history = {}, []
+            self._marks, self._history, self._edits = {}, [], WordEdits()
+        return self
+
+    def edit(self, *, dropped: Iterable[str] = (), added: Iterable[str] = ()) -> Self:
+        """Say of words that they shall not count (`dropped`), or that results with them are wanted (`added`).
+
+        They replace those said before; `refine.interest` has the formula. Marks decide for themselves all the same.
+        """
+        self._edits = WordEdits(tuple(dropped), tuple(added))
         return self
 
     def fit(self, results: Iterable[Any], marks: AnyMarks = None) -> Self:
@@ -148,6 +158,7 @@ class Refiner:
         """Refine with the marks as they are now."""
         prepared, labels = self._list, self._labels()
         refined, method, reason = self._run(prepared, labels)
+        refined = edited(prepared, refined, self._edits)
         probability, cut = self._probability(refined, labels)
         return Refinement(
             method,
@@ -236,7 +247,9 @@ class Refiner:
         groups = np.array([_group(mark, over) for mark, over in zip(marks, passed, strict=True)])
         # Those a person marked stay in the order they had among themselves: no score is to judge a judgement.
         falling = np.where([mark is None for mark in marks], -scores, 0.0)
-        order = np.lexsort((np.arange(len(prepared)), falling, groups)) if self._marks else np.arange(len(prepared))
+        order = np.arange(len(prepared))
+        if self._marks or self._edits.added:
+            order = np.lexsort((order, falling, groups))
         found = []
         for rank, place in enumerate(order.tolist(), start=1):
             p = None if probability is None else float(probability[place])

@@ -1,0 +1,95 @@
+"""germane serve: the page and the API."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.cli.progress import watched
+from germane.cli.streams import say, tell
+
+if TYPE_CHECKING:
+    from germane.types import Document
+
+PORT = 8017
+
+
+def serve(
+    index: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--index",
+            metavar="DIR",
+            help="An index to serve; repeatable. Without one, the sample collection.",
+            show_default=False,
+        ),
+    ] = None,
+    workspace: Annotated[
+        str | None,
+        typer.Option(
+            help="Where marks, projects and topics are kept.", show_default="germane.workspace in GERMANE_HOME"
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)] = PORT,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="GERMANE_TOKEN",
+            help="What requests must bring; needed where the address is not this machine alone.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="A name that the server may be asked by, beside its address.", show_default=False),
+    ] = None,
+    sources: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Settings of sources for meta-search (TOML or JSON).", show_default=False),
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    check: Annotated[bool, typer.Option("--check", help="Start, fetch the page once, and end.")] = False,
+) -> None:
+    """Open the search page: search, mark, refine, screen and follow topics in a browser. Ctrl+C ends it.
+
+    Without an index, a sample of 2,600 abstracts is made at the first start. Only this machine reaches the server,
+    unless another address and a token are given.
+
+    Example: germane serve
+
+    Example: germane serve --index my-index --port 8080 --no-browser
+    """
+    from germane.metasearch import Configuration
+    from germane.server import running
+    from germane.server.settings import Settings, is_loopback
+
+    settings = Settings(
+        host=host, port=port, token=token, hosts=tuple(name or ()),
+        sources=Configuration() if sources is None else Configuration.read(sources),
+    )  # fmt: skip
+
+    def progress(documents: "Iterable[Document]") -> "Iterable[Document]":
+        tell("making the sample collection, once ...")
+        return watched(documents, "indexing", total=2_600)
+
+    taken = running.listening(settings)
+    try:
+        library = running.open_library(index or (), settings, workspace=workspace, watched=progress)
+    except BaseException:
+        taken.close()
+        raise
+    address = running.address_of(settings, taken)
+    if check:
+        found = running.answers_once(library, taken)
+        total = sum(found["documents"].values())
+        say(f"{address} answers: a page of {found['page']:,} bytes, {total:,} documents")
+        return
+    tell(f"germane is at {address} (Ctrl+C ends it)")
+    if not is_loopback(host):
+        tell("it can be reached from other machines: requests need the token")
+    server = running.server_of(library)
+    if browser:
+        running.open_when_ready(server, address)
+    server.run(sockets=[taken])

@@ -1,0 +1,18 @@
+"""The server: a JSON API under /api/v1 and the page. Each name is imported when it is first used."""
+
+from typing import TYPE_CHECKING
+
+from germane.lazy import Extra, lazy_exports
+
+if TYPE_CHECKING:
+    from germane.server.app import create_app
+    from germane.server.library import Library
+    from germane.server.settings import Settings
+
+__all__ = ["Library", "Settings", "create_app"]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {"app": ["create_app"], "library": ["Library"], "settings": ["Settings"]},
+    Extra("starlette", "starlette", "web", "The server"),
+)

@@ -1,0 +1,485 @@
+"""The operations of /api/v1: each a function of the library and what was given, called in a thread."""
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from germane import __version__
+from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
+from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
+from germane.errors import InputError, ParameterError
+from germane.rank.registry import MODEL_NAMES
+from germane.refine.registry import METHOD_NAMES
+from germane.refine.responses import RefinementResponse, WordAmount
+from germane.server import topics
+from germane.server.exports import TYPES, exported
+from germane.server.kept import MARKS
+from germane.server.listing import title_of
+from germane.server.operations import Given, Media, Operation, Parameter
+from germane.server.problems import ProblemError
+from germane.server.responses import (
+    BadRecord,
+    BulkResponse,
+    CollectionEntry,
+    CollectionResponse,
+    CollectionsResponse,
+    CountResponse,
+    DocumentAnswer,
+    FeedResponse,
+    FieldCount,
+    Group,
+    GroupsResponse,
+    HealthResponse,
+    InterestResponse,
+    KeptSearch,
+    KeptSearches,
+    PreviewResponse,
+    ProjectEntry,
+    ProjectsResponse,
+    RefinedResponse,
+    ScreenResponse,
+    SourcesResponse,
+    TopicAnswer,
+    TopicsResponse,
+)
+from germane.server.screens import DECISIONS, ScreenState
+from germane.stream.responses import HitResponse
+from germane.types import Document
+from germane.workspace.values import Result, Search
+
+if TYPE_CHECKING:
+    from germane.server.library import Library
+    from germane.server.uploads import Preview
+
+QUERY = Parameter("q", "the query, in the query language", required=True, most=2_000)
+COLLECTION = Parameter("collection", "the name of a collection", where="path", most=200)
+SEARCH = Parameter("search", "the number of a kept search", "integer", "path", least=1, most=10**11)
+MODEL = Parameter("model", "the ranking model", choices=tuple(MODEL_NAMES))
+FORMAT = Parameter("format", "the format", choices=tuple(TYPES), default="jsonl")
+OFFSET = Parameter("offset", "results left out before the first", "integer", least=0, most=10_000, default=0)
+K = Parameter("k", "how many results", "integer", least=1, most=1_000, default=10)
+DROP = Parameter("drop", "a word that shall not count", many=True, most=200)
+ADD = Parameter("add", "a word that shall count", many=True, most=200)
+METHOD = Parameter("method", "how marks are learnt from", choices=tuple(METHOD_NAMES), default="auto")
+ON_DUPLICATE = Parameter(
+    "on_duplicate", "what happens to an id that is there", choices=("error", "replace", "skip"), default="error"
+)
+ID = Parameter("id", "the id of a document", where="path", most=500)
+NDJSON = "application/x-ndjson"
+EXPORT = Media(tuple(media.partition(";")[0] for media in TYPES.values()))
+
+
+def _text(most: int, least: int = 1) -> dict[str, Any]:
+    return {"type": "string", "minLength": least, "maxLength": most}
+
+
+def _object(required: tuple[str, ...], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
+
+
+# -- collections and documents -----------------------------------------------------------------------------------------
+
+
+def health(library: "Library", given: Given) -> HealthResponse:
+    sizes = {name: len(engine) for name, engine in library.engines.items()}
+    return HealthResponse("ok", __version__, sizes)
+
+
+def collections(library: "Library", given: Given) -> CollectionsResponse:
+    return CollectionsResponse(
+        tuple(
+            CollectionEntry(name, len(engine), library.facet_fields(engine)) for name, engine in library.engines.items()
+        )
+    )
+
+
+def collection(library: "Library", given: Given) -> CollectionResponse:
+    return CollectionResponse(given["collection"], library.engine(given["collection"]).stats())
+
+
+def search(library: "Library", given: Given) -> SearchResponse:
+    _check_depth(library, given)
+    query = " ".join((given["q"], *given["filter"]))
+    request = SearchRequest(
+        query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
+        facets=given["facet"], snippets=given["snippets"],
+    )  # fmt: skip
+    return library.engine(given["collection"]).answer(request)
+
+
+def explain(library: "Library", given: Given) -> ExplainResponse:
+    request = ExplainRequest(given["q"], given["id"], RankingRequest(given["model"]))
+    return library.engine(given["collection"]).answer(request)
+
+
+def document(library: "Library", given: Given) -> DocumentAnswer:
+    found = library.engine(given["collection"]).document(given["id"])
+    return DocumentAnswer(found.id, found.fields)
+
+
+def put_document(library: "Library", given: Given) -> AddResponse:
+    engine = library.engine(given["collection"])
+    report = engine.update([Document(given["id"], _fields(given.body))])
+    return AddResponse.of(report, unreadable=0, documents=len(engine))
+
+
+def delete_document(library: "Library", given: Given) -> CountResponse:
+    return CountResponse(library.engine(given["collection"]).delete([given["id"]]))
+
+
+def add_documents(library: "Library", given: Given) -> BulkResponse:
+    """JSON Lines: each line a document with its id. Lines that cannot be used are told, the others taken."""
+    bad: list[BadRecord] = []
+    unreadable = 0
+    documents: list[Document] = []
+    for number, line in enumerate(io.BytesIO(given.raw), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = orjson.loads(line)
+            if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
+                raise ValueError("not an object with an id")
+            name = str(record.pop("id"))
+            if not name.strip() or len(name) > 500:
+                raise ValueError("an id has 1 to 500 characters")
+            documents.append(Document(name, _fields(record)))
+        except (ValueError, ProblemError) as error:
+            unreadable += 1
+            if len(bad) < 20:
+                bad.append(BadRecord(number, str(error)))
+    if not documents:
+        said = f": line {bad[0].line}, {bad[0].reason}" if bad else ""
+        raise InputError(f"there is no document in the body{said}")
+    engine = library.engine(given["collection"])
+    report = engine.add(documents, on_duplicate=given["on_duplicate"])
+    return BulkResponse(AddResponse.of(report, unreadable=unreadable, documents=len(engine)), tuple(bad))
+
+
+def export_collection(library: "Library", given: Given) -> bytes:
+    return exported(library.engine(given["collection"]).documents(), given["format"])
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    for name, value in record.items():
+        items = value if isinstance(value, list) else [value]
+        if not all(item is None or isinstance(item, str | int | float | bool) for item in items):
+            raise ProblemError(422, f"the field '{name[:60]}' is a text, a number, true, false, or a list of such")
+    return dict(record)
+
+
+def _check_depth(library: "Library", given: Given) -> None:
+    if given["offset"] + given["k"] > library.settings.max_depth:
+        raise ProblemError(
+            422, f"no result deeper than {library.settings.max_depth:,} is given: narrow the search instead"
+        )
+
+
+# -- kept searches, marks and refinement -------------------------------------------------------------------------------
+
+
+def keep(library: "Library", given: Given) -> KeptSearch:
+    name = given.body.get("collection") or library.first
+    query = " ".join((given.body["query"], *given.body.get("filters", ())))
+    request = SearchRequest(query, given.body.get("k", library.settings.depth), RankingRequest(given.body.get("model")))
+    answer = library.engine(name).answer(request)
+    results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
+    if not results:
+        raise ProblemError(422, f"the search finds nothing, so there is nothing to keep: {answer.reason or 'no match'}")
+    return _kept(library, library.kept.keep(query, results, name, model=answer.model))
+
+
+def kept_searches(library: "Library", given: Given) -> KeptSearches:
+    latest = library.workspace.searches.all()[::-1][: given["k"]]
+    return KeptSearches(tuple(_kept(library, each) for each in latest))
+
+
+def refined(library: "Library", given: Given) -> RefinedResponse:
+    found = library.kept.refined(
+        given["search"], method=given["method"], dropped=given["drop"], added=given["add"]
+    )  # fmt: skip
+    titles = {name: title_of(Document(name, result.fields)) for name, result in found.results.items()}
+    answer = RefinementResponse.of(found.refinement, titles, k=given["k"], explain=given["explain"], changes=True)
+    shown = {result.id: dict(found.results[result.id].fields) for result in answer.results} if given["fields"] else None
+    interest = InterestResponse(
+        tuple(WordAmount(word.word, word.amount) for word in found.interest.wanted),
+        tuple(WordAmount(word.word, word.amount) for word in found.interest.unwanted),
+        found.edits.dropped,
+        found.edits.added,
+    )
+    steps = found.steps
+    return RefinedResponse(
+        found.search.id, found.search.query, steps.undo > 0, bool(steps.redo), interest, answer, shown
+    )
+
+
+def mark(library: "Library", given: Given) -> KeptSearch:
+    library.kept.mark(given["search"], given.body["document"], given.body["mark"])
+    return _kept(library, library.kept.search(given["search"]))
+
+
+def undo(library: "Library", given: Given) -> KeptSearch:
+    if not library.kept.undo(given["search"]):
+        raise ProblemError(409, "there is no mark left to undo")
+    return _kept(library, library.kept.search(given["search"]))
+
+
+def redo(library: "Library", given: Given) -> KeptSearch:
+    if not library.kept.redo(given["search"]):
+        raise ProblemError(409, "there is nothing to redo")
+    return _kept(library, library.kept.search(given["search"]))
+
+
+def groups(library: "Library", given: Given) -> GroupsResponse:
+    found = library.kept.groups(given["search"])
+    return GroupsResponse(tuple(Group(tuple(words), tuple(ids)) for words, ids in found))
+
+
+def export_search(library: "Library", given: Given) -> bytes:
+    return exported(search_documents(library, given["search"], given["which"]), given["format"])
+
+
+def search_documents(library: "Library", number: int, which: str) -> list[Document]:
+    """The results of a kept search in their new order: all, the relevant ones, or the predicted set."""
+    found = library.kept.refined(number)
+    chosen = [
+        result.id
+        for result in found.refinement.results
+        if which == "all" or (which == "relevant" and result.mark) or (which == "predicted" and result.predicted)
+    ]
+    return [Document(name, found.results[name].fields) for name in chosen]
+
+
+def _kept(library: "Library", search: Search) -> KeptSearch:
+    marks = library.workspace.marks.current(search)
+    size = library.workspace.searches.size(search)
+    return KeptSearch(search.id, search.query, search.source, search.at, size, marks.relevant, marks.not_relevant)
+
+
+# -- imports, events -------------------------------------------------------------------------------------------
+
+
+def sources(library: "Library", given: Given) -> SourcesResponse:
+    from germane.server.finding import source_names
+
+    return SourcesResponse(source_names(library))
+
+
+def preview(library: "Library", given: Given) -> PreviewResponse:
+    return preview_response(library.uploads.keep(given["name"], given.raw))
+
+
+def preview_response(found: "Preview") -> PreviewResponse:
+    """What was understood of a file, as JSON has it."""
+    return PreviewResponse(
+        found.key, found.name, found.format, found.records, tuple(FieldCount(*each) for each in found.fields),
+        tuple(DocumentAnswer(each.id, each.fields) for each in found.first), found.skipped, found.odd, found.repeated,
+    )  # fmt: skip
+
+
+def take_in(library: "Library", given: Given) -> BulkResponse:
+    return taken_in(library, given["key"], given.body.get("collection"), given.body.get("on_duplicate", "skip"))
+
+
+def taken_in(library: "Library", key: str, name: str | None, on_duplicate: Any) -> BulkResponse:
+    """Add the records of a file that was previewed to a collection, and forget the file."""
+    engine = library.engine(name)
+    report = engine.add(library.uploads.documents(key), on_duplicate=on_duplicate)
+    library.uploads.drop(key)
+    return BulkResponse(AddResponse.of(report, unreadable=0, documents=len(engine)), ())
+
+
+def drop_upload(library: "Library", given: Given) -> CountResponse:
+    library.uploads.drop(given["key"])
+    return CountResponse(1)
+
+
+def add_events(library: "Library", given: Given) -> CountResponse:
+    if given.content_type == NDJSON:
+        try:
+            events = [orjson.loads(line) for line in given.raw.splitlines() if line.strip()]
+        except orjson.JSONDecodeError as error:
+            raise ProblemError(400, f"a line is not JSON: {error}") from None
+    else:
+        events = given.body["events"]
+    return CountResponse(library.events.add(events))
+
+
+def read_events(library: "Library", given: Given) -> bytes:
+    return b"".join(library.events.read())
+
+
+def erase_events(library: "Library", given: Given) -> CountResponse:
+    return CountResponse(library.events.erase())
+
+
+# -- topics, screening -------------------------------------------------------------------------------------------------
+
+
+def all_topics(library: "Library", given: Given) -> TopicsResponse:
+    return TopicsResponse(tuple(topic for topic, _ in topics.topics_of(library)))
+
+
+def one_topic(library: "Library", given: Given) -> TopicAnswer:
+    view = topics.topic_view(library, given["name"])
+    return TopicAnswer(view.topic, view.timeline, view.words, tuple(map(HitResponse.of, view.hits)))
+
+
+def new_topic(library: "Library", given: Given) -> TopicAnswer:
+    engine = library.engine(given.body.get("collection"))
+    seeds = [engine.document(name) for name in given.body["documents"]]
+    topics.follow(library, given.body["name"], seeds, engine)
+    return one_topic(library, Given({"name": given.body["name"]}))
+
+
+def feed_topics(library: "Library", given: Given) -> FeedResponse:
+    return FeedResponse(*topics.feed(library, library.engine(given.body.get("collection")).documents()))
+
+
+def judge_topic(library: "Library", given: Given) -> TopicAnswer:
+    topics.judge(library, given["name"], given.body["document"], given.body["on_topic"])
+    return one_topic(library, given)
+
+
+def undo_topic(library: "Library", given: Given) -> TopicAnswer:
+    if topics.undo_judgement(library, given["name"]) is None:
+        raise ProblemError(409, "there is no judgement left to undo")
+    return one_topic(library, given)
+
+
+def projects(library: "Library", given: Given) -> ProjectsResponse:
+    found = library.screens.projects()
+    return ProjectsResponse(
+        tuple(ProjectEntry(project.name, size, project.blind, dict(read)) for project, size, read in found)
+    )
+
+
+def new_project(library: "Library", given: Given) -> ProjectsResponse:
+    if "search" in given.body:
+        documents = search_documents(library, given.body["search"], "all")
+    elif "key" in given.body:
+        documents = list(library.uploads.documents(given.body["key"]))
+    else:
+        raise ParameterError("a project is made of a kept search ('search') or a file that waits ('key')")
+    library.screens.create(given.body["name"], documents, blind=given.body.get("blind", True))
+    return projects(library, given)
+
+
+def join_project(library: "Library", given: Given) -> ScreenResponse:
+    library.screens.join(given["name"], given.body["reviewer"])
+    return _screen(library.screens.state(given["name"], given.body["reviewer"]))
+
+
+def screen_state(library: "Library", given: Given) -> ScreenResponse:
+    return _screen(library.screens.state(given["name"], given["reviewer"]))
+
+
+def screen_decide(library: "Library", given: Given) -> ScreenResponse:
+    body = given.body
+    return _screen(
+        library.screens.act(given["name"], body["reviewer"], body["action"], body.get("document", ""),
+                            body.get("reason", ""), body.get("note", ""))
+    )  # fmt: skip
+
+
+def _screen(state: ScreenState) -> ScreenResponse:
+    record = None if state.record is None else DocumentAnswer(state.record.id, state.record.fields)
+    proposed = state.suggestion
+    return ScreenResponse(
+        state.project.name, state.reviewer, record, None if proposed is None else proposed.probability,
+        () if proposed is None else tuple(word.word for word in proposed.words), state.read, state.total,
+        state.found[-1] if state.found else 0, state.remaining.expected, state.remaining.high,
+        state.recommendation.stop, state.recommendation.reason,
+    )  # fmt: skip
+
+
+NAME = Parameter("name", "the name", where="path", most=200)
+KEY = Parameter("key", "the key of a file that waits", where="path", most=64)
+REVIEWER = Parameter("reviewer", "who reads", required=True, least=1, most=100)
+DECISION = _object(
+    ("reviewer", "action"), reviewer=_text(100), action={"type": "string", "enum": list(DECISIONS)},
+    document=_text(500, 0), reason=_text(500, 0), note=_text(5_000, 0),
+)  # fmt: skip
+KEEP = _object(
+    ("query",), query=_text(2_000), collection=_text(200), model={"type": "string", "enum": list(MODEL_NAMES)},
+    k={"type": "integer"}, filters={"type": "array", "items": _text(500), "maxItems": 50},
+)  # fmt: skip
+MARK = _object(("document", "mark"), document=_text(500), mark={"type": "string", "enum": list(MARKS)})
+TOPIC = _object(
+    ("name", "documents"), name=_text(200), collection=_text(200),
+    documents={"type": "array", "items": _text(500), "minItems": 1, "maxItems": 100},
+)  # fmt: skip
+PROJECT = _object(
+    ("name",), name=_text(200), search={"type": "integer"}, key=_text(64), blind={"type": "boolean"},
+)  # fmt: skip
+EVENTS = _object(("events",), events={"type": "array", "items": {"type": "object"}, "maxItems": 1_000})
+TAKE_IN = _object((), collection=_text(200), on_duplicate={"type": "string", "enum": ["error", "replace", "skip"]})
+IN = "/collections/{collection}"
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("GET", "/health", "Whether the server can answer", health, HealthResponse),
+    Operation("GET", "/collections", "The collections", collections, CollectionsResponse),
+    Operation("GET", IN, "Numbers about a collection", collection, CollectionResponse, (COLLECTION,)),
+    Operation("GET", f"{IN}/search", "Search a collection", search, SearchResponse, (
+        COLLECTION, QUERY, K, OFFSET, MODEL,
+        Parameter("filter", "a condition of the query language, such as year:2010..2015", many=True, most=500),
+        Parameter("facet", "a field whose values are counted", many=True, most=200),
+        Parameter("sort", "order by a field; - before it for the largest first", most=200),
+        Parameter("snippets", "with a piece of each text", "boolean", default=False))),
+    Operation("GET", f"{IN}/explain", "Why a document has its score", explain, ExplainResponse, (
+        COLLECTION, QUERY, Parameter("id", "the id of the document", required=True, most=500), MODEL)),
+    Operation("POST", f"{IN}/documents", "Add documents, one JSON object a line", add_documents, BulkResponse,
+              (COLLECTION, ON_DUPLICATE), raw=(NDJSON,), errors=(404, 409, 422)),
+    Operation("GET", f"{IN}/documents/{{id}}", "A document", document, DocumentAnswer, (COLLECTION, ID)),
+    Operation("PUT", f"{IN}/documents/{{id}}", "Add a document, or replace it", put_document, AddResponse,
+              (COLLECTION, ID), body={"type": "object"}),
+    Operation("DELETE", f"{IN}/documents/{{id}}", "Delete a document", delete_document, CountResponse,
+              (COLLECTION, ID)),
+    Operation("GET", f"{IN}/export", "All documents", export_collection, EXPORT,
+              (COLLECTION, FORMAT)),
+    Operation("GET", "/searches", "The searches that are kept", kept_searches, KeptSearches, (K,)),
+    Operation("POST", "/searches", "Search, and keep the list so that it can be marked", keep, KeptSearch, body=KEEP,
+              status=201),
+    Operation("GET", "/searches/{search}", "A kept search in the order that its marks ask for", refined,
+              RefinedResponse, (SEARCH, K, METHOD, DROP, ADD,
+                                Parameter("explain", "with the words of each result", "boolean", default=False),
+                                Parameter("fields", "with the documents' fields", "boolean", default=False))),
+    Operation("POST", "/searches/{search}/marks", "Mark a result", mark, KeptSearch, (SEARCH,), body=MARK),
+    Operation("POST", "/searches/{search}/undo", "Take the latest mark back", undo, KeptSearch, (SEARCH,),
+              errors=(404, 409, 422)),
+    Operation("POST", "/searches/{search}/redo", "Make the mark again that was taken back last", redo, KeptSearch,
+              (SEARCH,), errors=(404, 409, 422)),
+    Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,)),
+    Operation("GET", "/searches/{search}/export", "The results of a kept search", export_search,
+              EXPORT, (SEARCH, FORMAT, Parameter(
+                  "which", "which results", choices=("all", "relevant", "predicted"), default="all"))),
+    Operation("GET", "/sources", "The sources that meta-search may ask", sources, SourcesResponse),
+    Operation("POST", "/imports", "Hand a file in, and see what it holds; nothing is stored yet", preview,
+              PreviewResponse, (Parameter("name", "the file's name", required=True, least=1, most=300),),
+              raw=("*/*",), status=201),
+    Operation("POST", "/imports/{key}", "Take the records of a file in", take_in, BulkResponse, (KEY,), body=TAKE_IN,
+              errors=(404, 409, 422)),
+    Operation("DELETE", "/imports/{key}", "Forget a file that was handed in", drop_upload, CountResponse, (KEY,)),
+    Operation("GET", "/events", "Clicks and searches that were logged, as UBI has them", read_events, Media((NDJSON,))),
+    Operation("POST", "/events", "Log clicks, as UBI has them", add_events, CountResponse, body=EVENTS, raw=(NDJSON,),
+              status=201),
+    Operation("DELETE", "/events", "Forget all that was logged", erase_events, CountResponse),
+    Operation("GET", "/topics", "The topics that are followed", all_topics, TopicsResponse),
+    Operation("POST", "/topics", "Follow a topic that begins with these documents", new_topic, TopicAnswer, body=TOPIC,
+              status=201),
+    Operation("POST", "/topics/feed", "Show a collection's documents to all topics", feed_topics, FeedResponse,
+              body=_object((), collection=_text(200))),
+    Operation("GET", "/topics/{name}", "A topic", one_topic, TopicAnswer, (NAME,)),
+    Operation("POST", "/topics/{name}/judgements", "Say whether a document is on the topic", judge_topic, TopicAnswer,
+              (NAME,), body=_object(("document", "on_topic"), document=_text(500), on_topic={"type": "boolean"})),
+    Operation("POST", "/topics/{name}/undo", "Take the latest judgement back", undo_topic, TopicAnswer, (NAME,),
+              errors=(404, 409, 422)),
+    Operation("GET", "/projects", "The screening projects", projects, ProjectsResponse),
+    Operation("POST", "/projects", "A screening project over a kept search or a file", new_project, ProjectsResponse,
+              body=PROJECT, status=201),
+    Operation("GET", "/projects/{name}", "Where a reviewer stands", screen_state, ScreenResponse, (NAME, REVIEWER)),
+    Operation("POST", "/projects/{name}/reviewers", "Join a project as a reviewer", join_project, ScreenResponse,
+              (NAME,), body=_object(("reviewer",), reviewer=_text(100))),
+    Operation("POST", "/projects/{name}/decisions", "Decide on the record to read", screen_decide, ScreenResponse,
+              (NAME,), body=DECISION),
+)  # fmt: skip

@@ -1,0 +1,175 @@
+"""The application: routes, the threads that searches run in, and what is said when something goes wrong."""
+
+import contextlib
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib.resources import files
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import orjson
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from germane.errors import GermaneError
+from germane.metasearch.responses import FindResponse
+from germane.schema import Response as Answer
+from germane.server import finding, pages
+from germane.server.api import OPERATIONS
+from germane.server.exports import ENDINGS, TYPES
+from germane.server.library import Library
+from germane.server.metrics import Metrics
+from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
+from germane.server.problems import ProblemError, problem_document, told
+from germane.server.rendering import Renderer
+from germane.server.safety import Safety
+
+STREAMED = Operation(
+    "GET", "/find", "Ask several sources; answers stream in as server-sent events, 'answer' for each source and 'list' "
+    "for the merged list so far", lambda library, given: None, Media(("text/event-stream",)), (
+        Parameter("q", "the query", required=True, least=1, most=2_000),
+        Parameter("source", "the name of a source", many=True, most=200)),
+)  # fmt: skip
+"""The one operation that is no function of what was given: it goes on telling."""
+
+
+def create_app(library: Library) -> Starlette:
+    """The application over a library, which is closed with it."""
+    metrics = Metrics()
+    limiter = anyio.CapacityLimiter(library.settings.threads)
+
+    async def aside(work: Callable[[], Any]) -> Any:
+        return await anyio.to_thread.run_sync(work, limiter=limiter)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await anyio.to_thread.run_sync(library.close)
+
+    renderer = Renderer(library)
+    static = StaticFiles(directory=str(files("germane") / "server" / "static"))
+    routes: list[BaseRoute] = [
+        *_api_routes(library, metrics, aside),
+        *pages.routes(library, renderer, aside),
+        Mount("/static", static, name="static"),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={
+            ProblemError: _failed(renderer),
+            GermaneError: _failed(renderer),
+            HTTPException: _failed(renderer),
+            Exception: _failed(renderer),
+        },
+        middleware=[Middleware(Safety, settings=library.settings, metrics=metrics)],
+    )
+    app.state.library = library
+    return app
+
+
+def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitable[Any]]) -> list[BaseRoute]:
+    described = orjson.dumps(openapi((*OPERATIONS, STREAMED)))
+
+    async def document(request: Request) -> Response:
+        return Response(described, media_type="application/json")
+
+    async def prometheus(request: Request) -> Response:
+        sizes = {name: float(len(engine)) for name, engine in library.engines.items()}
+        return PlainTextResponse(metrics.text({"germane_documents": sizes}))
+
+    async def find(request: Request) -> Response:
+        given = STREAMED.read({}, request.query_params, b"", "")
+        finding.sources_named(library, given["source"])  # complains before anything streams
+        if not given["q"].strip():
+            raise ProblemError(422, "the query is empty")
+        return StreamingResponse(_stream(library, given["q"], given["source"]), media_type="text/event-stream")
+
+    routes: list[BaseRoute] = [
+        Route(f"{PREFIX}/openapi.json", document),
+        Route(f"{PREFIX}/find", find),
+        Route("/metrics", prometheus),
+    ]
+    by_path: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        by_path.setdefault(operation.path, {})[operation.method] = operation
+    for path, operations in by_path.items():
+        taken = path.replace("{id}", "{id:path}").replace(
+            "{name}", "{name:path}" if path.endswith("{name}") else "{name}"
+        )
+        routes.append(Route(PREFIX + taken, _endpoint(library, operations, aside), methods=list(operations)))
+    # An id may hold slashes, so its route takes all that follows: others of the same beginning come first.
+    return sorted(routes, key=lambda route: ":path}" in str(getattr(route, "path", "")))
+
+
+def _endpoint(
+    library: Library, operations: dict[str, Operation], aside: Callable[..., Awaitable[Any]]
+) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        operation = operations["GET" if request.method == "HEAD" else request.method]
+        raw = await request.body() if operation.body is not None or operation.raw else b""
+        kind = request.headers.get("content-type", "")
+        given = operation.read(request.path_params, request.query_params, raw, kind)
+        answer = await aside(functools.partial(operation.handler, library, given))
+        if isinstance(answer, bytes):
+            format = given.values.get("format", "")
+            media = TYPES.get(format, operation.answer.kinds[0])
+            name = f"germane.{ENDINGS.get(format, 'jsonl')}"
+            return Response(answer, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
+        return json_response(answer, operation.status)
+
+    return endpoint
+
+
+def json_response(answer: Answer, status: int = 200) -> Response:
+    """A response of the packages, as JSON."""
+    return Response(orjson.dumps(answer.to_dict()), status, media_type="application/json")
+
+
+async def _stream(library: Library, query: str, names: tuple[str, ...]) -> AsyncIterator[bytes]:
+    """Server-sent events: `answer` for each source, `list` for all so far, `done` at the end."""
+    async for answer, found in finding.answers(library, query, names):
+        yield event("answer", finding.answer_summary(answer))
+        yield event("list", FindResponse.of(found, k=library.settings.depth).to_dict())
+    yield event("done", {})
+
+
+def event(name: str, content: Any) -> bytes:
+    """One server-sent event with JSON in it."""
+    return b"event: " + name.encode() + b"\ndata: " + orjson.dumps(content) + b"\n\n"
+
+
+def _failed(renderer: Renderer) -> Callable[[Request, Exception], Response]:
+    def failed(request: Request, error: Exception) -> Response:
+        headers: dict[str, str] = {}
+        if isinstance(error, HTTPException):
+            status, detail = error.status_code, _said(error)
+            headers = dict(error.headers or {})
+        else:
+            status, detail = told(error)
+            headers = error.headers if isinstance(error, ProblemError) else {}
+        path = request.url.path
+        if (
+            path.startswith(PREFIX)
+            or path == "/metrics"
+            or "text/html" not in request.headers.get("accept", "text/html")
+        ):
+            body = orjson.dumps(problem_document(status, detail, path))
+            return Response(body, status, headers, media_type="application/problem+json")
+        return renderer.page(request, "problem.html", status, title="", status=status, detail=detail, headers=headers)
+
+    return failed
+
+
+def _said(error: HTTPException) -> str:
+    if error.status_code == 404:
+        return "there is nothing at this address: go back to the search"
+    if error.status_code == 405:
+        return "this address cannot be asked in this way; the OpenAPI document at /api/v1/openapi.json says how"
+    return str(error.detail)

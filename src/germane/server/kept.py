@@ -1,0 +1,179 @@
+"""Searches that were kept because somebody marked a result: the list as it was, the marks, and its new order."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from germane.errors import ParameterError
+from germane.refine.interest import Interest, WordEdits
+from germane.refine.reasons import Change
+from germane.refine.refinement import Refinement
+from germane.refine.refiner import Refiner
+from germane.types import RESULT_FIELDS, Mark, Marks, text_of
+from germane.workspace import Workspace
+from germane.workspace.values import MarkEntry, Result, Search
+
+IN_MEMORY = 32
+"""Kept searches whose analysis is held in memory."""
+WORDS = 10
+MARKS = {"relevant": Mark.RELEVANT, "not_relevant": Mark.NOT_RELEVANT, "unmarked": Mark.UNMARKED}
+
+
+class Steps(NamedTuple):
+    """How many marks can be taken back, and the ones that were, latest last, and can be made again."""
+
+    undo: int
+    redo: tuple[MarkEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """A kept search in its new order, what moved by the last step and why, and what that says of the interest."""
+
+    search: Search
+    results: dict[str, Result]
+    refinement: Refinement
+    changes: dict[str, Change]
+    moved: int
+    interest: Interest
+    steps: Steps
+    edits: WordEdits
+
+
+@dataclass(slots=True)
+class _Held:
+    search: Search
+    results: list[Result]
+    refiner: Refiner
+    now: Refinement | None = None
+    before: Refinement | None = None
+    state: tuple[object, ...] = ()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class KeptSearches:
+    """Keeps searches, marks their results and ranks them anew; what was acknowledged is in the workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._held: OrderedDict[int, _Held] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, query: str, results: Iterable[Result], collection: str, **settings: object) -> Search:
+        """Keep a search and its results, as they were found."""
+        listed = list(results)
+        if not listed:
+            raise ParameterError("a search without results cannot be kept: there is nothing to mark")
+        return self._workspace.searches.record(query, listed, source=collection, settings=settings)
+
+    def search(self, number: int) -> Search:
+        """The search of that number."""
+        return self._workspace.searches.get(number)
+
+    def mark(self, number: int, document: str, mark: str) -> None:
+        """Mark a result: relevant, not_relevant or unmarked. It is on disk when this returns."""
+        if mark not in MARKS:
+            raise ParameterError(f"a mark is {', '.join(MARKS)}, not '{mark}'")
+        held = self._opened(number)
+        if all(result.document != document for result in held.results):
+            raise ParameterError(f"there is no result '{document}' in search {number}")
+        self._workspace.marks.mark(held.search, document, MARKS[mark])
+
+    def undo(self, number: int) -> bool:
+        """Take the latest mark back; False where there is none."""
+        return self._workspace.marks.undo(self.search(number)) is not None
+
+    def redo(self, number: int) -> bool:
+        """Make the mark again that was taken back last; False where there is none."""
+        search = self.search(number)
+        undone = self.steps(search).redo
+        if not undone:
+            return False
+        self._workspace.marks.mark(search, undone[-1].document, undone[-1].mark)
+        return True
+
+    def steps(self, search: Search) -> Steps:
+        """What can be undone and redone. A mark equal to the one that was taken back last redoes it; any other mark
+        ends what could be redone."""
+        entries = {entry.id: entry for entry in self._workspace.marks.history(search)}
+        done: list[MarkEntry] = []
+        undone: list[MarkEntry] = []
+        for entry in entries.values():
+            if entry.undoes is not None:
+                undone.append(entries[entry.undoes])
+                done = [each for each in done if each.id != entry.undoes]
+                continue
+            done.append(entry)
+            if undone and (undone[-1].document, undone[-1].mark) == (entry.document, entry.mark):
+                undone.pop()
+            else:
+                undone.clear()
+        return Steps(len(done), tuple(undone))
+
+    def refined(
+        self,
+        number: int,
+        *,
+        method: str = "auto",
+        dropped: Sequence[str] = (),
+        added: Sequence[str] = (),
+        page: slice = slice(None),
+    ) -> Refined:
+        """The search in the order that its marks and words ask for; what moved is told of the results of `page`."""
+        held = self._opened(number)
+        edits = WordEdits(tuple(dropped), tuple(added))
+        with held.lock:
+            marks = self._workspace.marks.current(held.search)
+            if method != held.refiner.method:
+                held.refiner = _prepared(held.results, method)
+                held.now = held.before = None
+            state = (marks, edits)
+            if held.now is None or state != held.state:
+                held.refiner.remark(marks)
+                held.refiner.edit(dropped=edits.dropped, added=edits.added)
+                held.before = held.now
+                held.now, held.state = held.refiner.rank(), state
+            now = held.now
+            shown = {result.id for result in now.results[page]}
+            changes = {change.id: change for change in now.changes(held.before, shown)}
+            before = held.before.ranks if held.before is not None else {}
+            moved = sum(before.get(result.id, result.before) != result.rank for result in now.results)
+            interest = now.interest(WORDS)
+        results = {result.document: result for result in held.results}
+        return Refined(held.search, results, now, changes, moved, interest, self.steps(held.search), edits)
+
+    def marks(self, number: int) -> Marks:
+        """The marks that hold."""
+        return self._workspace.marks.current(self.search(number))
+
+    def groups(self, number: int) -> list[tuple[list[str], list[str]]]:
+        """The topics among what is not wanted: words, and ids of results. None without a relevant and another mark."""
+        held = self._opened(number)
+        marks = self._workspace.marks.current(held.search)
+        if not marks.relevant:
+            return []
+        try:
+            found = _prepared(held.results, "mmem-aib").remark(marks).rank()
+        except ParameterError:  # nothing is, or is taken for, not relevant: there is no rest to look into
+            return []
+        return [([word.word for word in part.words], list(part.ids)) for part in found.components]
+
+    def _opened(self, number: int) -> _Held:
+        with self._lock:
+            if number in self._held:
+                self._held.move_to_end(number)
+                return self._held[number]
+        search = self._workspace.searches.get(number)
+        results = self._workspace.searches.results(search)
+        made = _Held(search, results, _prepared(results, "auto"))
+        with self._lock:
+            found = self._held.setdefault(number, made)
+            while len(self._held) > IN_MEMORY:
+                self._held.popitem(last=False)
+        return found
+
+
+def _prepared(results: Sequence[Result], method: str) -> Refiner:
+    return Refiner(method).prepare([(result.document, text_of(result.fields, RESULT_FIELDS)) for result in results])

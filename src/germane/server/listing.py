@@ -1,0 +1,314 @@
+"""From a place in the search view to what it shows: rows with snippets, marks and reasons; facets; the interest."""
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from germane.engine.requests import RankingRequest, SearchRequest
+from germane.engine.snippets import marks, snippet
+from germane.errors import QueryError
+from germane.rank.matching import Facet
+from germane.refine.reasons import Change, Reason
+from germane.server.kept import Refined
+from germane.server.place import PAGE, Place, quoted
+from germane.server.problems import ProblemError
+from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
+from germane.workspace.values import Result, Search
+
+if TYPE_CHECKING:
+    from germane import Analyzer
+    from germane.engine import Engine
+    from germane.server.library import Library
+
+CHIP_WORDS = 2
+LEAST = 0.08
+"""The least share of the strongest word that is told."""
+Pieces = tuple[tuple[str, bool], ...]
+"""A text in pieces, and whether each is a word of the query: templates escape each by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One result as it is shown. `moved`: places up by the last step; `why` the words for that."""
+
+    id: str
+    rank: int
+    title: Pieces
+    about: tuple[str, ...]
+    snippet: Pieces
+    link: str = ""
+    mark: bool | None = None
+    probability: float | None = None
+    moved: int = 0
+    why: str = ""
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FacetView:
+    """A field to narrow by: values with their counts and the address that takes them in or out."""
+
+    field: str
+    numeric: bool
+    values: tuple[tuple[str, int, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the interest; `share` of the strongest, from 0 to 1."""
+
+    word: str
+    share: float
+    drop: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The right column: words for and against, those dropped and added, how it was learnt, and what can be undone."""
+
+    words: tuple[Word, ...]
+    against: tuple[Word, ...]
+    dropped: tuple[tuple[str, str], ...]
+    added: tuple[tuple[str, str], ...]
+    method: str
+    reason: str
+    relevant: int
+    not_relevant: int
+    can_undo: bool
+    can_redo: bool
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All that the search view shows."""
+
+    place: Place
+    rows: tuple[Row, ...]
+    total: int
+    exact: bool
+    pages: int
+    milliseconds: float
+    facets: tuple[FacetView, ...] = ()
+    suggestion: str | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+    wanted: Wanted | None = None
+    error: str | None = None
+    sources: tuple[Mapping[str, Any], ...] = ()
+
+
+def listing(library: "Library", place: Place) -> Listing:
+    """The view of a place. A query that cannot be understood becomes a sentence in it, not an error."""
+    began = time.perf_counter()
+    engine = library.engine(place.c)
+    if place.s:
+        shown = kept_listing(library, place)
+    elif not place.q and not place.f:
+        return Listing(place, (), 0, True, 0, 0.0)
+    else:
+        try:
+            shown = _found(library, engine, place)
+        except QueryError as error:
+            return Listing(place, (), 0, True, 0, 0.0, error=str(error))
+    return replace(shown, milliseconds=1000.0 * (time.perf_counter() - began))
+
+
+def request_of(
+    place: Place, k: int, offset: int, facets: tuple[str, ...] = (), snippets: bool = False
+) -> SearchRequest:
+    """The engine's request for a place."""
+    ranking = RankingRequest(place.model or None)
+    sort = place.sort or None
+    return SearchRequest(place.effective, k, ranking, offset=offset, sort=sort, facets=facets, snippets=snippets)
+
+
+def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
+    fields = library.facet_fields(engine)
+    try:
+        answer = engine.answer(request_of(place, PAGE, (place.page - 1) * PAGE, fields, snippets=True))
+    except QueryError as error:
+        if error.field is None or error.field not in fields:
+            raise
+        answer = engine.answer(request_of(place, PAGE, (place.page - 1) * PAGE, snippets=True))
+    assert answer.result is not None
+    terms, analyzer = answer.result.query.weights.keys(), engine.analyzer
+    rows = tuple(
+        Row(
+            hit.id,
+            hit.rank,
+            pieces(_title(hit.fields, hit.id), terms, analyzer),
+            about(hit.fields),
+            () if hit.snippet is None else cut(hit.snippet.text, hit.snippet.marks),
+            safe_link(hit.fields),
+        )
+        for hit in answer.hits
+    )
+    pages = min(-(-answer.total // PAGE), library.settings.max_depth // PAGE)
+    views = tuple(view for facet in answer.facets or () if (view := facet_view(place, facet)) is not None)
+    notes = answer.notes or ()
+    total, exact = answer.total, answer.total_is_exact
+    return Listing(place, rows, total, exact, pages, 0.0, views, answer.suggestion, answer.reason, tuple(notes))
+
+
+def kept_listing(library: "Library", place: Place) -> Listing:
+    """The view of a kept search in its new order."""
+    at = slice((place.page - 1) * PAGE, place.page * PAGE)
+    refined = library.kept.refined(place.s, method=place.method, dropped=place.drop, added=place.add, page=at)
+    engine = library.engine(place.c)
+    place = replace(place, q=refined.search.query if not place.q else place.q)
+    analyzer = engine.analyzer
+    terms = {term for word in refined.search.query.split() for term in analyzer.terms(word)}
+    ranked = refined.refinement.results
+    known: dict[str, str | None] = {}
+    rows = []
+    for one in ranked[at]:
+        result, change = refined.results[one.id], refined.changes.get(one.id)
+        text = text_of(result.fields, RESULT_FIELDS[1:])
+        piece = snippet(text, terms, analyzer, known=known)
+        rows.append(
+            Row(
+                one.id,
+                one.rank,
+                pieces(_title(result.fields, one.id), terms, analyzer, known),
+                about(result.fields),
+                cut(piece.text, piece.marks),
+                safe_link(result.fields, result),
+                one.mark,
+                one.probability if one.mark is None else None,
+                0 if change is None else change.moved,
+                "" if change is None else _why(change),
+                sources_of(result),
+            )
+        )
+    total = len(ranked)
+    told = refined.search.settings.get("answers", ())
+    return Listing(
+        place, tuple(rows), total, True, -(-total // PAGE), 0.0, wanted=wanted_of(place, refined),
+        sources=tuple(told) if isinstance(told, list | tuple) else (),
+    )  # fmt: skip
+
+
+def keep_search(library: "Library", place: Place, document: str) -> Search:
+    """Keep what a place finds, so that a document of it can be marked: the first `depth` results."""
+    engine = library.engine(place.c)
+    answer = engine.answer(request_of(place, library.settings.depth, 0))
+    results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
+    if all(result.document != document for result in results):
+        deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"
+        raise ProblemError(422, f"'{document}' is not {deep}")
+    return library.kept.keep(place.effective, results, place.c or library.first, model=answer.model)
+
+
+def wanted_of(place: Place, refined: Refined) -> Wanted:
+    """The interest, with the addresses that change it."""
+    found = refined.refinement
+    marks_now = list(found.marks.values())
+    names = {"auto": "carried evidence"}
+    both = (*refined.interest.wanted, *refined.interest.unwanted)
+    most = max((abs(word.amount) for word in both), default=0.0) or 1.0
+    return Wanted(
+        _words(place, refined.interest.wanted, most),
+        _words(place, refined.interest.unwanted, most),
+        tuple((word, place.without("drop", word)) for word in place.drop),
+        tuple((word, place.without("add", word)) for word in place.add),
+        names.get(place.method, place.method),
+        found.reason,
+        marks_now.count(True),
+        marks_now.count(False),
+        refined.steps.undo > 0,
+        bool(refined.steps.redo),
+        refined.moved,
+    )
+
+
+def _words(place: Place, words: Sequence[Reason], most: float) -> tuple[Word, ...]:
+    """Words with letters in them, of those that weigh something beside the strongest."""
+    told = [word for word in words if any(sign.isalpha() for sign in word.word) and abs(word.amount) >= LEAST * most]
+    return tuple(Word(word.word, abs(word.amount) / most, place.having("drop", word.word)) for word in told)
+
+
+def _why(change: Change) -> str:
+    if change.cause != "words":
+        return change.cause
+    present = [word.word for word in change.words if word.present] or [f"no {word.word}" for word in change.words]
+    return ", ".join(present[:CHIP_WORDS])
+
+
+def facet_view(place: Place, facet: Facet) -> FacetView | None:
+    """A facet with addresses; None where it would narrow nothing."""
+    numeric = bool(facet.values) and not isinstance(facet.values[0].value, str)
+    values = []
+    for value in facet.values:
+        label, own = str(value.value), quoted(facet.field, value.value)
+        if value.high is not None and value.high != value.value:
+            label = f"{value.value}–{value.high}"
+            own = f"{facet.field}:{value.value}..{value.high}"
+        chosen = own in place.f
+        address = place.without("f", own) if chosen else place.having("f", own)
+        values.append((label, value.count, address, chosen))
+    if not values or (len(values) == 1 and not values[0][3]):
+        return None
+    return FacetView(facet.field, numeric, tuple(values))
+
+
+def pieces(
+    text: str, terms: Collection[str], analyzer: "Analyzer", known: dict[str, str | None] | None = None
+) -> Pieces:
+    """A text in pieces, the query's words apart."""
+    return cut(text, [(span.start, span.end) for span in marks(text, terms, analyzer, known)])
+
+
+def cut(text: str, places: Sequence[tuple[int, int]]) -> Pieces:
+    """The text cut at [start, end) of each place.
+
+    >>> cut("a heart attack", [(2, 7)])
+    (('a ', False), ('heart', True), (' attack', False))
+    """
+    found: list[tuple[str, bool]] = []
+    at = 0
+    for start, end in places:
+        if start > at:
+            found.append((text[at:start], False))
+        found.append((text[start:end], True))
+        at = end
+    if at < len(text):
+        found.append((text[at:], False))
+    return tuple(found)
+
+
+def about(fields: Mapping[str, FieldValue]) -> tuple[str, ...]:
+    """The line below a title: who, where, when."""
+    author = fields.get("author")
+    names = [str(name) for name in (author if isinstance(author, list) else [author]) if name]
+    who = f"{names[0]} and others" if len(names) > 2 else " and ".join(names)
+    return tuple(str(each) for each in (who, fields.get("journal"), fields.get("year")) if each not in (None, ""))
+
+
+def sources_of(result: Result) -> tuple[str, ...]:
+    """The sources that found a result."""
+    given = result.provenance if isinstance(result.provenance, list) else []
+    return tuple(dict.fromkeys(str(one["source"]) for one in given if isinstance(one, dict) and "source" in one))
+
+
+def safe_link(fields: Mapping[str, FieldValue], result: Result | None = None) -> str:
+    """A page about the document, if it is on the web: no other kind of address is ever linked to."""
+    given = result.provenance if result is not None and isinstance(result.provenance, list) else []
+    links = [str(one.get("link") or "") for one in given if isinstance(one, dict)]
+    doi = fields.get("doi")
+    candidates = [*links, str(fields.get("url") or ""), f"https://doi.org/{doi}" if doi else ""]
+    return next((link for link in candidates if link.startswith(("https://", "http://"))), "")
+
+
+def _title(fields: Mapping[str, FieldValue], name: str) -> str:
+    title = fields.get("title")
+    text = " ".join(map(str, title)) if isinstance(title, list) else str(title or "")
+    if not text.strip():
+        text = text_of(fields, RESULT_FIELDS)[:120]
+    return " ".join(text.split()) or name
+
+
+def title_of(document: Document) -> str:
+    """The title of a document in one line; else how it begins, or its id."""
+    return _title(document.fields, document.id)

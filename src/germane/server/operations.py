@@ -1,0 +1,229 @@
+"""An operation of the API as plain data: its route, parameters and body, from which requests are read and checked, and
+the OpenAPI document is written."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from germane import __version__
+from germane.schema import schema_of
+from germane.server.problems import ProblemError
+
+PREFIX = "/api/v1"
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
+}  # fmt: skip
+_DEEPEST = 32
+
+
+class Parameter(NamedTuple):
+    """A parameter in the path or the query; `many` may be repeated."""
+
+    name: str
+    description: str
+    kind: str = "string"
+    where: str = "query"
+    required: bool = False
+    many: bool = False
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    default: Any = None
+
+
+class Media(NamedTuple):
+    """The media types of an answer that is no JSON of ours."""
+
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is."""
+
+    values: Mapping[str, Any]
+    body: Any = None
+    raw: bytes = b""
+    content_type: str = ""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A method and path below /api/v1, what it does, what it takes and what it answers.
+
+    `handler` is called in a thread with the library and what was given. `answer` is the shape of the answer, or its
+    `Media`. `body` is a JSON Schema; `raw` media types are handed over as bytes.
+    """
+
+    method: str
+    path: str
+    summary: str
+    handler: Callable[[Any, Given], Any]
+    answer: Any
+    parameters: tuple[Parameter, ...] = ()
+    body: Mapping[str, Any] | None = None
+    raw: tuple[str, ...] = ()
+    status: int = 200
+    errors: tuple[int, ...] = field(default=(404, 422))
+
+    def read(self, path: Mapping[str, str], query: Any, raw: bytes, content_type: str) -> Given:
+        """The request, checked; a `ProblemError` says what is wrong with it."""
+        values = {each.name: _value(each, path, query) for each in self.parameters}
+        unknown = sorted({name for name, _ in query.multi_items()} - {each.name for each in self.parameters})
+        if unknown:
+            known = ", ".join(each.name for each in self.parameters if each.where == "query") or "none"
+            raise ProblemError(422, f"there is no parameter '{unknown[0][:60]}'; there are: {known}")
+        kind = content_type.partition(";")[0].strip().lower()
+        if self.body is None or kind in self.raw:
+            if self.body is None and not self.raw:
+                raw = b""
+            elif self.raw and "*/*" not in self.raw and kind not in self.raw:
+                raise ProblemError(415, f"the body is to be {' or '.join(self.raw)}, not '{kind[:60]}'")
+            return Given(values, None, raw, kind)
+        if kind not in ("application/json", ""):
+            raise ProblemError(415, f"the body is to be application/json, not '{kind[:60]}'")
+        try:
+            body = orjson.loads(raw)
+        except orjson.JSONDecodeError as error:
+            raise ProblemError(400, f"the body is not JSON: {error}") from None
+        check(body, self.body, "the body")
+        return Given(values, body, raw, kind)
+
+    def document(self) -> dict[str, Any]:
+        """The operation as OpenAPI describes it."""
+        if isinstance(self.answer, Media):
+            content: dict[str, Any] = {kind: {"schema": {}} for kind in self.answer.kinds}
+        else:
+            content = {"application/json": {"schema": _plain(schema_of(self.answer))}}
+        problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        codes = sorted({400, *self.errors, 401, 403, 429, *((413, 415) if self.body or self.raw else ())})
+        told: dict[str, Any] = {
+            "operationId": f"{self.method.lower()}{self.path.replace('/', '_').replace('{', '').replace('}', '')}",
+            "summary": self.summary,
+            "parameters": [_parameter(each) for each in self.parameters],
+            "responses": {
+                str(self.status): {"description": "Done", "content": content},
+                **{str(code): {"description": "A problem", "content": problem} for code in codes},
+            },
+        }
+        bodies: dict[str, Any] = {} if self.body is None else {"application/json": {"schema": dict(self.body)}}
+        bodies |= {kind: {"schema": {"type": "string"}} for kind in self.raw}
+        if bodies:
+            told["requestBody"] = {"required": True, "content": bodies}
+        return told
+
+
+def openapi(operations: tuple[Operation, ...]) -> dict[str, Any]:
+    """The OpenAPI document of the operations."""
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        paths.setdefault(PREFIX + operation.path, {})[operation.method.lower()] = operation.document()
+    members = {"type": "string", "title": "string", "status": "integer", "detail": "string", "instance": "string"}
+    problem = {
+        "type": "object",
+        "required": list(members),
+        "properties": {name: {"type": kind} for name, kind in members.items()},
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Germane", "version": __version__, "summary": "Search that learns", "license": {
+            "name": "Apache-2.0", "identifier": "Apache-2.0"}},
+        "paths": paths,
+        "components": {
+            "schemas": {"Problem": problem},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }  # fmt: skip
+
+
+def check(value: Any, schema: Mapping[str, Any], where: str, depth: int = 0) -> None:
+    """Hold a value against the part of JSON Schema that our bodies use; a `ProblemError` says where it differs."""
+    if depth > _DEEPEST:
+        raise ProblemError(422, f"{where} is nested too deep")
+    kind = schema.get("type")
+    if kind is not None:
+        fits = isinstance(value, _KINDS[kind]) and not (isinstance(value, bool) and kind in ("integer", "number"))
+        if not fits:
+            raise ProblemError(422, f"{where} is to be of the type {kind}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise ProblemError(422, f"{where} is to be one of {', '.join(map(str, schema['enum']))}")
+    if isinstance(value, str) and not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 1 << 30):
+        least, most = schema.get("minLength", 0), schema.get("maxLength", 1 << 30)
+        raise ProblemError(422, f"{where} has {len(value):,} characters, where {least:,} to {most:,} are taken")
+    if isinstance(value, list):
+        if len(value) > schema.get("maxItems", 1 << 30) or len(value) < schema.get("minItems", 0):
+            raise ProblemError(422, f"{where} has {len(value):,} items, which is too many or too few")
+        for number, item in enumerate(value):
+            check(item, schema.get("items", {}), f"{where}[{number}]", depth + 1)
+    if isinstance(value, dict) and "properties" in schema:
+        for name in schema.get("required", ()):
+            if name not in value:
+                raise ProblemError(422, f"{where} lacks '{name}'")
+        for name, item in value.items():
+            if name in schema["properties"]:
+                check(item, schema["properties"][name], f"'{name}'", depth + 1)
+            elif schema.get("additionalProperties") is False:
+                known = ", ".join(schema["properties"])
+                raise ProblemError(422, f"{where} has a member '{name[:60]}' that is not known; there are: {known}")
+
+
+def _value(parameter: Parameter, path: Mapping[str, str], query: Any) -> Any:
+    if parameter.where == "path":
+        return _read(parameter, path[parameter.name])
+    if parameter.many:
+        return tuple(_read(parameter, text) for text in query.getlist(parameter.name))
+    text = query.get(parameter.name)
+    if text is None:
+        if parameter.required:
+            raise ProblemError(422, f"the parameter '{parameter.name}' is needed: {parameter.description}")
+        return parameter.default
+    return _read(parameter, text)
+
+
+def _read(parameter: Parameter, text: str) -> Any:
+    if "\0" in text:
+        raise ProblemError(422, f"'{parameter.name}' holds a null character")
+    if parameter.kind == "integer":
+        if not (text.isascii() and text.lstrip("-").isdigit() and len(text) <= 12):
+            raise ProblemError(422, f"'{parameter.name}' is a whole number, not '{text[:40]}'")
+        number = int(text)
+        if (parameter.least is not None and number < parameter.least) or (
+            parameter.most is not None and number > parameter.most
+        ):
+            raise ProblemError(422, f"'{parameter.name}' is from {parameter.least} to {parameter.most}, not {number}")
+        return number
+    if parameter.kind == "boolean":
+        if text not in ("true", "false"):
+            raise ProblemError(422, f"'{parameter.name}' is true or false, not '{text[:40]}'")
+        return text == "true"
+    if parameter.choices and text not in parameter.choices:
+        raise ProblemError(422, f"'{parameter.name}' is one of {', '.join(parameter.choices)}, not '{text[:60]}'")
+    if parameter.most is not None and len(text) > parameter.most:
+        raise ProblemError(422, f"'{parameter.name}' is longer than {parameter.most:,} characters: shorten it")
+    return text
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": parameter.kind}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    names = ("minimum", "maximum") if parameter.kind == "integer" else ("minLength", "maxLength")
+    for name, value in zip(names, (parameter.least, parameter.most), strict=True):
+        if value is not None:
+            schema[name] = value
+    if parameter.many:
+        schema = {"type": "array", "items": schema}
+    return {
+        "name": parameter.name, "in": parameter.where, "required": parameter.required or parameter.where == "path",
+        "description": parameter.description, "schema": schema,
+    }  # fmt: skip
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in schema.items() if name != "$schema"}

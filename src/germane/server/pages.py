@@ -1,0 +1,456 @@
+"""The page: routes that answer with HTML. Forms work without JavaScript; with it, the same routes answer fragments."""
+
+import functools
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from germane.errors import InputError
+from germane.rank.registry import MODEL_NAMES
+from germane.refine.registry import METHOD_NAMES
+from germane.server import finding, topics
+from germane.server.api import search_documents, taken_in
+from germane.server.exports import ENDINGS, TYPES, exported
+from germane.server.library import Library
+from germane.server.listing import Listing, keep_search, listing, request_of, title_of
+from germane.server.place import Place
+from germane.server.problems import ProblemError
+from germane.server.reading import document_view, why
+from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
+from germane.server.safety import TOKEN, same_secret
+from germane.server.screens import REASONS
+from germane.types import Document
+
+Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
+MOST_FIELDS = 200
+YEAR = 365 * 24 * 3600
+
+
+def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute]:
+    """All pages."""
+    from germane.server.streaming import find_stream
+
+    made = Pages(library, renderer, aside)
+    return [
+        Route("/", made.search),
+        Route("/search", made.search),
+        Route("/mark", made.mark, methods=["POST"]),
+        Route("/groups", made.groups),
+        Route("/undo", made.undo, methods=["POST"]),
+        Route("/redo", made.redo, methods=["POST"]),
+        Route("/why", made.why),
+        Route("/document", made.document),
+        Route("/export", made.export),
+        Route("/find", made.find, methods=["POST"]),
+        Route("/find/stream", functools.partial(find_stream, library, renderer)),
+        Route("/click", made.click, methods=["POST"]),
+        Route("/screen", made.screens),
+        Route("/screen", made.new_screen, methods=["POST"]),
+        Route("/screen/{name}", made.screen),
+        Route("/screen/{name}/join", made.join, methods=["POST"]),
+        Route("/screen/{name}/act", made.act, methods=["POST"]),
+        Route("/screen/{name}/reveal", made.reveal, methods=["POST"]),
+        Route("/screen/{name}/export", made.export_screen),
+        Route("/topics", made.topics),
+        Route("/topics", made.new_topic, methods=["POST"]),
+        Route("/topics/feed", made.feed, methods=["POST"]),
+        Route("/topics/{name}", made.topic),
+        Route("/topics/{name}/judge", made.judge, methods=["POST"]),
+        Route("/topics/{name}/{action}", made.topic_action, methods=["POST"]),
+        Route("/import", made.import_page),
+        Route("/import", made.preview, methods=["POST"]),
+        Route("/import/{key}", made.take_in, methods=["POST"]),
+        Route("/sign-in", made.sign_in_page),
+        Route("/sign-in", made.sign_in, methods=["POST"]),
+        Route("/settings", made.settings, methods=["POST"]),
+        Route("/keys", made.keys),
+    ]
+
+
+class Form:
+    """The fields of a form that was sent from our own page."""
+
+    def __init__(self, fields: Any) -> None:
+        self._fields = fields
+
+    @classmethod
+    async def of(cls, request: Request) -> "Form":
+        """Read it; refused unless it brings the value of the cookie, in a field or a header."""
+        try:
+            fields = await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=1 << 20)
+        except ProblemError:
+            raise
+        except Exception:
+            raise ProblemError(400, "the form cannot be read") from None
+        given = str(fields.get("csrf") or "")
+        if "x-csrf-token" not in request.headers and not same_secret(given, request.state.csrf):
+            raise ProblemError(
+                403, "the form is too old or does not come from this page: load the page again, and repeat it"
+            )
+        return cls(fields)
+
+    def __getitem__(self, name: str) -> str:
+        value = self._fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a field."""
+        return [value for value in self._fields.getlist(name) if isinstance(value, str)]
+
+    def file(self, name: str) -> UploadFile | None:
+        """A file."""
+        value = self._fields.get(name)
+        return value if isinstance(value, UploadFile) else None
+
+
+class Pages:
+    """The views, over one library."""
+
+    def __init__(self, library: Library, renderer: Renderer, aside: Aside) -> None:
+        self.library, self.renderer, self.aside = library, renderer, aside
+
+    # -- search ----------------------------------------------------------------------------------------------------
+
+    async def search(self, request: Request) -> Response:
+        """The list, with facets to its left and what is wanted to its right."""
+        place = Place.of(request.url.query, self.library.settings)
+        return await self._shown(request, place)
+
+    async def _shown(self, request: Request, place: Place) -> Response:
+        shown: Listing = await self.aside(lambda: listing(self.library, place))
+        template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
+        kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []
+        headers = {"x-place": shown.place.url(page=shown.place.page)}
+        return self.renderer.page(
+            request, template, view="search", title=shown.place.q, shown=shown, place=shown.place, kept=kept,
+            sources=finding.source_names(self.library), methods=METHOD_NAMES, models=MODEL_NAMES,
+            first=self.library.first, headers=headers,
+            size=len(self.library.engine(place.c)),
+        )  # fmt: skip
+
+    async def mark(self, request: Request) -> Response:
+        """Mark a result; the search is kept with its first mark."""
+        form = await Form.of(request)
+        place = Place.of(form["state"], self.library.settings)
+
+        def work() -> Place:
+            number = place.s or keep_search(self.library, place, form["id"]).id
+            self.library.kept.mark(number, form["id"], form["mark"])
+            return _at(place, number)
+
+        return await self._after(request, await self.aside(work), form["id"])
+
+    async def groups(self, request: Request) -> Response:
+        """The groups in what is not wanted: found after the list is shown, since that takes longer."""
+        place = Place.of(request.url.query, self.library.settings)
+        found = await self.aside(lambda: self.library.kept.groups(place.s))
+        shown = [(" · ".join(words[:3]), len(ids)) for words, ids in found]
+        template = "parts/groups.html" if "x-fragment" in request.headers else "groups.html"
+        return self.renderer.page(request, template, view="search", title="Groups", groups=shown, place=place)
+
+    async def undo(self, request: Request) -> Response:
+        """Take the latest mark back."""
+        return await self._step(request, self.library.kept.undo)
+
+    async def redo(self, request: Request) -> Response:
+        """Make it again."""
+        return await self._step(request, self.library.kept.redo)
+
+    async def _step(self, request: Request, step: Callable[[int], bool]) -> Response:
+        form = await Form.of(request)
+        place = Place.of(form["state"], self.library.settings)
+        await self.aside(lambda: step(place.s))
+        return await self._after(request, place, "")
+
+    async def _after(self, request: Request, place: Place, document: str) -> Response:
+        if "x-fragment" in request.headers:
+            return await self._shown(request, place)
+        anchor = f"#r-{quote(document)}" if document else ""
+        return RedirectResponse(place.url(page=place.page) + anchor, 303)
+
+    async def why(self, request: Request) -> Response:
+        """Why a result stands where it does: a bar for each word, the rest, and the sum."""
+        place = Place.of(request.url.query, self.library.settings)
+        document = request.query_params.get("id", "")
+        told = await self.aside(lambda: why(self.library, place, document))
+        template = "parts/why.html" if "x-fragment" in request.headers else "why.html"
+        return self.renderer.page(request, template, view="search", title="Why here", told=told, place=place)
+
+    async def document(self, request: Request) -> Response:
+        """A document, whole."""
+        place = Place.of(request.url.query, self.library.settings)
+        name = request.query_params.get("id", "")
+        shown = await self.aside(lambda: document_view(self.library, place, name))
+        return self.renderer.page(request, "document.html", view="search", title=shown.title, shown=shown, place=place)
+
+    async def export(self, request: Request) -> Response:
+        """The list as a file."""
+        place = Place.of(request.url.query, self.library.settings)
+        format, which = request.query_params.get("format", "ris"), request.query_params.get("which", "all")
+
+        def work() -> bytes:
+            if place.s:
+                return exported(search_documents(self.library, place.s, which), format)
+            answer = self.library.engine(place.c).answer(request_of(place, 1_000, 0))
+            return exported((Document(hit.id, hit.fields) for hit in answer.hits), format)
+
+        return _attachment(await self.aside(work), format, "results")
+
+    async def find(self, request: Request) -> Response:
+        """Ask several sources, and keep the list."""
+        form = await Form.of(request)
+        query, names = form["q"].strip(), form.all("source")
+        if not query:
+            return RedirectResponse("/search", 303)
+        if not names or names == [self.library.first]:
+            return RedirectResponse(Place(q=query).url(), 303)
+        found = None
+        async for answered in finding.answers(self.library, query, names):
+            found = answered[1]
+        if found is None or not len(found):
+            return RedirectResponse(Place(q=query, source=tuple(names)).url(), 303)
+        kept = await self.aside(lambda: finding.keep_found(self.library, found))
+        return RedirectResponse(Place(q=query, s=kept.id, source=tuple(names)).url(), 303)
+
+    async def click(self, request: Request) -> Response:
+        """Log that a result was opened, unless it was switched off."""
+        form = await Form.of(request)
+        if request.cookies.get(LOGGING) != "off" and form["q"] and form["id"]:
+            position = int(form["position"]) if form["position"].isdigit() else None
+            event = {
+                "action_name": "click", "query_id": f"page:{form['q']}", "user_query": form["q"],
+                "event_attributes": {"object": {"object_id": form["id"]}, "position": {"ordinal": position}},
+            }  # fmt: skip
+            await self.aside(lambda: self.library.events.add([event]))
+        return Response(status_code=204)
+
+    # -- screening -------------------------------------------------------------------------------------------------
+
+    async def screens(self, request: Request) -> Response:
+        """The projects."""
+        projects = await self.aside(self.library.screens.projects)
+        kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:10])
+        return self.renderer.page(request, "screens.html", view="screen", title="Screen", projects=projects, kept=kept)
+
+    async def new_screen(self, request: Request) -> Response:
+        """A project over a kept search, or over what a query finds."""
+        form = await Form.of(request)
+        name = form["name"].strip()
+
+        def work() -> None:
+            if form["search"].isdigit():
+                documents = search_documents(self.library, int(form["search"]), "all")
+            else:
+                place = Place.of("", self.library.settings)
+                place = Place(q=form["q"].strip(), c=place.c)
+                answer = self.library.engine(None).answer(request_of(place, 1_000, 0))
+                documents = [Document(hit.id, hit.fields) for hit in answer.hits]
+                if not documents:
+                    raise ProblemError(422, f"the search finds nothing to read: {answer.reason or 'no match'}")
+            self.library.screens.create(name, documents, blind=form["blind"] != "no")
+            self.library.screens.join(name, form["reviewer"].strip())
+
+        await self.aside(work)
+        return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(form['reviewer'].strip())}", 303)
+
+    async def screen(self, request: Request) -> Response:
+        """One record at a time."""
+        name, reviewer = request.path_params["name"], request.query_params.get("reviewer", "")
+        state = await self.aside(lambda: self.library.screens.state(name, reviewer))
+        template = "parts/record.html" if "x-fragment" in request.headers else "screen.html"
+        return self.renderer.page(
+            request, template, view="screen", title=name, state=state, reasons=REASONS, heading=_heading(state.record)
+        )
+
+    async def join(self, request: Request) -> Response:
+        """Become a reviewer."""
+        form = await Form.of(request)
+        name, reviewer = request.path_params["name"], form["reviewer"].strip()
+        await self.aside(lambda: self.library.screens.join(name, reviewer))
+        return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}", 303)
+
+    async def act(self, request: Request) -> Response:
+        """Decide on the record."""
+        form = await Form.of(request)
+        name, reviewer = request.path_params["name"], form["reviewer"]
+        done = functools.partial(
+            self.library.screens.act, name, reviewer, form["action"], form["id"], form["reason"], form["note"]
+        )
+        state = await self.aside(done)
+        if "x-fragment" in request.headers:
+            return self.renderer.page(
+                request, "parts/record.html", view="screen", title=name, state=state, reasons=REASONS,
+                heading=_heading(state.record),
+            )  # fmt: skip
+        return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}", 303)
+
+    async def reveal(self, request: Request) -> Response:
+        """End the blindness."""
+        form = await Form.of(request)
+        name = request.path_params["name"]
+        await self.aside(lambda: self.library.screens.reveal(name))
+        return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(form['reviewer'])}", 303)
+
+    async def export_screen(self, request: Request) -> Response:
+        """The records of a reviewer as a file."""
+        name, query = request.path_params["name"], request.query_params
+        format, which = query.get("format", "ris"), query.get("which", "included")
+        documents = functools.partial(self.library.screens.documents, name, query.get("reviewer", ""), which)
+        content = await self.aside(lambda: exported(documents(), format))
+        return _attachment(content, format, which)
+
+    # -- topics ----------------------------------------------------------------------------------------------------
+
+    async def topics(self, request: Request) -> Response:
+        """The topics that are followed."""
+        found = await self.aside(lambda: topics.topics_of(self.library))
+        return self.renderer.page(request, "topics.html", view="topics", title="Topics", topics=found)
+
+    async def new_topic(self, request: Request) -> Response:
+        """Follow what was marked relevant in a kept search."""
+        form = await Form.of(request)
+        place = Place.of(form["state"], self.library.settings)
+        name = form["name"].strip()
+        if "/" in name:
+            raise ProblemError(422, "the name of a topic holds no slash")
+
+        def work() -> None:
+            seeds = search_documents(self.library, place.s, "relevant")
+            topics.follow(self.library, name, seeds, self.library.engine(place.c))
+
+        await self.aside(work)
+        return RedirectResponse(f"/topics/{quote(name, safe='')}", 303)
+
+    async def feed(self, request: Request) -> Response:
+        """Show the collection to all topics."""
+        form = await Form.of(request)
+        await self.aside(lambda: topics.feed(self.library, self.library.engine(None).documents()))
+        return RedirectResponse(_inside(form["to"], "/topics"), 303)
+
+    async def topic(self, request: Request) -> Response:
+        """One topic."""
+        name = request.path_params["name"]
+        shown = await self.aside(lambda: topics.topic_view(self.library, name))
+        return self.renderer.page(request, "topic.html", view="topics", title=name, shown=shown)
+
+    async def judge(self, request: Request) -> Response:
+        """Say whether a hit is on the topic."""
+        form = await Form.of(request)
+        name = request.path_params["name"]
+        await self.aside(lambda: topics.judge(self.library, name, form["id"], form["on_topic"] == "yes"))
+        return RedirectResponse(f"/topics/{quote(name, safe='')}", 303)
+
+    async def topic_action(self, request: Request) -> Response:
+        """Pause, resume or remove a topic, or take the latest judgement back."""
+        await Form.of(request)
+        name, action = request.path_params["name"], request.path_params["action"]
+        if action == "undo":
+            await self.aside(lambda: topics.undo_judgement(self.library, name))
+        else:
+            await self.aside(lambda: topics.set_following(self.library, name, action))
+        return RedirectResponse("/topics" if action == "remove" else f"/topics/{quote(name, safe='')}", 303)
+
+    # -- import ----------------------------------------------------------------------------------------------------
+
+    async def import_page(self, request: Request) -> Response:
+        """Where a file is handed in."""
+        return self.renderer.page(
+            request, "import.html", view="import", title="Import", preview=None, done=None, error=""
+        )
+
+    async def preview(self, request: Request) -> Response:
+        """What the file holds, before anything is stored."""
+        form = await Form.of(request)
+        file = form.file("file")
+        if file is None or not file.filename:
+            raise ProblemError(422, "choose a file first")
+        content, name = await file.read(), file.filename
+        await file.close()
+        found, error = None, ""
+        try:
+            found = await self.aside(lambda: self.library.uploads.keep(name, content))
+        except InputError as wrong:
+            error = str(wrong)
+        return self.renderer.page(
+            request, "import.html", 422 if error else 200, view="import", title="Import", preview=found, done=None,
+            error=error,
+        )  # fmt: skip
+
+    async def take_in(self, request: Request) -> Response:
+        """Store the records: in a collection, or as a screening project."""
+        form = await Form.of(request)
+        key = request.path_params["key"]
+        if form["to"] == "project":
+            name, reviewer = form["name"].strip(), form["reviewer"].strip() or "me"
+
+            def work() -> None:
+                self.library.screens.create(name, self.library.uploads.documents(key))
+                self.library.screens.join(name, reviewer)
+                self.library.uploads.drop(key)
+
+            await self.aside(work)
+            return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}", 303)
+        if form["to"] == "nowhere":
+            await self.aside(lambda: self.library.uploads.drop(key))
+            return RedirectResponse("/import", 303)
+        how = "replace" if form["on_duplicate"] == "replace" else "skip"
+        done = await self.aside(lambda: taken_in(self.library, key, form["collection"] or None, how))
+        return self.renderer.page(
+            request, "import.html", view="import", title="Import", preview=None, done=done.report, error=""
+        )
+
+    # -- the rest --------------------------------------------------------------------------------------------------
+
+    async def keys(self, request: Request) -> Response:
+        """The list of keys."""
+        return self.renderer.page(request, "keys.html", view="keys", title="Keys")
+
+    async def settings(self, request: Request) -> Response:
+        """The look, and whether clicks are logged: two cookies."""
+        form = await Form.of(request)
+        answer = RedirectResponse(_inside(form["to"], "/search"), 303)
+        if form["theme"] in (*THEMES, "auto"):
+            answer.set_cookie(THEME, form["theme"], max_age=YEAR, samesite="strict")
+        if form["log"] in ("on", "off"):
+            answer.set_cookie(LOGGING, form["log"], max_age=YEAR, samesite="strict")
+        return answer
+
+    async def sign_in_page(self, request: Request) -> Response:
+        """Where the token is given."""
+        return self.renderer.page(request, "sign-in.html", view="", title="Sign in", wrong=False)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Take the token, and keep it in a cookie."""
+        form = await Form.of(request)
+        token = self.library.settings.token
+        if token is None or not same_secret(form["token"], token):
+            return self.renderer.page(request, "sign-in.html", 401, view="", title="Sign in", wrong=True)
+        answer = RedirectResponse("/search", 303)
+        answer.set_cookie(TOKEN, token, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
+        return answer
+
+
+def _at(place: Place, number: int) -> Place:
+    return replace(place, s=number, page=1 if not place.s else place.page)
+
+
+def _heading(record: Document | None) -> str:
+    return "" if record is None else title_of(record)
+
+
+def _inside(address: str, otherwise: str) -> str:
+    """The address if it is one of ours."""
+    parts = urlsplit(address)
+    ours = address.startswith("/") and not address.startswith("//") and not parts.netloc and "\\" not in address
+    return address if ours else otherwise
+
+
+def _attachment(content: bytes, format: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}.{ENDINGS[format]}"'}
+    return Response(content, media_type=TYPES[format], headers=headers)

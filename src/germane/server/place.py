@@ -1,0 +1,126 @@
+"""Where somebody is in the search view, as its address says it: every view is a URL."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from germane.rank.registry import MODEL_NAMES
+from germane.refine.registry import METHOD_NAMES
+from germane.server.problems import ProblemError
+from germane.server.settings import Settings
+
+PAGE = 20
+SORTS = ("", "-year", "year", "title")
+_MANY = ("f", "drop", "add", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A query `q` in a collection `c`, narrowed by filters `f`, from `page` on; a kept search `s` with words that were
+    dropped or added, and the method that learns; the ranking `model`, an order by a field, and the `source`s asked."""
+
+    q: str = ""
+    c: str = ""
+    f: tuple[str, ...] = ()
+    page: int = 1
+    s: int = 0
+    drop: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
+    method: str = "auto"
+    model: str = ""
+    sort: str = ""
+    source: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, query_string: str, settings: Settings) -> "Place":
+        """The place that an address names; a `ProblemError` for values that cannot be."""
+        try:
+            given = parse_qs(query_string, max_num_fields=200, errors="strict")
+        except ValueError:
+            raise ProblemError(400, "the address has too many parts, or is not UTF-8") from None
+        one: Mapping[str, str] = {name: values[-1] for name, values in given.items()}
+        many = {name: tuple(dict.fromkeys(text for text in given.get(name, ()) if text.strip())) for name in _MANY}
+        place = cls(
+            q=one.get("q", "").strip(),
+            c=one.get("c", ""),
+            page=_whole("page", one.get("page", "1"), 1),
+            s=_whole("s", one.get("s", "0"), 0),
+            method=one.get("method", "auto"),
+            model=one.get("model", ""),
+            sort=one.get("sort", ""),
+            **many,
+        )
+        place._check(settings)
+        return place
+
+    def _check(self, settings: Settings) -> None:
+        if len(self.q) + sum(map(len, self.f)) > settings.max_query:
+            raise ProblemError(422, f"the query is longer than {settings.max_query:,} characters: shorten it")
+        if (self.page - 1) * PAGE >= settings.max_depth:
+            raise ProblemError(
+                422, f"no page lies deeper than {settings.max_depth:,} results: narrow the search instead"
+            )
+        if self.method not in METHOD_NAMES:
+            raise ProblemError(422, f"there is no method '{self.method}'; there are {', '.join(METHOD_NAMES)}")
+        if self.model and self.model not in MODEL_NAMES:
+            raise ProblemError(422, f"there is no model '{self.model}'; there are {', '.join(MODEL_NAMES)}")
+        if "\0" in self.q:
+            raise ProblemError(422, "the query holds a null character")
+        if max(len(self.drop), len(self.add), len(self.f)) > 50:
+            raise ProblemError(422, "at most 50 words and filters")
+
+    @property
+    def effective(self) -> str:
+        """The query with its filters, in the query language."""
+        if not self.f:
+            return self.q
+        words = f"({self.q})" if " OR " in self.q or " AND " in self.q or " NOT " in self.q else self.q
+        return " ".join((words, *self.f)).strip()
+
+    @property
+    def query_string(self) -> str:
+        """The address's part behind the question mark; what is as usual is left out."""
+        pairs: list[tuple[str, Any]] = []
+        for name in ("q", "c", "f", "s", "drop", "add", "method", "model", "sort", "source", "page"):
+            value = getattr(self, name)
+            if value == getattr(_USUAL, name):
+                continue
+            pairs += [(name, each) for each in value] if isinstance(value, tuple) else [(name, value)]
+        return urlencode(pairs)
+
+    def url(self, path: str = "/search", **changes: Any) -> str:
+        """The address with these changes; page 1 unless they say otherwise."""
+        there = replace(self, **{"page": 1, **changes})
+        return f"{path}?{there.query_string}" if there.query_string else path
+
+    def without(self, name: str, value: str) -> str:
+        """The address without one of several values."""
+        changed: dict[str, Any] = {name: tuple(each for each in getattr(self, name) if each != value)}
+        return self.url(**changed)
+
+    def having(self, name: str, value: str) -> str:
+        """The address with one value more."""
+        changed: dict[str, Any] = {name: (*getattr(self, name), value)}
+        return self.url(**changed)
+
+
+_USUAL = Place()
+
+
+def _whole(name: str, text: str, least: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 12) or int(text) < least:
+        raise ProblemError(422, f"'{name}' is a whole number from {least} on, not '{text[:40]}'")
+    return int(text)
+
+
+def quoted(field: str, value: object) -> str:
+    """A filter on a field's value, in the query language.
+
+    >>> quoted("journal", 'The "Lancet"'), quoted("year", 1999)
+    ('journal:"The Lancet"', 'year:1999')
+    """
+    text = str(value)
+    if text.isalnum():
+        return f"{field}:{text}"
+    return f'{field}:"{text.replace(chr(34), "").replace(chr(92), "")}"'

@@ -1,0 +1,60 @@
+"""Pages from templates: everything escaped, nothing inline."""
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from germane import __version__
+from germane.server import charts
+from germane.server.place import Place
+
+if TYPE_CHECKING:
+    from germane.server.library import Library
+
+THEMES = ("light", "dark")
+THEME, LOGGING = "germane_theme", "germane_log"
+"""Cookies: the look, and whether clicks are logged."""
+
+
+class Renderer:
+    """Renders templates with what every page needs."""
+
+    def __init__(self, library: "Library") -> None:
+        self._library = library
+        self._environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(str(files("germane") / "server" / "templates")),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._environment.globals.update(charts=charts, version=__version__)
+        self._environment.filters["count"] = lambda n: f"{n:,}"
+
+    def page(
+        self,
+        request: Request,
+        template: str,
+        status_code: int = 200,
+        *,
+        headers: dict[str, str] | None = None,
+        **content: Any,
+    ) -> HTMLResponse:
+        """A page, or a fragment of one."""
+        theme = request.cookies.get(THEME, "")
+        shared = {
+            "csrf": request.state.csrf,
+            "theme": theme if theme in THEMES else "",
+            "logging": request.cookies.get(LOGGING) != "off",
+            "collections": list(self._library.engines),
+            "view": content.get("view", ""),
+            "place": Place(),
+            "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        }
+        text = self._environment.get_template(template).render({**shared, **content})
+        found = {"cache-control": "no-store", "vary": "X-Fragment", **(headers or {})}
+        return HTMLResponse(text, status_code, found)

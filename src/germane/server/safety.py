@@ -1,0 +1,243 @@
+"""What every request passes: Host, token, cross-site requests, size, rate; and what every answer carries.
+
+The middleware is plain ASGI, so that bodies are counted as they come and answers may stream.
+
+- **DNS rebinding**: the Host header must name an address of the server's own, else 403.
+- **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time.
+- **Cross-site requests**: a change (any method but GET, HEAD, OPTIONS) is refused if the browser says that it comes
+  from another site (Sec-Fetch-Site, Origin), and one made with a cookie or without a token must bring the value of the
+  `germane_csrf` cookie in the header `X-CSRF-Token` or the form field `csrf` (double submit). Programs that send JSON
+  without cookies cannot be made to do so by a page: they need a content type or header that no form can send.
+- **Limits**: bytes of a body, seconds until it has come, requests a minute from one address.
+"""
+
+import hmac
+import json
+import secrets
+import threading
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+
+from germane.server.metrics import Metrics
+from germane.server.problems import ProblemError, problem_document
+from germane.server.settings import Settings
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+CSRF, TOKEN = "germane_csrf", "germane_token"
+"""The cookies."""
+SAFE = {"GET", "HEAD", "OPTIONS"}
+BODY_SECONDS = 30.0
+"""How long a body may take to come."""
+HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+OPEN_PATHS = ("/static/", "/sign-in", "/api/v1/health")
+"""What is answered without a token."""
+
+
+class Safety:
+    """Lets requests through to `app`, or refuses them with a problem document; notes changes in the audit log."""
+
+    def __init__(self, app: App, settings: Settings, metrics: Metrics) -> None:
+        self.app, self.settings, self.metrics = app, settings, metrics
+        self._rates = Rates(settings.per_minute)
+        self._audit = Audit(settings.audit)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 500
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        cookies = _cookies(headers.get("cookie", ""))
+        csrf = cookies.get(CSRF, "")
+        api = str(scope["path"]).startswith("/api/")
+        fresh = "" if api or _is_token(csrf) else secrets.token_urlsafe(24)
+        scope.setdefault("state", {})["csrf"] = fresh or csrf
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = int(message["status"])
+                added = list(HEADERS)
+                if fresh:
+                    cookie = f"{CSRF}={fresh}; Path=/; SameSite=Strict"
+                    added.append((b"set-cookie", cookie.encode()))
+                message = {**message, "headers": [*message.get("headers", ()), *added]}
+            await send(message)
+
+        try:
+            self._check(scope, headers, cookies, csrf)
+            await self.app(scope, _Limited(receive, self.settings.max_body), sent)
+        except ProblemError as refusal:
+            await _refuse(refusal, str(scope["path"]), sent)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self.metrics.note(str(scope["method"]), route, status, time.perf_counter() - began)
+            if scope["method"] not in SAFE:
+                self._audit.note(scope, status)
+
+    def _check(self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], csrf: str) -> None:
+        host = headers.get("host", "")
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        if name.lower() not in self.settings.allowed_hosts:
+            known = ", ".join(sorted(self.settings.allowed_hosts))
+            raise ProblemError(403, f"the server does not answer under the name '{name[:80]}'; it is known as {known}")
+        client = (scope.get("client") or ("", 0))[0]
+        if not self._rates.allow(client):
+            raise ProblemError(
+                429, "too many requests in the last minute: wait a little and try again", retry_after="10"
+            )
+        length = headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self.settings.max_body:
+            raise ProblemError(413, _too_large(self.settings.max_body))
+        authorised = self._bearer(headers) or _same(cookies.get(TOKEN, ""), self.settings.token)
+        path = str(scope["path"])
+        if self.settings.token and not authorised and not path.startswith(OPEN_PATHS):
+            raise ProblemError(
+                401, "this server asks for a token: open /sign-in, or send 'Authorization: Bearer TOKEN'",
+                www_authenticate="Bearer",
+            )  # fmt: skip
+        if scope["method"] not in SAFE:
+            self._check_origin(str(scope["method"]), headers, host, csrf, api=path.startswith("/api/"))
+
+    def _bearer(self, headers: dict[str, str]) -> bool:
+        kind, _, value = headers.get("authorization", "").partition(" ")
+        return kind.lower() == "bearer" and _same(value.strip(), self.settings.token)
+
+    def _check_origin(self, method: str, headers: dict[str, str], host: str, csrf: str, *, api: bool) -> None:
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if site not in (None, "same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
+            raise ProblemError(403, "a change was asked for by another site, and refused")
+        if self._bearer(headers):
+            return
+        given = headers.get("x-csrf-token", "")
+        kind = headers.get("content-type", "").partition(";")[0].strip()
+        form = kind in ("application/x-www-form-urlencoded", "multipart/form-data")
+        if form and not given and not api:
+            return  # the form's own field is compared when it is read: `pages.Form`
+        if given and _same(given, csrf):
+            return
+        simple = method == "POST" and (form or kind in ("", "text/plain"))  # what a page of another site can send
+        if not headers.get("cookie") and (not simple or "x-requested-with" in headers):
+            return
+        raise ProblemError(
+            403, f"a change needs the header X-CSRF-Token with the value of the cookie {CSRF}, or, without cookies, a "
+            "content type such as application/json or the header X-Requested-With",
+        )  # fmt: skip
+
+
+def same_secret(given: str, expected: str) -> bool:
+    """Whether two secrets are the same, compared in constant time; no empty one is."""
+    return _same(given, expected)
+
+
+class Rates:
+    """A bucket of tokens for each address: `per_minute` in store, refilled evenly."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_minute, self._clock = per_minute, clock
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[float, float]] = {}
+
+    def allow(self, client: str) -> bool:
+        """Whether one more request is let through now."""
+        now = self._clock()
+        with self._lock:
+            if len(self._known) > 10_000:
+                self._known.clear()
+            left, since = self._known.get(client, (float(self._per_minute), now))
+            left = min(self._per_minute, left + (now - since) * self._per_minute / 60.0)
+            self._known[client] = (max(left - 1.0, 0.0), now)
+            return left >= 1.0
+
+
+class Audit:
+    """One line of JSON for each change: when, from where, what, and how it ended."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._lock = path, threading.Lock()
+
+    def note(self, scope: Scope, status: int) -> None:
+        """Write a line; nothing where there is no log."""
+        if self._path is None:
+            return
+        line = {
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "client": (scope.get("client") or ("", 0))[0],
+            "method": scope["method"], "path": str(scope["path"])[:500], "status": status,
+        }  # fmt: skip
+        with self._lock, self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+class _Limited:
+    """`receive` that counts the bytes of a body, and does not wait for ever."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive, self._most = receive, most
+        self._read, self._deadline, self._whole = 0, time.monotonic() + BODY_SECONDS, False
+
+    async def __call__(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        with anyio.move_on_after(max(self._deadline - time.monotonic(), 0.0)) as waiting:
+            message = await self._receive()
+        if waiting.cancelled_caught:
+            raise ProblemError(408, "the request took too long to come")
+        if message["type"] == "http.request":
+            self._read += len(message.get("body", b""))
+            self._whole = not message.get("more_body", False)
+            if self._read > self._most:
+                raise ProblemError(413, _too_large(self._most))
+        return message
+
+
+def _too_large(most: int) -> str:
+    return f"the request is larger than {most >> 20} MiB, which is the most that is taken at once: send it in parts"
+
+
+async def _refuse(refusal: ProblemError, path: str, send: Send) -> None:
+    body = json.dumps(problem_document(refusal.status, refusal.detail, path)).encode()
+    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
+    headers += [(name.encode(), value.encode()) for name, value in refusal.headers.items()]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _cookies(header: str) -> dict[str, str]:
+    jar: SimpleCookie = SimpleCookie()
+    try:
+        jar.load(header)
+    except CookieError:
+        return {}
+    return {name: morsel.value for name, morsel in jar.items()}
+
+
+def _is_token(text: str) -> bool:
+    return len(text) == 32 and all(sign.isalnum() or sign in "-_" for sign in text) and text.isascii()
+
+
+def _same(given: str, expected: str | None) -> bool:
+    return bool(given and expected) and hmac.compare_digest(given.encode(), str(expected).encode())

@@ -1,0 +1,182 @@
+"""Screening projects as the page reads them: one record at a time, per reviewer, over the workspace's projects."""
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from germane.errors import ParameterError
+from germane.refine.screening import Sitting, Suggestion
+from germane.refine.screening.remaining import Remaining
+from germane.refine.screening.stopping import Recommendation
+from germane.types import Document
+from germane.workspace import Workspace
+from germane.workspace.screening import ReviewerScreening
+from germane.workspace.values import Conflict, Project
+
+IN_MEMORY = 8
+REASONS = ("wrong population", "wrong intervention", "wrong outcome", "wrong design", "not a study")
+"""Reasons for exclusion, by the number keys, unless a project has its own."""
+DECISIONS = ("include", "exclude", "maybe", "undo", "redo", "skip")
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenState:
+    """Where a reviewer stands: the record to read, what was found so far in the order of reading, what remains."""
+
+    project: Project
+    reviewer: str
+    record: Document | None
+    suggestion: Suggestion | None
+    note: str
+    read: int
+    total: int
+    found: tuple[int, ...]
+    remaining: Remaining
+    recommendation: Recommendation
+    excluded: tuple[tuple[str, int], ...]
+    waiting: int
+    decided: tuple[tuple[str, str, bool], ...]
+    conflicts: tuple[Conflict, ...] | None
+
+
+@dataclass(slots=True)
+class _Desk:
+    sitting: Sitting
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Screens:
+    """The screening projects of a workspace, with the sittings of their reviewers."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._desks: OrderedDict[tuple[str, str], _Desk] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def create(self, name: str, documents: Iterable[Document], *, blind: bool = True) -> Project:
+        """A project over these records, which are kept with it."""
+        listed = list(documents)
+        if not listed:
+            raise ParameterError("a project needs records to read")
+        known = {collection.name for collection in self._workspace.collections.all()}
+        own = next(each for each in (name, *(f"{name} {n}" for n in range(2, 1000))) if each not in known)
+        if name in {project.name for project in self._workspace.projects.all()}:
+            raise ParameterError(f"there is a project '{name}' already: choose another name")
+        collection = self._workspace.collections.create(own, "records of a screening project")
+        self._workspace.collections.add(collection, listed)
+        return self._workspace.projects.create(name, collection, blind=blind)
+
+    def projects(self) -> list[tuple[Project, int, list[tuple[str, int]]]]:
+        """Each project with its size, and how many records each reviewer decided."""
+        found = []
+        for project in self._workspace.projects.all():
+            names = self._workspace.projects.reviewers(project)
+            read = [(name, len(self._workspace.projects.decisions(project, name))) for name in names]
+            found.append((project, len(self._workspace.projects.documents(project)), read))
+        return found
+
+    def join(self, name: str, reviewer: str) -> None:
+        """Make somebody a reviewer of a project."""
+        self._workspace.projects.join(self._workspace.projects.get(name), reviewer)
+
+    def reveal(self, name: str) -> None:
+        """End the blindness of a project."""
+        self._workspace.projects.reveal(self._workspace.projects.get(name))
+
+    def state(self, name: str, reviewer: str) -> ScreenState:
+        """Where the reviewer stands."""
+        project, desk = self._desk(name, reviewer)
+        with desk.lock:
+            return self._state(project, reviewer, desk.sitting)
+
+    def act(
+        self, name: str, reviewer: str, action: str, document: str, reason: str = "", note: str = ""
+    ) -> ScreenState:
+        """Decide on the record before the reviewer, or move; it is on disk when this returns.
+
+        `document` must be the record before the reviewer, so that a decision sent twice, or from an old page, does not
+        fall on another record.
+        """
+        project, desk = self._desk(name, reviewer)
+        with desk.lock:
+            sitting = desk.sitting
+            if action not in DECISIONS:
+                raise ParameterError(f"an action is one of {', '.join(DECISIONS)}, not '{action}'")
+            if action in ("include", "exclude", "maybe", "skip"):
+                record = sitting.record
+                if record is None or record.id != document:
+                    raise ParameterError("the record was decided already, perhaps in another window: look at the next")
+                if note.strip() and action != "skip":
+                    sitting.note(note)
+            if action == "include":
+                sitting.include()
+            elif action == "exclude":
+                sitting.exclude(reason)
+            elif action == "maybe":
+                sitting.postpone()
+            elif action == "skip":
+                sitting.forward()
+            elif action == "undo":
+                sitting.undo()
+            else:
+                sitting.redo()
+            return self._state(project, reviewer, sitting)
+
+    def documents(self, name: str, reviewer: str, which: str) -> list[Document]:
+        """The included, excluded or unread records of a reviewer."""
+        _, desk = self._desk(name, reviewer)
+        screening = desk.sitting.screening
+        if which == "unread":
+            return [each for each in screening.documents.values() if each.id not in screening.decisions]
+        if which not in ("included", "excluded"):
+            raise ParameterError(f"which records is included, excluded or unread, not '{which}'")
+        wanted = which == "included"
+        return [screening.documents[each] for each, yes in screening.decisions.items() if yes == wanted]
+
+    def _desk(self, name: str, reviewer: str) -> tuple[Project, _Desk]:
+        project = self._workspace.projects.get(name)
+        with self._lock:
+            desk = self._desks.get((name, reviewer))
+            if desk is None:
+                if reviewer not in self._workspace.projects.reviewers(project):
+                    raise ParameterError(f"there is no reviewer '{reviewer}' in the project '{name}': join it first")
+                documents = self._workspace.projects.documents(project)
+                if not documents:
+                    raise ParameterError(f"the project '{name}' has no records here: import them first")
+                screening = ReviewerScreening(documents.values(), self._workspace, project, reviewer)
+                desk = self._desks[name, reviewer] = _Desk(Sitting(screening))
+                while len(self._desks) > IN_MEMORY:
+                    self._desks.popitem(last=False)
+            self._desks.move_to_end((name, reviewer))
+        return project, desk
+
+    def _state(self, project: Project, reviewer: str, sitting: Sitting) -> ScreenState:
+        screening = sitting.screening
+        record = sitting.record
+        decisions, remarks = screening.decisions, screening.remarks
+        found, so_far = [], 0
+        for included in decisions.values():
+            so_far += included
+            found.append(so_far)
+        reasons = Counter(remarks[each].reason if each in remarks and remarks[each].reason else "no reason given"
+                          for each, included in decisions.items() if not included)  # fmt: skip
+        several = len(self._workspace.projects.reviewers(project)) > 1
+        blind = self._workspace.projects.get(project.name).blind
+        latest = list(decisions.items())[-8:][::-1]
+        return ScreenState(
+            project,
+            reviewer,
+            None if record is None else screening.documents[record.id],
+            record,
+            remarks[record.id].note if record is not None and record.id in remarks else "",
+            len(decisions),
+            len(screening.documents),
+            tuple(found),
+            screening.estimate(),
+            screening.recommendation(),
+            tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+            sum(remark.maybe for remark in remarks.values()),
+            tuple((each, str(screening.documents[each].fields.get("title") or each), yes) for each, yes in latest),
+            tuple(self._workspace.projects.conflicts(project)) if several and not blind else None,
+        )

@@ -1,0 +1,10 @@
+// The page works without this; each module enhances one thing.
+
+import * as drop from "./drop.js";
+import * as find from "./find.js";
+import * as keys from "./keys.js";
+import * as list from "./list.js";
+import * as screen from "./screen.js";
+import * as theme from "./theme.js";
+
+for (const part of [drop, find, keys, list, screen, theme]) part.enhance();

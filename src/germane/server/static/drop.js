@@ -1,0 +1,42 @@
+// A file dropped anywhere goes to the import view, which shows what it holds before anything is stored.
+
+import { tell } from "./net.js";
+
+const hasFile = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
+
+function hand(file) {
+  tell(`Looking into ${file.name} …`, 60);
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = "/import";
+  form.enctype = "multipart/form-data";
+  form.hidden = true;
+  const token = document.createElement("input");
+  token.name = "csrf";
+  token.value = document.querySelector('meta[name="csrf"]').content;
+  const input = document.createElement("input");
+  input.type = "file";
+  input.name = "file";
+  const carried = new DataTransfer();
+  carried.items.add(file);
+  input.files = carried.files;
+  form.append(token, input);
+  document.body.append(form);
+  form.submit();
+}
+
+export function enhance() {
+  let depth = 0;
+  const shade = (on) => document.body.classList.toggle("dropping", on);
+  addEventListener("dragenter", (event) => { if (hasFile(event)) { depth += 1; shade(true); } });
+  addEventListener("dragleave", (event) => { if (hasFile(event)) { depth -= 1; shade(depth > 0); } });
+  addEventListener("dragover", (event) => { if (hasFile(event)) event.preventDefault(); });
+  addEventListener("drop", (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    depth = 0;
+    shade(false);
+    if (event.dataTransfer.files.length > 1) tell("One file at a time: the first is taken.");
+    hand(event.dataTransfer.files[0]);
+  });
+}

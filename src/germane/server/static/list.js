@@ -1,0 +1,141 @@
+// The result list: marking in place, undo and redo, why here, the current row.
+
+import { beacon, fieldsOf, fragment } from "./net.js";
+import { glide } from "./flip.js";
+
+const root = () => document.getElementById("results");
+const rows = () => [...document.querySelectorAll(".list > .row")];
+const NEXT = Symbol("the first row without a mark");
+let busy = false;
+
+/** Where a form goes; by attributes, since a field may be called "action" too. */
+const target = (form, button) => button?.getAttribute("formaction") || form.getAttribute("action");
+
+export function current() {
+  return document.querySelector(".row.current");
+}
+
+/** Make a row the current one, and bring it into view. */
+export function select(row) {
+  current()?.classList.remove("current");
+  if (!row) return;
+  row.classList.add("current");
+  row.querySelector(".open").focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+}
+
+export function step(by) {
+  const all = rows();
+  const at = all.indexOf(current());
+  select(all[Math.min(Math.max(at + by, 0), all.length - 1)] || all[0]);
+}
+
+/** Send a form of the list, and put the new list in the place of the old one. */
+export async function send(form, button, keep) {
+  if (busy) return;
+  busy = true;
+  const began = performance.now();
+  const answer = await fragment(target(form, button), fieldsOf(form, button));
+  busy = false;
+  if (!answer) return;
+  show(answer, keep);
+  performance.measure("germane-mark", { start: began });
+}
+
+function show(answer, keep) {
+  const place = Math.max(rows().indexOf(current()), 0);
+  const sheet = location.hash;
+  glide(root(), () => root().replaceChildren(answer.nodes));
+  groups();
+  if (answer.place) history.pushState({}, "", answer.place + sheet);
+  const all = rows();
+  const open = keep === NEXT ? all.find((row) => !row.matches(".yes, .no")) : all.find((row) => row.dataset.id === keep);
+  select(open || all[Math.min(place, all.length - 1)]);
+}
+
+/** Mark the current row; the first that is neither marked nor moved away becomes the current one. */
+export function mark(kind) {
+  const row = current() || rows()[0];
+  const button = row?.querySelector(`.act.${kind}`);
+  if (!button || !button.form) return;
+  send(button.form, button, NEXT);
+}
+
+export function press(id) {
+  const button = document.getElementById(id);
+  if (button && !button.disabled && button.form) send(button.form, button, current()?.dataset.id);
+}
+
+/** Open or close "why here" below a row. */
+export async function why(row = current() || rows()[0]) {
+  const link = row?.querySelector(".act.why");
+  if (!link) return;
+  const open = row.querySelector(".why-slot");
+  if (open) {
+    open.remove();
+    return;
+  }
+  const answer = await fragment(link.href);
+  if (!answer || row.querySelector(".why-slot")) return;
+  const slot = document.createElement("div");
+  slot.className = "why-slot";
+  slot.append(answer.nodes);
+  row.append(slot);
+  row.scrollIntoView({ block: "nearest" });
+}
+
+/** The groups in the rest, which take longer than the list, come after it. */
+async function groups() {
+  const slot = document.getElementById("groups");
+  if (!slot?.firstElementChild) return;
+  const answer = await fragment(slot.dataset.address);
+  if (answer && slot.isConnected) slot.replaceChildren(answer.nodes);
+}
+
+async function visit(address) {
+  const answer = await fragment(address);
+  if (answer) show(answer, current()?.dataset.id);
+  else location.assign(address);
+}
+
+export function enhance() {
+  const results = root();
+  if (!results) return;
+  results.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (["/mark", "/undo", "/redo"].includes(target(form, event.submitter))) {
+      event.preventDefault();
+      const row = form.closest(".row");
+      if (row) select(row);
+      send(form, event.submitter, row?.dataset.id);
+    } else if (form.matches(".add, .method")) {
+      event.preventDefault();
+      const query = new URLSearchParams(fieldsOf(form).filter(([, value]) => value));
+      visit(`/search?${query}`);
+    }
+  });
+  results.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    const link = event.target.closest("a");
+    if (!link) return;
+    const row = link.closest(".row");
+    if (link.matches(".act.why")) {
+      event.preventDefault();
+      select(row);
+      why(row);
+    } else if (link.matches(".drop, .words a, .right .chip")) {
+      event.preventDefault();
+      visit(link.href);
+    } else if (link.matches(".open") && row) {
+      logged(row);
+    }
+  });
+  groups();
+  addEventListener("popstate", () => location.reload());
+}
+
+/** A click on a result, with its position, for the log on this machine. */
+export function logged(row) {
+  const query = document.querySelector(".columns")?.dataset.query;
+  if (query) beacon("/click", { q: query, id: row.dataset.id, position: row.dataset.rank });
+}

@@ -1,0 +1,35 @@
+// Screening: decide by key or button, without a new page.
+
+import { fieldsOf, fragment } from "./net.js";
+
+let busy = false;
+
+export function decide(key) {
+  const form = document.getElementById("decide");
+  const button = form?.querySelector(`[data-key="${key}"]`);
+  if (button && !button.disabled) send(form, button);
+}
+
+export function reason(number) {
+  const radio = document.querySelector(`#decide [data-number="${number}"]`);
+  if (radio) radio.checked = true;
+}
+
+async function send(form, button) {
+  if (busy) return;
+  busy = true;
+  const answer = await fragment(form.getAttribute("action"), fieldsOf(form, button));
+  busy = false;
+  if (!answer) return;
+  document.getElementById("record").replaceChildren(answer.nodes);
+  scrollTo({ top: 0 });
+}
+
+export function enhance() {
+  const record = document.getElementById("record");
+  record?.addEventListener("submit", (event) => {
+    if (event.target.id !== "decide") return;
+    event.preventDefault();
+    send(event.target, event.submitter);
+  });
+}

@@ -1,0 +1,122 @@
+"""Files on their way in: kept apart until somebody has seen what they hold and said yes."""
+
+import re
+import secrets
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from germane.data import SkipReport, read_documents
+from germane.data.atomic import write_bytes
+from germane.data.bad_records import Skipped
+from germane.data.formats import detect_format
+from germane.errors import InputError, ParameterError
+from germane.types import Document
+
+SHOWN = 3
+MOST_RECORDS = 100_000
+KEPT_SECONDS = 24 * 3600
+_NAME = re.compile(r"[0-9a-f]{32}")
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What was understood of a file: its format, how many records, which fields how often, the first, what was odd."""
+
+    key: str
+    name: str
+    format: str
+    records: int
+    fields: tuple[tuple[str, int], ...]
+    first: tuple[Document, ...]
+    skipped: int
+    odd: tuple[str, ...]
+    repeated: int
+    too_many: bool
+
+
+class Uploads:
+    """Files that were handed in, each in a folder whose name we give; forgotten after a day.
+
+    A file keeps its own name, made harmless: records without an id are called after it, the same way each time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, name: str, content: bytes) -> Preview:
+        """Keep the file, and say what is in it; what cannot be read at all is refused, and not kept."""
+        if not content:
+            raise InputError("the file is empty", source=name)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._forget()
+        key = secrets.token_hex(16)
+        folder = self._folder / key
+        folder.mkdir()
+        path = folder / (_UNFIT.sub("_", Path(name.replace("\\", "/")).name).lstrip(".")[-80:] or "file")
+        try:
+            write_bytes(path, content)
+            return self._preview(key, name, path)
+        except BaseException:
+            shutil.rmtree(folder)
+            raise
+
+    def documents(self, key: str) -> Iterator[Document]:
+        """The records of a file that was kept; those that cannot be read are passed over."""
+        return self._read(self._path(key), SkipReport())
+
+    def drop(self, key: str) -> None:
+        """Forget a file."""
+        shutil.rmtree(self._path(key).parent)
+
+    def _preview(self, key: str, name: str, path: Path) -> Preview:
+        try:
+            format = detect_format(path)
+            report = SkipReport()
+            ids: Counter[str] = Counter()
+            fields: Counter[str] = Counter()
+            first: list[Document] = []
+            for document in self._read(path, report):
+                if len(first) < SHOWN:
+                    first.append(document)
+                ids[document.id] += 1
+                fields.update(document.fields.keys())
+        except InputError as error:
+            raise InputError(error.message, source=name, line=error.line, field=error.field) from None
+        records = sum(ids.values())
+        if not records:
+            said = f": {_said(report.first[0])}" if report.first else ""
+            raise InputError(f"no record could be read{said}", source=name)
+        return Preview(
+            key, name, format or "empty", records, tuple(fields.most_common(40)), tuple(first), report.count,
+            tuple(_said(one) for one in report.first), records - len(ids), records >= MOST_RECORDS,
+        )  # fmt: skip
+
+    @staticmethod
+    def _read(path: Path, report: SkipReport) -> Iterator[Document]:
+        read = read_documents(path, on_error="skip", report=report, number=True)
+        for count, document in enumerate(read):
+            if count >= MOST_RECORDS:
+                return
+            yield document
+
+    def _path(self, key: str) -> Path:
+        if not _NAME.fullmatch(key):
+            raise ParameterError("there is no such file waiting: hand it in again")
+        found = next((self._folder / key).glob("*"), None)
+        if found is None:
+            raise ParameterError("there is no such file waiting, it may have been taken in already: hand it in again")
+        return found
+
+    def _forget(self) -> None:
+        for folder in self._folder.iterdir():
+            if _NAME.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(folder)
+
+
+def _said(one: Skipped) -> str:
+    return str(InputError(one.reason, line=one.line, field=one.field))

@@ -1,0 +1,352 @@
+"""The page in a browser: every view by keyboard and mouse, with screenshots, without a message in the console.
+
+Screenshots lie in `artefacts/page/`, to be looked at. The browser is Debian's `chromium` or another Chromium that is
+found by its name; `make browser` installs it where it may.
+"""
+
+import base64
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from germane.engine import Engine
+from germane.server import Library, Settings
+from germane.server.running import address_of, listening, server_of
+from germane.workspace import Workspace
+
+ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "page"
+SIZES = ((1280, 800), (390, 844))
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+STATIC = Path(__file__).parents[2] / "src" / "germane" / "server" / "static"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        message = "there is no Chromium to test the page in: 'make browser' installs one where it may"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A running server over a copy of the sample."""
+    home = tmp_path_factory.mktemp("page")
+    shutil.copytree(sample, home / "research")
+    settings = Settings(port=0, per_minute=100_000)
+    engines = {"research": Engine.open(home / "research")}
+    library = Library(engines, Workspace.open(home / "my.workspace"), settings, home)
+    taken = listening(settings)
+    server = server_of(library)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
+    thread.start()
+    yield address_of(settings, taken).rstrip("/")
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def context(chromium: Browser, address: str) -> Iterator[BrowserContext]:
+    made = chromium.new_context(base_url=address, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    made.set_default_timeout(20_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page that must not say anything in its console."""
+    opened = context.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    yield opened
+    assert said == []
+
+
+def ids(page: Page) -> list[str]:
+    return page.locator(".list > .row").evaluate_all("rows => rows.map(row => row.dataset.id)")
+
+
+def settled(page: Page) -> None:
+    page.wait_for_load_state("networkidle")
+
+
+# -- search ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_walk_with_the_keyboard_alone(page: Page) -> None:
+    page.goto("/")
+    page.keyboard.type("sleep memory")
+    page.keyboard.press("Enter")
+    expect(page.locator(".row")).to_have_count(20)
+    first = ids(page)
+    for key in "jjj":
+        page.keyboard.press(key)
+    expect(page.locator(".row.current")).to_have_attribute("data-id", first[2])
+    page.keyboard.press("y")
+    expect(page.locator(".row").first).to_have_attribute("data-id", first[2])
+    expect(page.locator(".row").first).to_have_class(re.compile("yes"))
+    expect(page.locator(".moved").first).to_contain_text("2 · marked relevant")
+    expect(page.locator("#interest .words li").first).to_be_visible()
+    assert "s=" in page.url
+    page.keyboard.press("n")
+    expect(page.locator("#interest")).to_contain_text("Learnt from 2 marks")
+    page.keyboard.press("u")
+    expect(page.locator("#interest")).to_contain_text("Learnt from 1 mark by")
+    page.keyboard.press("u")
+    expect(page.locator("#undo")).to_be_disabled()
+    assert ids(page) == first
+    page.keyboard.press("Shift+U")
+    expect(page.locator(".row").first).to_have_attribute("data-id", first[2])
+    page.keyboard.press("j")
+    page.keyboard.press("w")
+    expect(page.locator(".why-here .sum")).to_contain_text("log-odds")
+    parts = page.locator(".why-here tr:not(.sum) .number").all_inner_texts()
+    total = float(page.locator(".why-here .sum .number").inner_text())
+    assert sum(map(float, parts)) == pytest.approx(total, abs=0.02)
+    page.keyboard.press("w")
+    expect(page.locator(".why-here")).to_have_count(0)
+    page.keyboard.press("?")
+    expect(page.locator("dialog.keys-sheet")).to_contain_text("why here?")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog.keys-sheet")).to_have_count(0)
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("yn")
+    expect(page.locator("#interest")).to_contain_text("Learnt from 1 mark by")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    current = page.locator(".row.current .open").inner_text()
+    page.keyboard.press("Enter")
+    expect(page.locator("article h1")).to_have_text(current)
+    page.go_back()
+    expect(page.locator(".row").first).to_have_attribute("data-id", first[2])
+
+
+def test_marks_words_and_exports_by_mouse(page: Page) -> None:
+    page.goto("/search?q=battery+ageing")
+    page.locator(".row .act.yes").nth(1).click()
+    expect(page.locator("#interest .words li").first).to_be_visible()
+    word = page.locator("#interest .words li span").first.inner_text()
+    page.locator("#interest .words .drop").first.click()
+    expect(page.locator("#interest")).to_contain_text(f"Dropped: {word}")
+    page.fill("#add", "electrolytes")
+    page.keyboard.press("Enter")
+    expect(page.locator("#interest .words .added")).to_contain_text("electrolytes")
+    page.reload()
+    expect(page.locator("#interest .words .added")).to_contain_text("electrolytes")
+    page.locator("#interest .more summary").click()
+    with page.expect_download() as download:
+        page.locator("#export").click()
+    assert Path(download.value.path()).read_text().startswith("TY  - ")
+    pressed = page.locator(".row .act.yes[aria-pressed=true]")
+    pressed.click()
+    expect(pressed).to_have_count(0)
+
+
+def test_facets_pages_and_spelling(page: Page) -> None:
+    page.goto("/search?q=study")
+    before = page.locator("#count strong").inner_text()
+    page.get_by_role("link", name="oncology", exact=True).click()
+    expect(page.locator(".filters .chip")).to_contain_text("topic:oncology")
+    assert page.locator("#count strong").inner_text() != before
+    page.locator(".pages a[rel=next]").click()
+    expect(page.locator(".row .rank").first).to_have_text("21")
+    page.goto("/search?q=antibiotc")
+    page.locator(".suggest a").click()
+    expect(page.locator("#q")).to_have_value("antibiotic")
+
+
+def test_sources_stream_in(page: Page) -> None:
+    page.goto("/search?q=sleep")
+    page.locator(".sources summary").click()
+    page.get_by_role("button", name="Ask these").click()
+    page.wait_for_url(re.compile("s="))
+    expect(page.locator("#count")).to_contain_text("research ")
+    expect(page.locator(".row").first).to_be_visible()
+
+
+def test_plain_search_and_marks_without_javascript(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(base_url=address, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    page.fill("#q", "sleep memory")
+    page.get_by_role("button", name="Search", exact=True).click()
+    chosen = page.locator(".row").nth(4).get_attribute("data-id")
+    page.locator(".row .act.yes").nth(4).click()
+    assert page.locator(".row").first.get_attribute("data-id") == chosen
+    page.locator("#undo").click()
+    assert page.locator(".row").nth(4).get_attribute("data-id") == chosen
+    page.locator(".row .act.why").first.click()
+    assert page.locator(".why-here .sum").count() == 1
+    context.close()
+
+
+# -- screening, topics, import -----------------------------------------------------------------------------------------
+
+
+def test_two_reviewers_screen_with_the_keyboard(page: Page) -> None:
+    page.goto("/screen")
+    page.fill("[name=name]", "naps")
+    page.fill("[name=q]", "sleep")
+    page.fill("form.fields [name=reviewer]", "ann")
+    page.get_by_role("button", name="Begin").click()
+    read = []
+    for key in ("y", "n", "m"):
+        title = page.locator(".record h1").inner_text()
+        read.append(title)
+        if key == "n":
+            page.keyboard.press("2")
+            expect(page.locator("[data-number='2']")).to_be_checked()
+        page.keyboard.press(key)
+        expect(page.locator(".record h1")).not_to_have_text(title)
+    expect(page.locator(".progress")).to_contain_text("2 of 10 read, 1 included, 1 maybe")
+    page.keyboard.press("u")
+    expect(page.locator(".record h1")).to_have_text(read[2])
+    page.locator(".progress .more summary").click()
+    expect(page.locator(".prisma")).to_contain_text("Excluded, wrong intervention")
+    page.goto("/screen")
+    page.fill("[placeholder='your name']", "bob")
+    page.get_by_role("button", name="Read as").click()
+    expect(page.locator(".progress")).to_contain_text("0 of 10 read")
+    while page.locator(".record h1").count() and page.locator(".record h1").inner_text() != read[0]:
+        title = page.locator(".record h1").inner_text()
+        page.keyboard.press("y")
+        expect(page.locator(".record h1")).not_to_have_text(title)
+    page.keyboard.press("n")
+    settled(page)
+    page.locator(".progress .more summary").click()
+    page.get_by_role("button", name="Reveal").click()
+    page.locator(".progress .more summary").click()
+    expect(page.locator(".progress")).to_contain_text("yes by ann, no by bob")
+
+
+def test_a_search_becomes_a_topic(page: Page) -> None:
+    page.goto("/search?q=wild+bees")
+    page.keyboard.press("j")
+    page.keyboard.press("y")
+    expect(page.locator("#interest .words li").first).to_be_visible()
+    page.locator("#interest .more summary").click()
+    page.fill("#topic", "bees")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("h1")).to_have_text("bees")
+    page.get_by_role("button", name="Show it this collection").click()
+    expect(page.locator(".hits .row").first).to_be_visible()
+    expect(page.locator("svg.timeline")).to_be_visible()
+    page.locator(".hits .act.yes").first.click()
+    expect(page.locator(".hits .row").first.locator(".act.yes")).to_have_attribute("aria-pressed", "true")
+    page.goto("/topics")
+    expect(page.locator(".card.topic")).to_contain_text("1 on topic, 0 off")
+
+
+DROP = """(content) => {
+  const carried = new DataTransfer();
+  const bytes = Uint8Array.from(atob(content), (sign) => sign.charCodeAt(0));
+  carried.items.add(new File([bytes], "mine.ris"));
+  window.dispatchEvent(new DragEvent("dragenter", { dataTransfer: carried }));
+  window.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, cancelable: true }));
+}"""
+
+
+def test_a_file_is_dropped_seen_and_taken_in(page: Page) -> None:
+    record = b"TY  - JOUR\nID  - sel1\nTI  - Selenium in xylophones\nAB  - On selenium.\nER  - \n"
+    page.goto("/search?q=sleep")
+    page.evaluate(DROP, base64.b64encode(record).decode())
+    expect(page.locator(".card h2")).to_have_text("mine.ris")
+    expect(page.locator(".card")).to_contain_text("1 record, format ris. Nothing is stored yet.")
+    page.get_by_role("button", name="Add to research").click()
+    expect(page.locator(".state.done")).to_contain_text("1 added")
+    page.goto("/search?q=xylophones")
+    expect(page.locator(".row h3")).to_have_text("Selenium in xylophones")
+
+
+# -- looks -------------------------------------------------------------------------------------------------------------
+
+VIEWS = {
+    "home": "/",
+    "search": "/search?q=sleep+memory",
+    "nothing": "/search?q=zzzz+year:1900",
+    "broken": "/search?q=(sleep",
+    "document": "/document?q=sleep&id=sleep-01",
+    "screens": "/screen",
+    "topics": "/topics",
+    "import": "/import",
+    "keys": "/keys",
+    "problem": "/document?id=nowhere",
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_every_view_is_drawn(chromium: Browser, address: str, size: tuple[int, int], scheme: str) -> None:
+    """A screenshot of each; nothing wider than the window, nothing that moves after it was first drawn."""
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    width, height = size
+    context = chromium.new_context(
+        base_url=address, viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.add_init_script(
+        "window.shift = 0; new PerformanceObserver(l => l.getEntries().forEach(e => { window.shift += e.value; }))"
+        ".observe({ type: 'layout-shift', buffered: true });"
+    )
+
+    def shoot(name: str) -> None:
+        page.screenshot(path=ARTEFACTS / f"{name}-{width}-{scheme}.png")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        assert page.evaluate("window.shift") < 0.05, name
+
+    for name, path in VIEWS.items():
+        page.goto(path)
+        shoot(name)
+    page.goto(VIEWS["search"])
+    page.keyboard.press("j")
+    page.keyboard.press("y")
+    page.wait_for_selector("#interest .words li", state="attached")
+    page.keyboard.press("w")
+    page.wait_for_selector(".why-here")
+    page.screenshot(path=ARTEFACTS / f"marked-{width}-{scheme}.png")
+    if width < 400:
+        page.locator(".bottom a").last.click()
+        expect(page.locator("#interest")).to_be_in_viewport()
+        page.screenshot(path=ARTEFACTS / f"sheet-{width}-{scheme}.png")
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(chromium: Browser, address: str, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = chromium.new_context(base_url=address, bypass_csp=True, color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    found = []
+    for name in ("search", "home", "document", "screens", "import") if scheme == "light" else ("search", "import"):
+        page.goto(VIEWS[name])
+        if name == "search":
+            page.keyboard.press("j")
+            page.keyboard.press("y")
+            page.wait_for_selector("#interest .words li")
+        for each in Axe().run(page).response["violations"]:
+            if each["impact"] in ("serious", "critical"):
+                found.append((name, each["id"], [node["html"][:120] for node in each["nodes"][:3]]))
+    context.close()
+    assert found == []
+
+
+def test_the_page_is_light() -> None:
+    scripts = {path.name: path.read_text(encoding="utf-8") for path in STATIC.glob("*.js")}
+    assert sum(len(text.encode()) for text in scripts.values()) < 60_000
+    assert len((STATIC / "page.css").read_bytes()) < 40_000
+    assert all(text.count("\n") <= 200 for text in scripts.values())
+    assert not any("innerHTML" in text for text in scripts.values())
