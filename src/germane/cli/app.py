@@ -35,6 +35,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("show", SEARCH),
     ("demo", SEARCH),
     ("serve", SEARCH),
+    ("mcp", SEARCH),
     ("stats", CARE),
     ("check", CARE),
     ("repair", CARE),
