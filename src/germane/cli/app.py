@@ -36,6 +36,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("show", SEARCH),
     ("demo", SEARCH),
     ("serve", SEARCH),
+    ("mcp", SEARCH),
     ("stats", CARE),
     ("check", CARE),
     ("repair", CARE),

@@ -23,6 +23,7 @@ from germane.workspace import Workspace
 
 if TYPE_CHECKING:
     import uvicorn
+    from starlette.applications import Starlette
 
 WORKSPACE = "germane.workspace"
 GRACE = 10
@@ -51,6 +52,17 @@ def sample_engine(home: Path, watched: Callable[[Iterable[Document]], Iterable[D
     return Engine.open(folder)
 
 
+def engines_of(indexes: Sequence[Path]) -> dict[str, Engine]:
+    """The indexes by the names of their folders."""
+    engines: dict[str, Engine] = {}
+    for path in indexes:
+        name = path.resolve().name
+        if name in engines:
+            raise ParameterError(f"two indexes are called '{name}': their folders need different names")
+        engines[name] = Engine.open(path)
+    return engines
+
+
 def open_library(
     indexes: Sequence[Path],
     settings: Settings,
@@ -61,14 +73,7 @@ def open_library(
     """The indexes by the names of their folders, or the sample, and the workspace; logs lie beside that."""
     home = home_folder() if workspace is None or "://" in str(workspace) else Path(workspace).resolve().parent
     home.mkdir(parents=True, exist_ok=True)
-    engines: dict[str, Engine] = {}
-    for path in indexes:
-        name = path.resolve().name
-        if name in engines:
-            raise ParameterError(f"two indexes are called '{name}': their folders need different names")
-        engines[name] = Engine.open(path)
-    if not engines:
-        engines[NAME] = sample_engine(home, watched)
+    engines = engines_of(indexes) or {NAME: sample_engine(home, watched)}
     settings = replace(settings, audit=settings.audit or home / "audit.jsonl")
     return Library(engines, Workspace.open(workspace or home / WORKSPACE), settings, home)
 
@@ -96,18 +101,25 @@ def address_of(settings: Settings, taken: socket.socket) -> str:
 
 
 def server_of(library: Library) -> "uvicorn.Server":
-    """The server; `run(sockets=[...])` runs it until it is told to stop."""
+    """The server of the page; `run(sockets=[...])` runs it until it is told to stop."""
     try:
-        import uvicorn
-
         from germane.server.app import create_app
     except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "uvicorn", "web", "The server") from None
+        raise MissingExtraError(error.name or "starlette", "web", "The server") from None
     warm = threading.Thread(target=_warm, args=(library,), name="germane-warm", daemon=True)
     warm.start()
+    return uvicorn_server(create_app(library))
+
+
+def uvicorn_server(app: "Starlette") -> "uvicorn.Server":
+    """A server of the application, with limits of its own for connections."""
+    try:
+        import uvicorn
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "uvicorn", "web", "The server") from None
     return uvicorn.Server(
         uvicorn.Config(
-            create_app(library),
+            app,
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -117,7 +129,7 @@ def server_of(library: Library) -> "uvicorn.Server":
             h11_max_incomplete_event_size=64 << 10,
             limit_concurrency=500,
             lifespan="on",
-        )
+        )  # fmt: skip
     )
 
 

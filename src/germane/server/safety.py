@@ -57,10 +57,13 @@ OPEN_PATHS = ("/static/", "/sign-in", "/api/v1/health")
 
 
 class Safety:
-    """Lets requests through to `app`, or refuses them with a problem document; notes changes in the audit log."""
+    """Lets requests through to `app`, or refuses them with a problem document; notes changes in the audit log.
 
-    def __init__(self, app: App, settings: Settings, metrics: Metrics) -> None:
-        self.app, self.settings, self.metrics = app, settings, metrics
+    Where `app` has no `pages`, no browser is given a cookie, and none is asked for it.
+    """
+
+    def __init__(self, app: App, settings: Settings, metrics: Metrics, *, pages: bool = True) -> None:
+        self.app, self.settings, self.metrics, self.pages = app, settings, metrics, pages
         self._rates = Rates(settings.per_minute)
         self._audit = Audit(settings.audit)
 
@@ -74,7 +77,7 @@ class Safety:
         cookies = _cookies(headers.get("cookie", ""))
         csrf = cookies.get(CSRF, "")
         api = str(scope["path"]).startswith("/api/")
-        fresh = "" if api or _is_token(csrf) else secrets.token_urlsafe(24)
+        fresh = "" if api or not self.pages or _is_token(csrf) else secrets.token_urlsafe(24)
         scope.setdefault("state", {})["csrf"] = fresh or csrf
 
         async def sent(message: Message) -> None:
@@ -131,7 +134,7 @@ class Safety:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if site not in (None, "same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
             raise ProblemError(403, "a change was asked for by another site, and refused")
-        if self._bearer(headers):
+        if self._bearer(headers) or not self.pages:
             return
         given = headers.get("x-csrf-token", "")
         kind = headers.get("content-type", "").partition(";")[0].strip()

@@ -1,0 +1,78 @@
+"""germane mcp: the index as tools of an assistant."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from germane.cli.streams import tell
+from germane.errors import MissingExtraError
+
+HOST, PORT = "127.0.0.1", 8018
+
+
+def mcp(
+    index: Annotated[
+        list[Path],
+        typer.Argument(metavar="INDEX...", help="Indexes to search; the first is the default.", show_default=False),
+    ],
+    workspace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORKSPACE",
+            help="Where marks and topics are kept: a file, or a postgresql:// URL.",
+            show_default="that of the page, where there is one",
+        ),
+    ] = None,
+    allow_write: Annotated[
+        bool, typer.Option("--allow-write", help="Offer the tools that keep something too: mark, save_topic.")
+    ] = False,
+    settings: Annotated[
+        Path | None,
+        typer.Option("--settings", metavar="FILE", help="Sources of your own: TOML or JSON.", show_default=False),
+    ] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Listen at http://HOST:PORT/mcp instead of talking over stdin and stdout.")
+    ] = False,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen at, with --http.")] = HOST,
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="The port, with --http.")] = PORT,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            envvar="GERMANE_TOKEN",
+            help="What requests must bring; demanded where ADDRESS is not this machine.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Offer an index to an assistant over the Model Context Protocol: search, get, explain, refine, find, what is new.
+
+    Nothing is changed unless --allow-write is given.
+
+    Example: germane mcp my-index
+
+    Example: germane mcp my-index --workspace my.workspace --allow-write
+
+    Example: germane mcp my-index other-index --http --port 8018
+    """
+    from germane.metasearch import Configuration
+    from germane.server import running
+    from germane.server.settings import Settings
+
+    try:
+        from germane.server.assistants import http_app, reading_library, server_of
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "mcp", "mcp", "'germane mcp'") from None
+    chosen = Settings(
+        host=host, port=port, token=token,
+        sources=Configuration() if settings is None else Configuration.read(settings),
+    )  # fmt: skip
+    with reading_library(index, chosen, workspace, allow_write=allow_write) as library:
+        server = server_of(library, allow_write=allow_write)
+        if not http:
+            server.run("stdio")
+            return
+        taken = running.listening(chosen)
+        tell(f"germane answers assistants at {running.address_of(chosen, taken)}mcp (Ctrl+C ends it)")
+        running.uvicorn_server(http_app(server, library)).run(sockets=[taken])

@@ -1,0 +1,214 @@
+"""What an assistant can do here, a method each: words in, a plain value out (`tool_answers`).
+
+An assistant names collections, sources and topics by name, and documents by id: no path and no address, so that nothing
+else on this machine or in its network is reached through here.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
+from germane.errors import ParameterError
+from germane.metasearch.search import MetaSearch
+from germane.refine.refiner import Refiner
+from germane.server import topics
+from germane.server.finding import keep_found, sources_named
+from germane.server.library import Library
+from germane.server.listing import safe_link
+from germane.server.tool_answers import Delivery, Marked, News, Part, Result, Results, Saved, Text, Why
+from germane.stream import Watch
+from germane.stream.arrivals import iso_date, title_of
+from germane.types import RESULT_FIELDS, Document, Marks, text_of
+from germane.workspace import values
+
+SHOWN = 50
+"""The longest list that is told."""
+
+Query = Annotated[str, Field(description="Words, or the query language: phrases in quotes, AND, OR, NOT, field:value.")]
+Count = Annotated[int, Field(ge=1, le=SHOWN, description="How many results.")]
+Id = Annotated[str, Field(description="The id of a document, as a search gave it.")]
+Ids = Annotated[list[str], Field(description="Ids of documents, as a search gave them.")]
+Name = Annotated[str, Field(description="The name of a collection; empty: the first.")]
+Kept = Annotated[int | None, Field(description="The number of a kept search; without it the query is searched anew.")]
+
+
+class Tools:
+    """The tools over a library. `READING` change nothing; `WRITING` keep what they are told in the workspace.
+
+    `keeps`: what `find` has found is kept too, so that it can be marked.
+    """
+
+    READING = ("search", "fetch", "get", "explain", "refine", "find", "what_is_new")
+    WRITING = ("mark", "save_topic")
+
+    def __init__(self, library: Library, *, keeps: bool = False) -> None:
+        self._library, self._keeps = library, keeps
+
+    def search(
+        self,
+        query: Query,
+        k: Count = 10,
+        offset: Annotated[int, Field(ge=0, description="Results to leave out first.")] = 0,
+        collection: Name = "",
+        model: Annotated[str, Field(description="bm25, dirichlet, jm, tfidf ...; empty: the default.")] = "",
+    ) -> Results:
+        """Search a collection and give the best documents, each with the passage that shows why it was found."""
+        self._check(query, offset)
+        request = SearchRequest(query, k, RankingRequest(model or None), offset=offset, snippets=True)
+        answer = self._library.engine(collection).answer(request)
+        results = [
+            Result(hit.id, _title(Document(hit.id, hit.fields)), safe_link(hit.fields), hit.score,
+                   hit.snippet.text if hit.snippet is not None else "")
+            for hit in answer.hits
+        ]  # fmt: skip
+        notes = [*(answer.notes or ()), *([answer.reason] if answer.reason else [])]
+        if answer.suggestion:
+            notes.append(f"did you mean: {answer.suggestion}")
+        return Results(results, answer.total, notes)
+
+    def get(self, id: Id, collection: Name = "") -> Text:
+        """Read a document whole: its title, its text and all other fields."""
+        document = self._library.engine(collection).document(id)
+        others = {name: value for name, value in document.fields.items() if name not in RESULT_FIELDS}
+        text = text_of(document.fields, RESULT_FIELDS[1:])
+        return Text(id, _title(document), text, safe_link(document.fields), others)
+
+    def fetch(self, id: Id) -> Text:
+        """Read a document whole; the same as `get`, under the name that some assistants look for."""
+        return self.get(id)
+
+    def explain(self, query: Query, id: Id, collection: Name = "") -> Why:
+        """Say why a document has its score for a query: what each word adds."""
+        self._check(query)
+        found = self._library.engine(collection).answer(ExplainRequest(query, id))
+        words = [Part(part.word, part.count, part.impact * found.norm) for part in found.parts]
+        return Why(id, found.model, found.score, words, found.constant + found.document + found.prior)
+
+    def refine(
+        self,
+        query: Query = "",
+        relevant: Ids = [],  # noqa: B006 - the schema shows the default; it is never changed
+        not_relevant: Ids = [],  # noqa: B006
+        search: Kept = None,
+        k: Count = 10,
+        collection: Name = "",
+        method: Annotated[str, Field(description="auto, paper, nb, em, knn ...: how marks re-rank.")] = "auto",
+    ) -> Results:
+        """Re-rank the results of a query by which of them are relevant and which are not. Nothing is kept.
+
+        With the number of a kept search, the marks kept on it count too.
+        """
+        listed, marks = self._list(query, collection, search)
+        given = {**dict.fromkeys(relevant, True), **dict.fromkeys(not_relevant, False)}
+        marked = {**dict.fromkeys(marks.relevant, True), **dict.fromkeys(marks.not_relevant, False), **given}
+        if not marked:
+            raise ParameterError("name at least one result that is relevant, or one that is not")
+        by_id = {result.document: result for result in listed}
+        refined = Refiner(method).fit([(one.document, text_of(one.fields, RESULT_FIELDS)) for one in listed], marked)
+        ranked = refined.rank()
+        results = [
+            Result(one.id, _title(Document(one.id, by_id[one.id].fields)),
+                   safe_link(by_id[one.id].fields, by_id[one.id]), one.probability, before=one.before)
+            for one in list(ranked)[:k]
+        ]  # fmt: skip
+        return Results(results, len(listed), [f"{ranked.method}: {ranked.reason}"], search)
+
+    def find(
+        self,
+        query: Query,
+        sources: Annotated[list[str], Field(description="Names of sources; empty: the first collection.")] = [],  # noqa: B006
+        k: Count = 10,
+    ) -> Results:
+        """Ask several sources at once (collections here, PubMed, arXiv and others), and give one list without doubles.
+
+        A source that fails is named in the notes with the reason; the others' results are given.
+        """
+        self._check(query)
+        found = MetaSearch(sources_named(self._library, sources)).search(
+            query, self._library.settings.depth, deadline=self._library.settings.find_seconds
+        )
+        notes = [f"{answer.source}: {answer.failure.message}" for answer in found.answers if answer.failure is not None]
+        results = [
+            Result(one.id, _title(Document(one.id, one.fields)), one.link, one.score, sources=list(one.sources))
+            for one in found[:k]
+        ]
+        kept = keep_found(self._library, found).id if self._keeps and len(found) else None
+        return Results(results, len(found), notes, kept)
+
+    def what_is_new(
+        self,
+        topic: Annotated[str, Field(description="The name of a topic; empty: all of them.")] = "",
+        since: Annotated[str, Field(description="Only what came from this date on, as 2026-01-31; empty: all.")] = "",
+        k: Count = 20,
+    ) -> News:
+        """What followed topics delivered, the latest first."""
+        moment = iso_date(since) if since else None
+        if since and moment is None:
+            raise ParameterError(f"'since' is a date, as 2026-01-31 or 2026-01-31T08:00, not '{since[:80]}'")
+        if not Watch.is_in(self._library.workspace):
+            return News([], [])
+        with self._library.tracking:
+            watch = Watch.open(self._library.workspace)
+            names = [each.name for each in watch.topics()]
+            hits = [hit for hit in watch.hits(topic or None, since=moment) if hit.delivered]
+        told = [Delivery(hit.topic, hit.document, hit.title, hit.url, hit.score, hit.at) for hit in reversed(hits[-k:])]
+        return News(names, told)
+
+    def mark(
+        self,
+        query: Query = "",
+        relevant: Ids = [],  # noqa: B006
+        not_relevant: Ids = [],  # noqa: B006
+        search: Kept = None,
+        collection: Name = "",
+    ) -> Marked:
+        """Keep marks on the results of a search, so that they are there tomorrow; give the number of the search."""
+        if not relevant and not not_relevant:
+            raise ParameterError("name at least one result that is relevant, or one that is not")
+        listed, _ = self._list(query, collection, search)
+        known = {result.document for result in listed}
+        for id in (*relevant, *not_relevant):
+            if id not in known:
+                raise ParameterError(f"there is no result '{id[:80]}' in this list")
+        kept = self._library.kept
+        if search is None:
+            search = kept.keep(query, listed, collection or self._library.first).id
+        for ids, said in ((relevant, "relevant"), (not_relevant, "not_relevant")):
+            for id in ids:
+                kept.mark(search, id, said)
+        marks = kept.marks(search)
+        return Marked(search, list(marks.relevant), list(marks.not_relevant))
+
+    def save_topic(
+        self,
+        name: Annotated[str, Field(min_length=1, max_length=200, description="What the topic is called.")],
+        ids: Annotated[list[str], Field(min_length=1, description="Documents on the topic: one is enough.")],
+        collection: Name = "",
+    ) -> Saved:
+        """Follow a topic through what will come, beginning with one document on it or a few."""
+        engine = self._library.engine(collection)
+        topics.follow(self._library, name, [engine.document(id) for id in ids], engine)
+        return Saved(name, len(ids))
+
+    def _list(self, query: str, collection: str, search: int | None) -> tuple[list[values.Result], Marks]:
+        """The results to be marked, and the marks that hold on them."""
+        if search is not None:
+            kept = self._library.kept.search(search)
+            return self._library.workspace.searches.results(kept), self._library.kept.marks(search)
+        self._check(query)
+        found = self._library.engine(collection).search(query, self._library.settings.depth)
+        return [values.Result(hit.id, hit.fields, hit.score) for hit in found], Marks()
+
+    def _check(self, query: str, offset: int = 0) -> None:
+        settings = self._library.settings
+        if not query.strip():
+            raise ParameterError("there is nothing to search for: give a query")
+        if len(query) > settings.max_query:
+            raise ParameterError(f"a query has at most {settings.max_query:,} characters")
+        if offset > settings.max_depth:
+            raise ParameterError(f"results are given down to place {settings.max_depth:,}: ask more precisely")
+
+
+def _title(document: Document) -> str:
+    return title_of(document.fields) or document.id
