@@ -129,7 +129,7 @@ def uvicorn_server(app: "Starlette") -> "uvicorn.Server":
             h11_max_incomplete_event_size=64 << 10,
             limit_concurrency=500,
             lifespan="on",
-        )  # fmt: skip
+        )
     )
 
 
