@@ -116,10 +116,10 @@ def exact_scores(file: VectorFile, rows: Integers, query: Vectors) -> Floats:
 
 def _best_of(file: VectorFile, asked: Vectors, k: int, mask: Mask, threads: int) -> list[tuple[Floats, Integers]]:
     """For each query the exact scores and the documents of a segment among which are its best k."""
-    docs = file.docs.astype(np.int64)
+    docs = file.docs
     if is_few(len(docs) * file.field.stride * len(asked)):
         rows = np.flatnonzero(mask[docs]) if len(mask) else np.arange(len(docs))
-        return [(exact_scores(file, rows, query), docs[rows]) for query in asked]
+        return [(exact_scores(file, rows, query), docs[rows].astype(np.int64)) for query in asked]
     if k < 1:
         return [_NOTHING] * len(asked)
     running: list[Sequence[Running]]
@@ -131,7 +131,7 @@ def _best_of(file: VectorFile, asked: Vectors, k: int, mask: Mask, threads: int)
     found = []
     for query, tables in zip(asked, running, strict=True):
         rows = _in_the_running(tables, k)
-        found.append((exact_scores(file, rows, query), docs[rows]))
+        found.append((exact_scores(file, rows, query), docs[rows].astype(np.int64)))
     return found
 
 
