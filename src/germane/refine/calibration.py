@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from germane.arrays import Floats, Labels, Mask
 from germane.errors import ParameterError
@@ -44,6 +43,8 @@ class Calibration(NamedTuple):
         """P(relevant) from log-odds standardised over the unmarked results."""
         standard = standardised(log_odds, labels)
         intercept, slope = self.line(standard, labels)
+        from scipy.special import expit  # takes a third of a second to load
+
         return np.asarray(expit(intercept + slope * standard))
 
 

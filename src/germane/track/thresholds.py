@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from germane.arrays import Floats
 from germane.lm.parameters import open_fraction, positive
@@ -107,6 +106,8 @@ class Reference:
             found.append(np.delete(self.scores(weights, method.representation), seed))
         pooled = np.concatenate(found)
         low, high = np.quantile(pooled, [1.0 - tail for tail in TAILS]).tolist()
+        from scipy.special import ndtri  # takes a third of a second to load
+
         below, above = (-ndtri(tail) for tail in TAILS)
         spread = float((high - low) / (above - below))
         noise = ROUNDING * float(np.abs(pooled).max())
