@@ -25,6 +25,8 @@ class TrackMethod(ABC):
     """A method with its parameters: a frozen dataclass."""
 
     name: ClassVar[str]
+    neighbours: int = 0
+    """Documents of background text, those most like the seeds, that a topic is told of when it begins."""
 
     @property
     @abstractmethod
@@ -45,6 +47,10 @@ class TrackMethod(ABC):
         tracker = self._tracker(background)
         tracker.restore(state)
         return tracker
+
+    def mean(self, bags: Sequence[Bag], background: Background) -> Floats:
+        """The mean of what a topic keeps of documents, for every word up to the last; of methods with `neighbours`."""
+        raise NotImplementedError
 
     @abstractmethod
     def _tracker(self, background: Background) -> "Tracker":
@@ -82,6 +88,10 @@ class Tracker(ABC):
     @abstractmethod
     def seed(self, seeds: Sequence[Bag]) -> None:
         """Begin with the seeds, each with words."""
+
+    def recall(self, near: Sequence[Bag], general: Floats) -> None:
+        """Be told of the background text most like the seeds, and of the mean over all such text (`TrackMethod.mean`)."""
+        raise NotImplementedError
 
     @abstractmethod
     def _learn(self, bag: Bag, judgement: bool | None) -> None: ...
