@@ -24,7 +24,7 @@ def texts(n, seed, concentration=60.0):
 
 @pytest.fixture(scope="module")
 def reference():
-    return Reference(texts(300, 1), Background.of(texts(2000, 2)))
+    return Reference(texts(1200, 1), Background.of(texts(2000, 2)))
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)
