@@ -58,7 +58,7 @@ class BoundedMean(TrackMethod):
     def representation(self) -> PivotedLogRatios:
         return PivotedLogRatios(self.mu)
 
-    def mean(self, bags: Sequence[Bag], background: Background) -> Floats:
+    def mean_of(self, bags: Sequence[Bag], background: Background) -> Floats:
         batch = Batch(bags)
         mean: Floats = np.bincount(batch.terms, _directions(batch, background)) / max(len(bags), 1)
         return mean
@@ -81,7 +81,7 @@ class BoundedMeanTracker(Tracker):
             self._learn(seed, True)
 
     def recall(self, near: Sequence[Bag], general: Floats) -> None:
-        mean = self.method.mean(near, self.background)
+        mean = self.method.mean_of(near, self.background)
         excess = mean - general[: len(mean)]
         greatest = np.argsort(-excess, kind="stable")[:ECHO_WORDS]
         terms = np.sort(greatest[excess[greatest] > 0.0])

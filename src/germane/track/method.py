@@ -25,8 +25,11 @@ class TrackMethod(ABC):
     """A method with its parameters: a frozen dataclass."""
 
     name: ClassVar[str]
-    neighbours: int = 0
-    """Documents of background text, those most like the seeds, that a topic is told of when it begins."""
+
+    @property
+    def neighbours(self) -> int:
+        """How many documents of background text, those most like the seeds, a topic is told of when it begins."""
+        return 0
 
     @property
     @abstractmethod
@@ -48,7 +51,7 @@ class TrackMethod(ABC):
         tracker.restore(state)
         return tracker
 
-    def mean(self, bags: Sequence[Bag], background: Background) -> Floats:
+    def mean_of(self, bags: Sequence[Bag], background: Background) -> Floats:
         """The mean of what a topic keeps of documents, for every word up to the last; of methods with `neighbours`."""
         raise NotImplementedError
 
@@ -90,7 +93,7 @@ class Tracker(ABC):
         """Begin with the seeds, each with words."""
 
     def recall(self, near: Sequence[Bag], general: Floats) -> None:
-        """Be told of the background text most like the seeds, and of the mean over all such text (`TrackMethod.mean`)."""
+        """Be told of the background text most like the seeds, and of `TrackMethod.mean_of` over all such text."""
         raise NotImplementedError
 
     @abstractmethod

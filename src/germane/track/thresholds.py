@@ -91,7 +91,7 @@ class Reference:
     def _mean(self, method: TrackMethod) -> Floats:
         found = self._means.get(method)
         if found is None or found[0] != self.background.version:
-            mean = method.mean(self.bags, self.background)
+            mean = method.mean_of(self.bags, self.background)
             found = self._means[method] = self.background.version, mean
         return found[1]
 
