@@ -111,7 +111,7 @@ def by_hand(stream, method, topic, feedback):
             if place in feedback:
                 tracker.update(bag)
         if place == topic.seed:
-            tracker = method.start([bag], background)
+            tracker = Reference(stream.references[0].bags, background).start(method, [bag])
         background.add([bag])
     return scores
 

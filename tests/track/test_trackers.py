@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from germane.errors import ParameterError
-from germane.track import METHOD_NAMES, Background, Bag, method_named
+from germane.track import METHOD_NAMES, Background, Bag, Reference, method_named
+from germane.track.bounded_mean import ECHO_WORDS, EVENNESS, RARITY
 from germane.track.sums import MAX_WORDS
 from track.streams import N_WORDS, backgrounds, bag_of, dense, documents, streams
 
@@ -123,20 +124,50 @@ def test_vector_space_is_the_cosine_with_the_mean(stream, background, last):
     assert tracker.score(last) == pytest.approx(topic @ vector / norms if norms else 0.0, abs=1e-9)  # (6.3)
 
 
+def direction(bag, background):
+    """u = v/‖v‖ with v = f·idf^0.3, dense."""
+    vector = dense(bag) * background.idf(ALL_WORDS) ** RARITY
+    return vector / np.sqrt((vector**2).sum())
+
+
 @given(streams, streams, streams, backgrounds(), documents)
 def test_germane_bounds_what_is_taken_and_takes_away_what_was_rejected(known, taken, off, background, last):
-    tracker = method_named("germane", lam=0.1, share=0.5, rejection=3.0).start(known, background)
+    tracker = method_named("germane", mu=50.0, share=0.5, rejection=3.0).start(known, background)
     for bag in taken:
         tracker.update(bag)
-    directions = [[dense(bag) / np.sqrt((dense(bag) ** 2).sum()) for bag in bags] for bags in (known, taken, off)]
-    whole = sum(directions[0]) + min(1.0, 0.5 * len(known) / len(taken)) * sum(directions[1])
+    directions = [[direction(bag, background) for bag in bags] for bags in (known, taken, off)]
+    whole = (sum(directions[0]) + min(1.0, 0.5 * len(known) / len(taken)) * sum(directions[1])) ** EVENNESS
     topic = whole / np.sqrt((whole**2).sum())
     theta_GE = background.probability(ALL_WORDS)
-    assert tracker.score(last) == pytest.approx(t_cross_entropy(topic, last, 0.1, theta_GE), abs=1e-9)
+    lam = background.mean_length / (background.mean_length + 50.0)
+    assert tracker.score(last) == pytest.approx(t_cross_entropy(topic, last, lam, theta_GE), abs=1e-9)
     for bag in off:
         tracker.update(bag, False)
     topic = topic - sum(directions[2]) / (len(off) + 3.0)
-    assert tracker.score(last) == pytest.approx(t_cross_entropy(topic, last, 0.1, theta_GE), abs=1e-9)
+    assert tracker.score(last) == pytest.approx(t_cross_entropy(topic, last, lam, theta_GE), abs=1e-9)
+
+
+@given(streams, streams, backgrounds())
+def test_the_echo_is_what_the_neighbours_have_beyond_all_background_text(seeds, sample, background):
+    method = method_named("germane", echo=2.0, neighbours=2)
+    tracker = Reference(sample, background).start(method, seeds[:1])
+    alone = method.start(seeds[:1], background)
+    others = [bag for bag in sample if dense(bag).tolist() != dense(seeds[0]).tolist()]
+    near = sorted(others, key=lambda bag: -alone.score(bag))[:2]
+    echo = sum((direction(bag, background) for bag in near), np.zeros(N_WORDS)) / max(len(near), 1)
+    echo = np.maximum(echo - np.mean([direction(bag, background) for bag in sample], axis=0), 0.0)
+    whole = (direction(seeds[0], background) + 2.0 * echo) ** EVENNESS
+    assert read(tracker) == pytest.approx(whole / np.sqrt((whole**2).sum()), abs=1e-9)
+
+
+def test_an_echo_is_short():
+    words = np.arange(1, 200)
+    sample = [Bag(np.append(0, words[place::4]), np.ones(len(words[place::4]) + 1)) for place in range(4)]
+    sample += [Bag(np.arange(300, 320), np.ones(20))] * 30
+    reference = Reference(sample, Background.of(sample))
+    tracker = reference.start(method_named("germane"), [Bag(np.array([0]), np.ones(1))])
+    assert len(tracker.state()["echo_terms"]) == ECHO_WORDS
+    assert tracker.score(sample[0]) > tracker.score(sample[-1]) == 0.0
 
 
 @pytest.mark.parametrize("name", METHOD_NAMES)

@@ -16,7 +16,7 @@ from germane.track.bags import Batch
 from germane.track.representation import Representation
 from germane.types import text_of
 
-SAMPLE = 400
+SAMPLE = 2_000
 """Documents of the background that scores are held against."""
 
 
@@ -177,7 +177,7 @@ def follow(
     """
     learnt, scores = {*feedback}, []
     pieces = stream.pieces(topic.seed + 1, feedback)
-    tracker = method.start([stream.bags[topic.seed]], stream.backgrounds[pieces[0][0]])
+    tracker = stream.references[pieces[0][0]].start(method, [stream.bags[topic.seed]])
     for step, low, high in pieces:
         tracker.background = stream.backgrounds[step]
         found = stream.scores(tracker, step, low, high)

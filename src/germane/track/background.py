@@ -63,6 +63,11 @@ class Background:
             self._waiting.clear()
         self.version += 1
 
+    @property
+    def mean_length(self) -> float:
+        """The mean |D| of its documents; 1 where it has none."""
+        return self._total / self.n_documents if self._total else 1.0
+
     def probability(self, terms: Integers) -> Floats:
         """θ^GE of the words, SD (4.10); V is the number of words met, and one."""
         size = self._total + self.beta * (self._n_words + 1)

@@ -38,7 +38,7 @@ class Follower:
     @classmethod
     def start(cls, following: Following, seeds: Sequence[Bag], reference: Reference) -> "Follower":
         """Begin with the seeds."""
-        return cls(following, following.method.start(seeds, reference.background), reference)
+        return cls(following, reference.start(following.method, seeds), reference)
 
     @property
     def scale(self) -> Scale:

@@ -27,6 +27,11 @@ class TrackMethod(ABC):
     name: ClassVar[str]
 
     @property
+    def neighbours(self) -> int:
+        """How many documents of background text, those most like the seeds, a topic is told of when it begins."""
+        return 0
+
+    @property
     @abstractmethod
     def representation(self) -> Representation:
         """How it reads documents."""
@@ -45,6 +50,10 @@ class TrackMethod(ABC):
         tracker = self._tracker(background)
         tracker.restore(state)
         return tracker
+
+    def mean_of(self, bags: Sequence[Bag], background: Background) -> Floats:
+        """The mean of what a topic keeps of documents, for every word up to the last; of methods with `neighbours`."""
+        raise NotImplementedError
 
     @abstractmethod
     def _tracker(self, background: Background) -> "Tracker":
@@ -82,6 +91,10 @@ class Tracker(ABC):
     @abstractmethod
     def seed(self, seeds: Sequence[Bag]) -> None:
         """Begin with the seeds, each with words."""
+
+    def recall(self, near: Sequence[Bag], general: Floats) -> None:
+        """Be told of the background text most like the seeds, and of `TrackMethod.mean_of` over all such text."""
+        raise NotImplementedError
 
     @abstractmethod
     def _learn(self, bag: Bag, judgement: bool | None) -> None: ...

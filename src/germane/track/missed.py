@@ -23,7 +23,7 @@ BIN, BINS_A_LAYER = 0.05, 3
 """The width of a bin of scores; a layer is three of them."""
 N_LAYERS = 6
 """Layers below the decision threshold: five, and the rest."""
-PRIOR = (1.14, 0.15, 0.15, 0.15, 0.15, 0.15, 0.15)
+PRIOR = (1.41, 0.15, 0.15, 0.15, 0.15, 0.15, 0.15)
 """Dirichlet parameters of the shares: of what is delivered, then of the layers from the threshold down."""
 DRAWS = 4_000
 

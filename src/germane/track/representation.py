@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.arrays import Floats
-from germane.lm.parameters import open_fraction
+from germane.lm.parameters import open_fraction, positive
 from germane.track.background import Background
 from germane.track.bags import Bag, Batch
 
@@ -57,6 +57,25 @@ class LogRatios(Representation):
         share = batch.counts / batch.lengths[batch.owners]
         values = np.log1p(self.lam / (1.0 - self.lam) * share / general)
         return BatchFeatures(values, batch.sums(general * values))
+
+
+@dataclass(frozen=True)
+class PivotedLogRatios(Representation):
+    """x_w = log(1 + L·θ̂_w/(μ·θ^GE_w)) with L the background's mean |D|; b = 0.
+
+    That is `LogRatios` with λ = L/(L+μ), Dirichlet smoothing of a document as long as the stream's mean: one μ serves
+    streams of short and of long documents, where each would need a λ of its own.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        positive("mu", self.mu)
+
+    def read(self, batch: Batch, background: Background) -> BatchFeatures:
+        share = batch.counts / batch.lengths[batch.owners]
+        ratio = background.mean_length / self.mu
+        return BatchFeatures(np.log1p(ratio * share / background.probability(batch.terms)), np.zeros(len(batch)))
 
 
 @dataclass(frozen=True)

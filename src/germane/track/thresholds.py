@@ -11,12 +11,12 @@ from germane.arrays import Floats
 from germane.lm.parameters import open_fraction, positive
 from germane.track.background import Background
 from germane.track.bags import Bag, Batch
-from germane.track.method import TrackMethod, Weights
+from germane.track.method import Tracker, TrackMethod, Weights
 from germane.track.percolator import Reading
 from germane.track.representation import Representation
 
 TAILS = (0.1, 0.01)
-"""The shares of background text that fix the scale: it is true where thresholds lie."""
+"""The shares of background text that fix the scale of a typical topic: it is true where thresholds lie."""
 SEEDS = 64
 """Documents of the sample that stand for topics."""
 LEVEL, SLOPE = 1.33, 0.27
@@ -73,6 +73,27 @@ class Reference:
         self._batch = Batch(self.bags)
         self._readings: dict[Representation, tuple[int, Reading]] = {}
         self._scales: dict[TrackMethod, tuple[int, Scale]] = {}
+        self._means: dict[TrackMethod, tuple[int, Floats]] = {}
+
+    def start(self, method: TrackMethod, seeds: Sequence[Bag]) -> Tracker:
+        """A tracker of the seeds' topic that is told of its neighbours in the sample, where its method wants that.
+
+        Copies of a seed are none: they tell nothing new.
+        """
+        tracker = method.start(seeds, self.background)
+        if method.neighbours and self.bags:
+            scores = self.scores(tracker.weights, method.representation)
+            best = np.argsort(-scores, kind="stable")[: method.neighbours + len(seeds)].tolist()
+            near = [self.bags[place] for place in best if not any(_same(self.bags[place], seed) for seed in seeds)]
+            tracker.recall(near[: method.neighbours], self._mean(method))
+        return tracker
+
+    def _mean(self, method: TrackMethod) -> Floats:
+        found = self._means.get(method)
+        if found is None or found[0] != self.background.version:
+            mean = method.mean_of(self.bags, self.background)
+            found = self._means[method] = self.background.version, mean
+        return found[1]
 
     def scores(self, weights: Weights, representation: Representation) -> Floats:
         """The topic's score of every document of the sample."""
@@ -85,10 +106,12 @@ class Reference:
     def scale(self, method: TrackMethod) -> Scale:
         """Where a method's scores of background text lie, made once for each state of the background.
 
-        Up to `SEEDS` documents of the sample each start a topic, and all others are scored by it. The scale is the line
-        through the two `TAILS` of these scores and the normal deviates of the same tails. One scale serves all topics
-        of a method: their scores are comparable as they are (MinCost is higher where each topic has a scale of its
-        own), but their level depends on the stream, on its background and on how long its documents are.
+        Up to `SEEDS` documents of one half of the sample each start a topic, with their neighbours in that half, and
+        those of the other half are scored: no topic has seen what it scores. The scale is the line through the two
+        `TAILS` of a topic's scores, at the median over topics, and the normal deviates of the same tails. The median,
+        and not the tails of all scores together: a topic that is half of the stream must not count for all. One scale
+        serves all topics of a method: their scores are comparable as they are (MinCost is higher where each topic has
+        a scale of its own), but their level depends on the stream, on its background and on how long documents are.
         """
         found = self._scales.get(method)
         if found is None or found[0] != self.background.version:
@@ -96,25 +119,28 @@ class Reference:
         return found[1]
 
     def _scale(self, method: TrackMethod) -> Scale:
-        told = np.flatnonzero(self._batch.sizes).tolist()
+        told = [bag for bag in self.bags if len(bag.terms)]
         if len(told) < 2:
             return Scale(0.0, 1.0)
-        places = np.unique(np.linspace(0, len(told) - 1, min(SEEDS, len(told))).astype(int))
-        found = []
-        for seed in (told[place] for place in places):
-            weights = method.start([self.bags[seed]], self.background).weights
-            found.append(np.delete(self.scores(weights, method.representation), seed))
-        pooled = np.concatenate(found)
-        low, high = np.quantile(pooled, [1.0 - tail for tail in TAILS]).tolist()
+        known, unseen = (Reference(half, self.background) for half in (told[::2], told[1::2]))
+        places = np.unique(np.linspace(0, len(known.bags) - 1, min(SEEDS, len(known.bags))).astype(int))
+        topics = [known.start(method, [known.bags[place]]).weights for place in places]
+        found = np.array([unseen.scores(topic, method.representation) for topic in topics])
+        tails = np.quantile(found, [1.0 - tail for tail in TAILS], axis=1)
+        low, high = np.median(tails, axis=1).tolist()
         from scipy.special import ndtri  # takes a third of a second to load
 
         below, above = (-ndtri(tail) for tail in TAILS)
         spread = float((high - low) / (above - below))
-        noise = ROUNDING * float(np.abs(pooled).max())
+        noise = ROUNDING * float(np.abs(found).max())
         if spread <= noise:  # hardly any document shares a word with another, or all share the same
-            deviation = float(pooled.std())
-            return Scale(float(pooled.mean()), deviation if deviation > noise else 1.0)
+            deviation = float(found.std())
+            return Scale(float(found.mean()), deviation if deviation > noise else 1.0)
         return Scale(float(low - below * spread), spread)
+
+
+def _same(a: Bag, b: Bag) -> bool:
+    return np.array_equal(a.terms, b.terms) and np.array_equal(a.counts, b.counts)
 
 
 def thresholds(costs: Costs) -> Thresholds:
