@@ -16,6 +16,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 CHECKED := src tests benchmarks
+APT_INSTALL := apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null
 
 .PHONY: demo test lint format bench browser documents fuzz clean
 .DEFAULT_GOAL := test
@@ -31,7 +32,7 @@ test: lint browser
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium ..." && \
-	    apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; } || \
+	    { $(APT_INSTALL) || { apt-get update -qq && $(APT_INSTALL); }; }; } || \
 	  echo "no Chromium could be installed: 'apt-get install chromium' as root, then 'make test' again" >&2
 
 lint: $(INSTALLED_DEV)
