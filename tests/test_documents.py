@@ -17,6 +17,7 @@ REASONS = {
     "needs the network",
     "needs the peers installed",
     "tests/test_extending.py runs its blocks as the files that they name",
+    "waits for an assistant",
     "GERMANE_DATA names no folder of collections",
 }
 """Why something may not be run. A new reason is a line here, so that nobody leaves out a block without a thought."""

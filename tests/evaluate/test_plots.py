@@ -128,6 +128,7 @@ def curve():
         lambda **c: plots.recall_over_reading([np.array([1, 1, 2, 2])], [3], **c),
         lambda **c: plots.timeline([("2026-01-31", 2), ("2026-02-01", 1)], **c),
         lambda **c: plots.position_curve({"planted": [1.0, 0.5, float("nan")]}, **c),
+        lambda **c: plots.projection_costs({"bltm-pr": [2.0, 3.5]}, **c),
     ],
 )
 def test_every_figure_has_a_title_its_collection_and_names_on_its_axes(draw, tmp_path):

@@ -24,7 +24,7 @@ from germane.engine.compiling import announce_compiling
 from germane.engine.documents import as_documents
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
-from germane.engine.registry import RERANKER_NAMES, reranker_named
+from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
 from germane.engine.reranked import explain_reranked
@@ -46,7 +46,7 @@ from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery, parse, plain
-from germane.rank.registry import DEFAULT_MODEL, model_named
+from germane.rank.registry import DEFAULT_MODEL, MODELS, model_named
 from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
@@ -418,13 +418,13 @@ class Engine:
         if isinstance(rerank, Reranker):
             return rerank
         if isinstance(rerank, str):
-            if rerank in RERANKER_NAMES:
+            if is_reranker(rerank):
                 return reranker_named(rerank)
             if rerank in self.models:
                 return self.models.stage(rerank)
             path = Path(rerank)
             if not path.is_file():
-                known = ", ".join((*RERANKER_NAMES, *self.models.names()))
+                known = ", ".join((*RERANKERS, *MODELS, *self.models.names()))
                 raise ParameterError(
                     f"there is no re-ranker '{rerank}'; choose one of {known}, or the file of a saved latent model"
                 )

@@ -15,6 +15,11 @@ RERANKERS: dict[str, str] = {}
 RERANKER_NAMES = (*RERANKERS, *MODEL_NAMES)
 
 
+def is_reranker(name: str) -> bool:
+    """Whether a re-ranker has that name; one's own count from when they are added."""
+    return name in RERANKERS or name in MODELS
+
+
 def reranker_named(name: str) -> "Reranker":
     """The re-ranker of that name, with its defaults."""
     if name in RERANKERS:

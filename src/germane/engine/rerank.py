@@ -9,7 +9,7 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.engine.candidates import Candidates
-from germane.engine.registry import RERANKER_NAMES, reranker_named
+from germane.engine.registry import RERANKER_NAMES, is_reranker, reranker_named
 from germane.errors import ParameterError
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
@@ -58,7 +58,7 @@ AnyReranker: TypeAlias = str | Reranker | FoldsIn
 
 def reranker_of(rerank: AnyReranker) -> Reranker:
     """The re-ranker of that name; the file of a saved latent model, or such a model, as one."""
-    if isinstance(rerank, str) and rerank not in RERANKER_NAMES and Path(rerank).is_file():
+    if isinstance(rerank, str) and not is_reranker(rerank) and Path(rerank).is_file():
         from germane.latent.saving import load
 
         rerank = load(rerank)
