@@ -83,8 +83,8 @@ class BoundedMeanTracker(Tracker):
     def recall(self, near: Sequence[Bag], general: Floats) -> None:
         mean = self.method.mean_of(near, self.background)
         excess = mean - general[: len(mean)]
-        greatest = np.argsort(-excess, kind="stable")[:ECHO_WORDS]
-        terms = np.sort(greatest[excess[greatest] > 0.0])
+        said = np.flatnonzero(excess > 0.0)  # a few of very many words
+        terms = np.sort(said[np.argsort(-excess[said], kind="stable")[:ECHO_WORDS]])
         self._echo = SparseSum(terms, excess[terms])
         self._weights = None
 
