@@ -24,6 +24,9 @@ ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "page"
 SIZES = ((1280, 800), (390, 844))
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 STATIC = Path(__file__).parents[2] / "src" / "germane" / "server" / "static"
+PATIENCE = 120_000
+"""Milliseconds: what is waited for comes, however busy the machine is; a first search may compile."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +61,7 @@ def address(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture
 def context(chromium: Browser, address: str) -> Iterator[BrowserContext]:
     made = chromium.new_context(base_url=address, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    made.set_default_timeout(20_000)
+    made.set_default_timeout(PATIENCE)
     yield made
     made.close()
 
@@ -179,6 +182,7 @@ def test_sources_stream_in(page: Page) -> None:
 
 def test_plain_search_and_marks_without_javascript(chromium: Browser, address: str) -> None:
     context = chromium.new_context(base_url=address, java_script_enabled=False)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto("/")
     page.fill("#q", "sleep memory")
@@ -296,6 +300,7 @@ def test_every_view_is_drawn(chromium: Browser, address: str, size: tuple[int, i
     context = chromium.new_context(
         base_url=address, viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
     )
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.add_init_script(
         "window.shift = 0; new PerformanceObserver(l => l.getEntries().forEach(e => { window.shift += e.value; }))"
@@ -329,6 +334,7 @@ def test_axe_finds_nothing_serious(chromium: Browser, address: str, scheme: str)
     from axe_playwright_python.sync_playwright import Axe
 
     context = chromium.new_context(base_url=address, bypass_csp=True, color_scheme=scheme, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     found = []
     for name in ("search", "home", "document", "screens", "import") if scheme == "light" else ("search", "import"):
