@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -83,9 +84,10 @@ class Reference:
         tracker = method.start(seeds, self.background)
         if method.neighbours and self.bags:
             scores = self.scores(tracker.weights, method.representation)
-            best = np.argsort(-scores, kind="stable")[: method.neighbours + len(seeds)].tolist()
-            near = [self.bags[place] for place in best if not any(_same(self.bags[place], seed) for seed in seeds)]
-            tracker.recall(near[: method.neighbours], self._mean(method))
+            ordered = (self.bags[place] for place in np.argsort(-scores, kind="stable").tolist())
+            others = (bag for bag in ordered if not any(_same(bag, seed) for seed in seeds))
+            near = list(islice(others, method.neighbours))
+            tracker.recall(near, self._mean(method))
         return tracker
 
     def _mean(self, method: TrackMethod) -> Floats:
