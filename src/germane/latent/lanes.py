@@ -16,6 +16,11 @@ def padded(n: int) -> int:
     return -(-n // LANES) * LANES
 
 
+def parts_of(table: AnyArray) -> tuple[int, ...]:
+    """What tells a kernel's compiler how wide the rows of a wide table are."""
+    return (0,) * (table.shape[1] // LANES)
+
+
 def wide_zeros(n_rows: int, n_columns: int, dtype: Any) -> AnyArray:
     """A table of zeros with padded rows, at the beginning of a cache line."""
     size, width = np.dtype(dtype).itemsize, padded(n_columns)

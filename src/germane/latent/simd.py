@@ -1,7 +1,9 @@
-"""Rows of tables taken `LANES` numbers at a time, by instructions that the compiler would not choose of itself.
+"""Rows of tables as values, by instructions that the compiler would not choose of itself.
 
-Tables are words × topics with rows of a multiple of `LANES` numbers, zeros behind the topics (`lanes.py`). LLVM makes
-of each operation what the processor has: one instruction, or several narrower ones.
+Tables have rows of a multiple of `LANES` numbers, zeros behind the topics (`lanes.py`). A row that is loaded lies in
+the processor's registers, as far as they reach. How many times `LANES` numbers it has is a matter of its type, which
+`parts`, a tuple as long, carries into a kernel (`parts_of`): a kernel is compiled for each width. LLVM makes of each
+operation what the processor has: one instruction, or several narrower ones.
 """
 
 from llvmlite import ir
@@ -13,118 +15,189 @@ from germane.latent.lanes import LANES
 _SUMS = ("reassoc", "contract", "nsz")
 
 
-class Lanes(types.Type):
-    """`LANES` numbers of one type, as the processor holds them."""
+class Row(types.Type):
+    """`n_parts` times `LANES` numbers of one type."""
 
-    def __init__(self, dtype):
-        self.dtype = dtype
-        super().__init__(name=f"Lanes({dtype})")
-
-
-@register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, manager, lanes):
-        number = ir.FloatType() if lanes.dtype == types.float32 else ir.DoubleType()
-        super().__init__(manager, lanes, ir.VectorType(number, LANES))
+    def __init__(self, dtype, n_parts):
+        self.dtype, self.n_parts = dtype, n_parts
+        super().__init__(name=f"Row({dtype}, {n_parts})")
 
 
-def _place(context, builder, array_type, array, row, column):
-    """The address of `LANES` numbers of a row, and what their alignment is at least."""
-    made = context.make_array(array_type)(context, builder, array)
-    size = array_type.dtype.bitwidth // 8
-    stride = builder.extract_value(made.strides, 0)
-    offset = builder.add(builder.mul(row, stride), builder.mul(column, ir.IntType(64)(size)))
+@register_model(Row)
+class _RowModel(models.PrimitiveModel):
+    def __init__(self, manager, row):
+        number = ir.FloatType() if row.dtype == types.float32 else ir.DoubleType()
+        super().__init__(manager, row, ir.ArrayType(ir.VectorType(number, LANES), row.n_parts))
+
+
+def _row(table, parts):
+    return Row(table.dtype, len(parts))
+
+
+def _places(context, builder, table_type, table, row, n_parts):
+    """The addresses of a row's parts, and what their alignment is at least."""
+    made = context.make_array(table_type)(context, builder, table)
+    size = table_type.dtype.bitwidth // 8
     start = builder.bitcast(made.data, ir.IntType(8).as_pointer())
-    return builder.gep(start, [offset]), size
+    first = builder.gep(start, [builder.mul(row, builder.extract_value(made.strides, 0))])
+    return [builder.gep(first, [ir.IntType(64)(size * LANES * part)]) for part in range(n_parts)], size
+
+
+def _parts(builder, row):
+    return [builder.extract_value(row, part) for part in range(row.type.count)]
+
+
+def _joined(builder, kind, parts):
+    row = ir.Constant(kind, ir.Undefined)
+    for place, part in enumerate(parts):
+        row = builder.insert_value(row, part, place)
+    return row
+
+
+def _spread(builder, kind, number):
+    """The same number in all lanes of one part."""
+    nothing = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), LANES), None))
+
+
+def _multiply_add(builder, a, b, c):
+    return builder.fadd(builder.fmul(a, b, flags=_SUMS), c, flags=_SUMS)
+
+
+def _total(builder, parts):
+    """The sum of all numbers of some parts."""
+    while len(parts) > 1:
+        pairs = [builder.fadd(a, b, flags=_SUMS) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(pairs) * 2 :]
+    kind = parts[0].type
+    letter = "f32" if isinstance(kind.element, ir.FloatType) else "f64"
+    function = ir.FunctionType(kind.element, [kind.element, kind])
+    call = cgutils.get_or_insert_function(builder.module, function, f"llvm.vector.reduce.fadd.v{LANES}{letter}")
+    return builder.call(call, [kind.element(0.0), parts[0]], fastmath=_SUMS)
 
 
 @intrinsic
-def load(typing, table, row, column):
-    """table[row, column : column + LANES]"""
-
-    def code(context, builder, signature, args):
-        place, size = _place(context, builder, signature.args[0], *args)
-        lanes = context.get_value_type(signature.return_type)
-        found = builder.load(builder.bitcast(place, lanes.as_pointer()))
-        found.align = size
-        return found
-
-    return Lanes(table.dtype)(table, types.int64, types.int64), code
-
-
-@intrinsic
-def store(typing, table, row, column, lanes):
-    """table[row, column : column + LANES] = lanes"""
-
-    def code(context, builder, signature, args):
-        place, size = _place(context, builder, signature.args[0], *args[:3])
-        builder.store(args[3], builder.bitcast(place, args[3].type.as_pointer())).align = size
-        return context.get_dummy_value()
-
-    return types.void(table, types.int64, types.int64, lanes), code
-
-
-@intrinsic
-def prefetch(typing, table, row, column):
-    """Have a part of a row near the processor soon."""
-
-    def code(context, builder, signature, args):
-        place, _ = _place(context, builder, signature.args[0], *args)
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
-        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(call, [place, number(0), number(3), number(1)])  # to read, keep in all caches, data
-        return context.get_dummy_value()
-
-    return types.void(table, types.int64, types.int64), code
-
-
-@intrinsic
-def spread(typing, number):
-    """The same number in all lanes."""
+def load(typing, table, row, parts):
+    """table[row]"""
 
     def code(context, builder, signature, args):
         kind = context.get_value_type(signature.return_type)
-        nothing = ir.Constant(kind, ir.Undefined)
-        first = builder.insert_element(nothing, args[0], ir.IntType(32)(0))
-        return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), LANES), None))
+        places, size = _places(context, builder, signature.args[0], *args[:2], kind.count)
+        found = [builder.load(builder.bitcast(place, kind.element.as_pointer())) for place in places]
+        for part in found:
+            part.align = size
+        return _joined(builder, kind, found)
 
-    return Lanes(number)(number), code
+    return _row(table, parts)(table, types.int64, parts), code
+
+
+@intrinsic
+def store(typing, table, row, value):
+    """table[row] = value"""
+
+    def code(context, builder, signature, args):
+        places, size = _places(context, builder, signature.args[0], *args[:2], args[2].type.count)
+        for place, part in zip(places, _parts(builder, args[2]), strict=True):
+            builder.store(part, builder.bitcast(place, part.type.as_pointer())).align = size
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64, value), code
+
+
+@intrinsic
+def prefetch(typing, table, row, parts):
+    """Have a row near the processor soon."""
+
+    def code(context, builder, signature, args):
+        number = ir.IntType(32)
+        for place in _places(context, builder, signature.args[0], *args[:2], len(parts))[0]:
+            kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+            call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(call, [place, number(0), number(3), number(1)])  # to read, keep in all caches, data
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64, parts), code
+
+
+@intrinsic
+def zeros(typing, table, parts):
+    """A row of zeros, of a table's type."""
+
+    def code(context, builder, signature, args):
+        return ir.Constant(context.get_value_type(signature.return_type), None)
+
+    return _row(table, parts)(table, parts), code
+
+
+@intrinsic
+def dot(typing, a, b):
+    """Σ a·b"""
+
+    def code(context, builder, signature, args):
+        of_a, of_b = (_parts(builder, arg) for arg in args)
+        chains = [builder.fmul(x, y, flags=_SUMS) for x, y in zip(of_a[:2], of_b[:2], strict=True)]
+        for place in range(2, len(of_a)):
+            chains[place % 2] = _multiply_add(builder, of_a[place], of_b[place], chains[place % 2])
+        return _total(builder, chains)
+
+    return a.dtype(a, b), code
+
+
+@intrinsic
+def total(typing, row):
+    """The sum of a row."""
+
+    def code(context, builder, signature, args):
+        return _total(builder, _parts(builder, args[0]))
+
+    return row.dtype(row), code
 
 
 @intrinsic
 def times(typing, a, b):
-    """a·b, lane by lane"""
+    """a·b, number by number"""
 
     def code(context, builder, signature, args):
-        return builder.fmul(args[0], args[1], flags=_SUMS)
+        pairs = zip(*(_parts(builder, arg) for arg in args), strict=True)
+        return _joined(builder, args[0].type, [builder.fmul(x, y, flags=_SUMS) for x, y in pairs])
 
     return a(a, b), code
 
 
 @intrinsic
 def multiply_add(typing, a, b, c):
-    """a·b + c, lane by lane"""
+    """a·b + c, number by number"""
 
     def code(context, builder, signature, args):
-        return builder.fadd(builder.fmul(args[0], args[1], flags=_SUMS), args[2], flags=_SUMS)
+        triples = zip(*(_parts(builder, arg) for arg in args), strict=True)
+        return _joined(builder, args[2].type, [_multiply_add(builder, x, y, z) for x, y, z in triples])
 
     return c(a, b, c), code
 
 
 @intrinsic
-def total(typing, lanes):
-    """The sum of the lanes."""
+def scaled(typing, number, row):
+    """number · row"""
 
     def code(context, builder, signature, args):
-        kind = args[0].type
-        letter = "f32" if isinstance(kind.element, ir.FloatType) else "f64"
-        function = ir.FunctionType(kind.element, [kind.element, kind])
-        name = f"llvm.vector.reduce.fadd.v{LANES}{letter}"
-        call = cgutils.get_or_insert_function(builder.module, function, name)
-        return builder.call(call, [kind.element(0.0), args[0]], fastmath=_SUMS)
+        factor = _spread(builder, args[1].type.element, args[0])
+        parts = [builder.fmul(factor, part, flags=_SUMS) for part in _parts(builder, args[1])]
+        return _joined(builder, args[1].type, parts)
 
-    return lanes.dtype(lanes), code
+    return row(row.dtype, row), code
+
+
+@intrinsic
+def plus_scaled(typing, row, number, added):
+    """row + number · added"""
+
+    def code(context, builder, signature, args):
+        factor = _spread(builder, args[0].type.element, args[1])
+        pairs = zip(_parts(builder, args[0]), _parts(builder, args[2]), strict=True)
+        return _joined(builder, args[0].type, [_multiply_add(builder, factor, y, x) for x, y in pairs])
+
+    return row(row, row.dtype, added), code
 
 
 @intrinsic

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 else:
     topic_kernels = LazyModule("germane.latent.topic_kernels")
 
-TILE = 64
-"""Pairs of a tile: their topics fit into a processor's nearest caches."""
+TILE = 256
+"""Pairs of a tile: as many as a byte can tell apart; their topics fit into a processor's nearer caches."""
 LEAST_SHARED = 4
 """A word in fewer titles than this puts too few pairs side by side."""
 

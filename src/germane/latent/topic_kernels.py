@@ -1,7 +1,8 @@
 """EM of topic models over rows of word ids: arrays in, arrays out, no checks.
 
 Tables of topics are words × topics, so that one word's topics lie side by side, in rows padded with zeros (`lanes.py`).
-All are of one type, single precision or double; sums over topics are added in any order, several at a time.
+All are of one type, single precision or double; sums over topics are added in any order, several at a time. `parts`
+tells the width of rows to the compiler (`simd.py`).
 """
 
 import math
@@ -11,13 +12,23 @@ from numba.core import types
 from numba.extending import overload
 
 from germane.jit import allocating, inner, kernel
-from germane.latent.lanes import LANES
-from germane.latent.simd import bits_of, from_bits, load, multiply_add, prefetch, spread, store, times, total
+from germane.latent.simd import (
+    bits_of,
+    dot,
+    from_bits,
+    load,
+    multiply_add,
+    plus_scaled,
+    prefetch,
+    scaled,
+    store,
+    times,
+    total,
+    zeros,
+)  # fmt: skip
 
 _SUMS = {"reassoc", "contract", "nsz"}
 _TINY = 1e-30
-_AHEAD = 4
-"""Entries of a tile between the row that is asked for and the one at work."""
 _ROWS = 32
 """Rows that are added up before the sum is taken over into double precision."""
 
@@ -55,69 +66,47 @@ def fill_tiles(starts, words, counts, order, size, tile_starts, tile_words, tile
 
 
 @inner
-def _ask_for(words, at, end, phi, sums):
-    """Prefetch the rows of an entry's word, if it is another word than that before it."""
-    if at < end and words[at] != words[at - 1]:
-        for z in range(0, phi.shape[1], LANES):
-            prefetch(phi, words[at], z)
-            prefetch(sums, words[at], z)
+def _next_word(words, at, end):
+    """The entry at which another word begins."""
+    w = words[at]
+    while at < end and words[at] == w:
+        at += 1
+    return at
 
 
 @inner(fastmath=_SUMS)
-def _probability(phi, w, theta, i):
-    """P(w|θ) = Σ_z φ_z(w) θ_z."""
-    found = spread(theta.dtype.type(0))
-    for z in range(0, theta.shape[1], LANES):
-        found = multiply_add(load(phi, w, z), load(theta, i, z), found)
-    return total(found)
-
-
-@inner(fastmath=_SUMS)
-def _add_tile(side, k, base, weights, phi, theta, phi_sums, sums, objective):
+def _add_tile(side, k, base, weights, phi, theta, phi_sums, sums, objective, parts):
     """The E-step of one side of the tile that begins with pair `base`.
 
-    `phi_sums` (members × topics) grows by Σ_w n(w) φ(w)/P(w|θ), `sums` by Σ weight · n(w) θ/P(w|θ). Two entries of one
-    word are visited together. Returns Σ weight · n(w) log P(w|θ), if the objective is asked for.
+    `phi_sums` (members × topics) grows by Σ_w n(w) φ(w)/P(w|θ), `sums` by Σ weight · n(w) θ/P(w|θ). A word's rows stay
+    at hand for all its entries, while those of the word after the next are asked for. Returns
+    Σ weight · n(w) log P(w|θ), if the objective is asked for.
     """
     starts, words, members, counts = side
-    tiny, likelihood, width = theta.dtype.type(_TINY), 0.0, theta.shape[1]
+    tiny, likelihood = theta.dtype.type(_TINY), 0.0
     at, end = starts[k], starts[k + 1]
+    if at == end:
+        return likelihood
+    then = _next_word(words, at, end)
     while at < end:
-        w, j = words[at], members[at]
-        i = base + j
-        _ask_for(words, at + _AHEAD, end, phi, sums)
-        if at + 1 < end and words[at + 1] == w:
-            _ask_for(words, at + _AHEAD + 1, end, phi, sums)
-            j2 = members[at + 1]
-            i2 = base + j2
-            p, p2 = spread(tiny), spread(tiny)
-            for z in range(0, width, LANES):
-                phi_w = load(phi, w, z)
-                p, p2 = multiply_add(phi_w, load(theta, i, z), p), multiply_add(phi_w, load(theta, i2, z), p2)
-            probability, probability2 = total(p), total(p2)
+        w, after = words[at], then
+        if then < end:
+            then = _next_word(words, then, end)
+            if then < end:
+                prefetch(phi, words[then], parts)
+                prefetch(sums, words[then], parts)
+        phi_w, sums_w = load(phi, w, parts), load(sums, w, parts)
+        while at < after:
+            j = members[at]
+            weight, theta_i = weights[base + j], load(theta, base + j, parts)
+            probability = dot(phi_w, theta_i) + tiny
             if objective:
-                likelihood += weights[i] * counts[at] * math.log(probability)
-                likelihood += weights[i2] * counts[at + 1] * math.log(probability2)
-            share, share2 = counts[at] / probability, counts[at + 1] / probability2
-            s, s2 = spread(share), spread(share2)
-            v, v2 = spread(share * weights[i]), spread(share2 * weights[i2])
-            for z in range(0, width, LANES):
-                phi_w = load(phi, w, z)
-                store(phi_sums, j, z, multiply_add(s, phi_w, load(phi_sums, j, z)))
-                store(phi_sums, j2, z, multiply_add(s2, phi_w, load(phi_sums, j2, z)))
-                both = multiply_add(v, load(theta, i, z), multiply_add(v2, load(theta, i2, z), load(sums, w, z)))
-                store(sums, w, z, both)
-            at += 2
-        else:
-            probability = _probability(phi, w, theta, i) + tiny
-            if objective:
-                likelihood += weights[i] * counts[at] * math.log(probability)
+                likelihood += weight * counts[at] * math.log(probability)
             share = counts[at] / probability
-            s, v = spread(share), spread(share * weights[i])
-            for z in range(0, width, LANES):
-                store(phi_sums, j, z, multiply_add(s, load(phi, w, z), load(phi_sums, j, z)))
-                store(sums, w, z, multiply_add(v, load(theta, i, z), load(sums, w, z)))
+            store(phi_sums, j, plus_scaled(load(phi_sums, j, parts), share, phi_w))
+            sums_w = plus_scaled(sums_w, share * weight, theta_i)
             at += 1
+        store(sums, w, sums_w)
     return likelihood
 
 
@@ -132,8 +121,8 @@ def _log_prior(theta, n_topics, pseudo):
 
 @allocating
 def theta_sums(
-    queries, titles, weights, phi_q, phi_d, theta, n_topics, alpha, size, first, last, sums_q, sums_d, objective
-):
+    queries, titles, weights, phi_q, phi_d, theta, n_topics, alpha, size, first, last, sums_q, sums_d, objective, parts
+):  # fmt: skip
     """One E-step over the tiles first..last of `size` pairs: Clicks (4), (5), and (8), which is written over `theta`.
 
     `sums_q` and `sums_d` (words × topics) grow by Σ weight · n(w) θ_z / P(w|θ): times φ_z(w) these are the expected
@@ -144,31 +133,24 @@ def theta_sums(
     found = 0.0
     for k in range(first, last):
         base, n = k * size, min(size, theta.shape[0] - k * size)
-        found += _add_tile(queries, k, base, weights, phi_q, theta, phi_sums, sums_q, objective)
-        found += _add_tile(titles, k, base, weights, phi_d, theta, phi_sums, sums_d, objective)
+        found += _add_tile(queries, k, base, weights, phi_q, theta, phi_sums, sums_q, objective, parts)
+        found += _add_tile(titles, k, base, weights, phi_d, theta, phi_sums, sums_d, objective, parts)
         for j in range(n):
             if objective:
                 found += weights[base + j] * _log_prior(theta[base + j], n_topics, alpha - 1)
-            _theta(phi_sums, j, theta, base + j, pseudo)
+            _theta(phi_sums, j, theta, base + j, pseudo, parts)
     return found
 
 
 @inner(fastmath=_SUMS)
-def _theta(phi_sums, j, theta, i, pseudo):
+def _theta(phi_sums, j, theta, i, pseudo, parts):
     """Clicks (8): θ_z = (α-1 + θ_z Σ_w n(w) φ_z(w)/P(w|θ)) / Σ_z' ...; the sums are 0 afterwards.
 
     `pseudo` is a table of one row, α-1 for every topic.
     """
-    zero = theta.dtype.type(0)
-    found, one = spread(zero), spread(theta.dtype.type(1))
-    for z in range(0, theta.shape[1], LANES):
-        each = multiply_add(load(theta, i, z), load(phi_sums, j, z), load(pseudo, 0, z))
-        store(theta, i, z, each)
-        found = multiply_add(each, one, found)
-    scale = spread(theta.dtype.type(1) / total(found))
-    for z in range(0, theta.shape[1], LANES):
-        store(theta, i, z, times(load(theta, i, z), scale))
-        store(phi_sums, j, z, spread(zero))
+    found = multiply_add(load(theta, i, parts), load(phi_sums, j, parts), load(pseudo, 0, parts))
+    store(theta, i, scaled(theta.dtype.type(1) / total(found), found))
+    store(phi_sums, j, zeros(theta, parts))
 
 
 @allocating
@@ -179,38 +161,52 @@ def _pseudo_counts(theta, n_topics, pseudo):
 
 
 @kernel
-def multiply_rows(sums, phi, seen):
+def clear_rows(sums, seen, parts):
+    """sums = 0 in the rows of the words that a side has."""
+    for w in range(seen.size):
+        if seen[w]:
+            store(sums, w, zeros(sums, parts))
+
+
+@kernel
+def add_rows(sums, others, seen, parts):
+    """sums += others in the rows of the words that a side has."""
+    one = sums.dtype.type(1)
+    for w in range(seen.size):
+        if seen[w]:
+            store(sums, w, plus_scaled(load(sums, w, parts), one, load(others, w, parts)))
+
+
+@kernel
+def multiply_rows(sums, phi, seen, parts):
     """sums *= φ in the rows of the words that a side has: expected counts of what `theta_sums` gives."""
     for w in range(seen.size):
         if seen[w]:
-            for z in range(0, phi.shape[1], LANES):
-                store(sums, w, z, times(load(sums, w, z), load(phi, w, z)))
+            store(sums, w, times(load(sums, w, parts), load(phi, w, parts)))
 
 
 @allocating
-def normalise_words(expected, seen, pseudo, n_topics, out):
+def normalise_words(expected, seen, pseudo, n_topics, out, parts):
     """Clicks (6), (7): φ_z(w) = (N_{w,z} + β-1) / Σ_w' (N_{w',z} + β-1) over the words that a side has."""
-    width, sums = out.shape[1], np.zeros(n_topics)
-    add, some = _pseudo_counts(out, n_topics, pseudo), np.zeros((1, out.shape[1]), out.dtype)
-    one, at_once = spread(out.dtype.type(1)), 0
+    sums, one, n_rows = np.zeros(n_topics), out.dtype.type(1), 0
+    some, table = zeros(out, parts), np.zeros((1, out.shape[1]), out.dtype)
     for w in range(seen.size):
         if seen[w]:
-            for z in range(0, width, LANES):
-                store(some, 0, z, multiply_add(load(expected, w, z), one, load(some, 0, z)))
-            at_once += 1
-        if at_once == _ROWS or w == seen.size - 1:  # a few rows in the tables' precision, all of them in double
+            some = plus_scaled(some, one, load(expected, w, parts))
+            n_rows += 1
+        if n_rows == _ROWS or w == seen.size - 1:  # a few rows in the tables' precision, all of them in double
+            store(table, 0, some)
             for z in range(n_topics):
-                sums[z] += np.float64(some[0, z]) + at_once * pseudo
-                some[0, z] = 0
-            at_once = 0
-    scale = np.zeros((1, width), out.dtype)
+                sums[z] += np.float64(table[0, z]) + n_rows * pseudo
+            some, n_rows = zeros(out, parts), 0
+    scales, added = np.zeros((1, out.shape[1]), out.dtype), _pseudo_counts(out, n_topics, pseudo)
     for z in range(n_topics):
-        scale[0, z] = 1 / sums[z] if sums[z] > 0 else 1
-        add[0, z] *= scale[0, z]
+        scales[0, z] = 1 / sums[z] if sums[z] > 0 else 1
+        added[0, z] *= scales[0, z]
+    scale, add = load(scales, 0, parts), load(added, 0, parts)
     for w in range(seen.size):
         if seen[w]:
-            for z in range(0, width, LANES):
-                store(out, w, z, multiply_add(load(expected, w, z), load(scale, 0, z), load(add, 0, z)))
+            store(out, w, multiply_add(load(expected, w, parts), scale, add))
 
 
 # -- posterior regularisation -----------------------------------------------------------------------------------------
@@ -267,43 +263,30 @@ def _(x, exponent):
 
 
 @inner(fastmath=_SUMS)
-def _posteriors(starts, words, counts, row, phi, theta, out, objective):
+def _posteriors(starts, words, counts, row, phi, theta, out, objective, parts):
     """Clicks (4) for every word of a text; returns Σ_w n(w) log P(w|θ), if the objective is asked for."""
-    likelihood = 0.0
+    likelihood, tiny = 0.0, theta.dtype.type(_TINY)
     for at in range(starts[row], starts[row + 1]):
-        found = spread(theta.dtype.type(_TINY))
-        for z in range(0, theta.shape[1], LANES):
-            p = times(load(phi, words[at], z), load(theta, row, z))
-            store(out, at - starts[row], z, p)
-            found = multiply_add(p, spread(theta.dtype.type(1)), found)
-        probability = total(found)
+        found = times(load(phi, words[at], parts), load(theta, row, parts))
+        probability = total(found) + tiny
         if objective:
             likelihood += counts[at] * math.log(probability)
-        scale = spread(theta.dtype.type(1) / probability)
-        for z in range(0, theta.shape[1], LANES):
-            store(out, at - starts[row], z, times(load(out, at - starts[row], z), scale))
+        store(out, at - starts[row], scaled(theta.dtype.type(1) / probability, found))
     return likelihood
 
 
 @inner(fastmath=_SUMS)
-def _fractions(starts, counts, row, length, posteriors, factor, sums, out):
+def _fractions(starts, counts, row, length, posteriors, factors, sums, out, parts):
     """out_t = (1/|x|) Σ_w n(w) P'(t|w) with P' ∝ P·factor, Clicks (10), (11), (13); sums_w = Z of each word.
 
-    `factor` and `out` are tables of one row.
+    `factors` and `out` are tables of one row.
     """
-    width, n = factor.shape[1], starts[row + 1] - starts[row]
-    for z in range(0, width, LANES):
-        store(out, 0, z, spread(factor.dtype.type(0)))
-    for at in range(n):
-        found = spread(factor.dtype.type(0))
-        for z in range(0, width, LANES):
-            found = multiply_add(load(posteriors, at, z), load(factor, 0, z), found)
-        sums[at] = total(found)
-        share = spread(counts[starts[row] + at] / (length * sums[at]))
-        for z in range(0, width, LANES):
-            store(out, 0, z, multiply_add(share, load(posteriors, at, z), load(out, 0, z)))
-    for z in range(0, width, LANES):
-        store(out, 0, z, times(load(out, 0, z), load(factor, 0, z)))
+    found, factor = zeros(out, parts), load(factors, 0, parts)
+    for at in range(starts[row + 1] - starts[row]):
+        posterior = load(posteriors, at, parts)
+        sums[at] = dot(posterior, factor)
+        found = plus_scaled(found, counts[starts[row] + at] / (length * sums[at]), posterior)
+    store(out, 0, times(found, factor))
 
 
 @inner
@@ -331,7 +314,9 @@ def _move(e_q, e_d, factor_q, factor_d, share_q, small):
 
 
 @inner
-def project(queries, titles, row, posteriors_q, posteriors_d, factor_q, factor_d, sums_q, sums_d, e_q, e_d, steps, tol):
+def project(
+    queries, titles, row, posteriors_q, posteriors_d, factor_q, factor_d, sums_q, sums_d, e_q, e_d, steps, tol, parts
+):
     """Project the posteriors of a pair so that its topic fractions agree, Clicks (9)-(13).
 
     The fixed-point step (`_move`) instead of the gradient's (12). Ends when all fractions agree within `tol`, or after
@@ -348,8 +333,8 @@ def project(queries, titles, row, posteriors_q, posteriors_d, factor_q, factor_d
     small = factor_q.dtype.type(0.1 * tol)
     step = 0
     while True:
-        _fractions(queries[0], queries[2], row, length_q, posteriors_q, factor_q, sums_q, e_q)
-        _fractions(titles[0], titles[2], row, length_d, posteriors_d, factor_d, sums_d, e_d)
+        _fractions(queries[0], queries[2], row, length_q, posteriors_q, factor_q, sums_q, e_q, parts)
+        _fractions(titles[0], titles[2], row, length_d, posteriors_d, factor_d, sums_d, e_d, parts)
         if step == steps or _largest_gap(e_q[0], e_d[0]) <= tol:
             return step
         _move(e_q[0], e_d[0], factor_q[0], factor_d[0], share_q, small)
@@ -357,16 +342,15 @@ def project(queries, titles, row, posteriors_q, posteriors_d, factor_q, factor_d
 
 
 @inner(fastmath=_SUMS)
-def _add_projected(starts, words, counts, row, weight, posteriors, factor, sums, theta_sum, expected):
+def _add_projected(starts, words, counts, row, weight, posteriors, factors, sums, theta_sums, expected, parts):
     """The expected counts of a text under P' ∝ P·factor."""
+    one, theta_sum, factor = expected.dtype.type(1), load(theta_sums, 0, parts), load(factors, 0, parts)
     for at in range(starts[row], starts[row + 1]):
         place, w = at - starts[row], words[at]
-        share = counts[at] / sums[place]
-        s, v = spread(share), spread(weight)
-        for z in range(0, factor.shape[1], LANES):
-            p = times(s, times(load(posteriors, place, z), load(factor, 0, z)))
-            store(theta_sum, 0, z, multiply_add(p, spread(factor.dtype.type(1)), load(theta_sum, 0, z)))
-            store(expected, w, z, multiply_add(v, p, load(expected, w, z)))
+        p = scaled(counts[at] / sums[place], times(load(posteriors, place, parts), factor))
+        theta_sum = plus_scaled(theta_sum, one, p)
+        store(expected, w, plus_scaled(load(expected, w, parts), weight, p))
+    store(theta_sums, 0, theta_sum)
 
 
 @inner
@@ -393,7 +377,7 @@ def _longest(starts, first, last):
 @allocating
 def projected_counts(
     queries, titles, weights, phi_q, phi_d, theta, n_topics, alpha, first, last, expected_q, expected_d, objective,
-    steps, tol
+    steps, tol, parts
 ):  # fmt: skip
     """One E-step with posterior regularisation: expected counts under the projected posteriors, Clicks §3.2.
 
@@ -410,16 +394,18 @@ def projected_counts(
     for i in range(first, last):
         theta_sum[:] = alpha - 1
         weight = theta.dtype.type(weights[i])
-        found = _posteriors(*queries, i, phi_q, theta, of_q, objective)
-        found += _posteriors(*titles, i, phi_d, theta, of_d, objective)
-        n_steps += project(queries, titles, i, of_q, of_d, factor_q, factor_d, sums_q, sums_d, e_q, e_d, steps, tol)
+        found = _posteriors(*queries, i, phi_q, theta, of_q, objective, parts)
+        found += _posteriors(*titles, i, phi_d, theta, of_d, objective, parts)
+        n_steps += project(
+            queries, titles, i, of_q, of_d, factor_q, factor_d, sums_q, sums_d, e_q, e_d, steps, tol, parts
+        )
         if objective:
             found += _log_prior(theta[i], n_topics, alpha - 1)
             found -= _divergence(queries[0], queries[2], i, e_q[0], factor_q[0], sums_q)
             found -= _divergence(titles[0], titles[2], i, e_d[0], factor_d[0], sums_d)
         value += weight * found
-        _add_projected(*queries, i, weight, of_q, factor_q, sums_q, theta_sum, expected_q)
-        _add_projected(*titles, i, weight, of_d, factor_d, sums_d, theta_sum, expected_d)
+        _add_projected(*queries, i, weight, of_q, factor_q, sums_q, theta_sum, expected_q, parts)
+        _add_projected(*titles, i, weight, of_d, factor_d, sums_d, theta_sum, expected_d, parts)
         _normalise(theta_sum[0], theta[i], n_topics)
     return value, n_steps
 
@@ -436,16 +422,17 @@ def _normalise(sums, out, n_topics):
 
 
 @allocating
-def fold_in(titles, phi_d, n_topics, alpha, iterations, first, last, theta):
+def fold_in(titles, phi_d, n_topics, alpha, iterations, first, last, theta, parts):
     """θ of titles first..last by EM with φ^d fixed, from uniform: Clicks (5), (8) without a query."""
     starts, words, counts = titles
     one, tiny = theta.dtype.type(1), theta.dtype.type(_TINY)
-    phi_sum, pseudo = np.zeros((1, theta.shape[1]), theta.dtype), _pseudo_counts(theta, n_topics, alpha - 1)
+    phi_sums, pseudo = np.zeros((1, theta.shape[1]), theta.dtype), _pseudo_counts(theta, n_topics, alpha - 1)
     for i in range(first, last):
         theta[i, :n_topics] = one / n_topics
         for _ in range(iterations):
+            theta_i, phi_sum = load(theta, i, parts), zeros(theta, parts)
             for at in range(starts[i], starts[i + 1]):
-                share = spread(counts[at] / (_probability(phi_d, words[at], theta, i) + tiny))
-                for z in range(0, theta.shape[1], LANES):
-                    store(phi_sum, 0, z, multiply_add(share, load(phi_d, words[at], z), load(phi_sum, 0, z)))
-            _theta(phi_sum, 0, theta, i, pseudo)
+                phi_w = load(phi_d, words[at], parts)
+                phi_sum = plus_scaled(phi_sum, counts[at] / (dot(phi_w, theta_i) + tiny), phi_w)
+            store(phi_sums, 0, phi_sum)
+            _theta(phi_sums, 0, theta, i, pseudo, parts)

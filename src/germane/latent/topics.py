@@ -6,7 +6,7 @@ give each topic the same fraction of their words (§3.2).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,7 +17,7 @@ from germane.arrays import AnyArray, Floats, Integers, Mask
 from germane.errors import ParameterError
 from germane.latent.blocks import LEAST_ROWS, in_blocks
 from germane.latent.generative import GenerativeModel, background_model
-from germane.latent.lanes import wide_zeros, widened
+from germane.latent.lanes import parts_of, wide_zeros, widened
 from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
 from germane.latent.tiles import TILE, Tiles
 from germane.lazy import LazyModule
@@ -86,7 +86,7 @@ class BLTM:
             found = part.statistics(model, objective=on_iteration is not None)
             if on_iteration is not None:
                 on_iteration(iteration, replace(found, objective=found.objective + model.log_prior))
-            model = self.update(model, found)
+            model = self.update(model, found, in_place=True)
         return model
 
     def start(self, pairs: Pairs) -> "TopicModel":
@@ -96,7 +96,7 @@ class BLTM:
         noise = self._noise(n_words)
         empty = TopicModel(
             pairs.vocabulary, background_model(pairs), self.lambda1, self.lambda2, self,
-            *(np.zeros((0, 0), self.dtype),) * 3, seen[0] > 0, seen[1] > 0,
+            *(_none(self.dtype),) * 3, seen[0] > 0, seen[1] > 0,
         )  # fmt: skip
         wanted = (self.tie > 0, self.tie < 1, self.tie < 1)
         tables = (
@@ -114,30 +114,46 @@ class BLTM:
             rows[:] = rng.standard_exponential(rows.shape)
         return noise
 
-    def update(self, model: "TopicModel", statistics: "TopicStatistics") -> "TopicModel":
-        """The M-step, Clicks (6) and (7); with a tie, counts are first divided among shared and own words."""
+    def update(self, model: "TopicModel", statistics: "TopicStatistics", *, in_place: bool = False) -> "TopicModel":
+        """The M-step, Clicks (6) and (7); with a tie, counts are first divided among shared and own words.
+
+        `in_place`: the tables of the model given are written over, which saves their making.
+        """
         query, title = statistics.query, statistics.title
+        over = model if in_place else None
         if self.tie in (0, 1):
-            return self._normalised(model, query + title if self.tie else query, query, title)
+            return self._normalised(model, query + title if self.tie else query, query, title, over)
         shared_q = query * _share(self.tie, model.shared, model.phi_q)
         shared_d = title * _share(self.tie, model.shared, model.phi_d)
-        return self._normalised(model, shared_q + shared_d, query - shared_q, title - shared_d)
+        return self._normalised(model, shared_q + shared_d, query - shared_q, title - shared_d, over)
 
-    def _normalised(self, model: "TopicModel", shared: AnyArray, query: AnyArray, title: AnyArray) -> "TopicModel":
+    def _normalised(
+        self, model: "TopicModel", shared: AnyArray, query: AnyArray, title: AnyArray, over: "TopicModel | None" = None
+    ) -> "TopicModel":
         """Clicks (6), (7): smoothed by β-1 over the words that the side has, and divided by the sum."""
-        none = np.zeros((0, 0), self.dtype)
         both = model.query_words | model.title_words
+        given = {
+            "shared": (shared, both, self.tie > 0),
+            "own_q": (query, model.query_words, self.tie < 1),
+            "own_d": (title, model.title_words, self.tie < 1),
+        }
         return replace(
             model,
-            shared=self._words(shared, both) if self.tie > 0 else none,
-            own_q=self._words(query, model.query_words) if self.tie < 1 else none,
-            own_d=self._words(title, model.title_words) if self.tie < 1 else none,
+            **{
+                name: self._words(counts, support, over and getattr(over, name)) if used else _none(self.dtype)
+                for name, (counts, support, used) in given.items()
+            },
         )
 
-    def _words(self, counts: AnyArray, support: Mask) -> AnyArray:
-        made = wide_zeros(len(counts), self.n_topics, self.dtype)
-        topic_kernels.normalise_words(widened(counts), support, self.beta - 1, self.n_topics, made)
-        return made[:, : self.n_topics]
+    def _words(self, counts: AnyArray, support: Mask, over: AnyArray | None) -> AnyArray:
+        made = wide_zeros(len(counts), self.n_topics, self.dtype)[:, : self.n_topics] if over is None else over
+        wide = widened(made)
+        topic_kernels.normalise_words(widened(counts), support, self.beta - 1, self.n_topics, wide, parts_of(wide))
+        return made
+
+
+def _none(dtype: Any) -> AnyArray:
+    return np.zeros((0, 0), dtype)
 
 
 def _share(tie: float, shared: AnyArray, mixed: AnyArray) -> AnyArray:
@@ -173,12 +189,14 @@ class TopicPartition:
     """A part of the training pairs with its θ, which every E-step writes anew: what one machine keeps.
 
     Rows of `wide` are θ with padding, in the order of the tiles, or of the pairs where posteriors are projected.
+    `sums` are the tables of the E-step, of each block of rows by its first: they are large, and made once.
     """
 
     settings: BLTM
     pairs: Pairs
     tiles: Tiles | None
     wide: AnyArray
+    sums: dict[int, tuple[AnyArray, AnyArray]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, settings: BLTM, pairs: Pairs) -> "TopicPartition":
@@ -201,12 +219,12 @@ class TopicPartition:
         return theta[place]
 
     def statistics(self, model: "TopicModel", *, objective: bool = False) -> TopicStatistics:
-        """One E-step, Clicks (4), (5), (8) and, regularised, (9)-(13)."""
+        """One E-step, Clicks (4), (5), (8) and, regularised, (9)-(13). The next one writes over its tables."""
         n_words, n_topics = len(model.vocabulary), self.settings.n_topics
         phi_q, phi_d = widened(model.phi_q), widened(model.phi_d)
 
         def block(first: int, last: int) -> TopicStatistics:
-            query, title = (wide_zeros(n_words, n_topics, self.settings.dtype) for _ in range(2))
+            query, title = self._empty_sums(model, first)
             given = (phi_q, phi_d, self.wide, n_topics, self.settings.alpha)
             if self.tiles is None:
                 value, steps = self._projected(*given, first, last, query, title, objective)
@@ -216,12 +234,12 @@ class TopicPartition:
 
         n, rows = (len(self.pairs), 1) if self.tiles is None else (len(self.tiles), TILE)
         first, *others = in_blocks(n, block, max(LEAST_ROWS, n_words) // rows)
-        for other in others:  # in place: large tables
-            np.add(first.query, other.query, out=first.query)
-            np.add(first.title, other.title, out=first.title)
-        if self.tiles is not None:
-            topic_kernels.multiply_rows(first.query, phi_q, model.query_words)
-            topic_kernels.multiply_rows(first.title, phi_d, model.title_words)
+        sides = ("query", phi_q, model.query_words), ("title", phi_d, model.title_words)
+        for side, phi, seen in sides:
+            for other in others:
+                topic_kernels.add_rows(getattr(first, side), getattr(other, side), seen, parts_of(phi))
+            if self.tiles is not None:
+                topic_kernels.multiply_rows(getattr(first, side), phi, seen, parts_of(phi))
         found = [first, *others]
         return TopicStatistics(
             first.query[:, :n_topics],
@@ -230,17 +248,29 @@ class TopicPartition:
             sum(each.steps for each in found),
         )
 
+    def _empty_sums(self, model: "TopicModel", first: int) -> tuple[AnyArray, AnyArray]:
+        """The tables of the block that begins with a row, cleared."""
+        if first not in self.sums:
+            shape = len(model.vocabulary), self.settings.n_topics, self.settings.dtype
+            self.sums[first] = wide_zeros(*shape), wide_zeros(*shape)
+        else:
+            for table, seen in zip(self.sums[first], (model.query_words, model.title_words), strict=True):
+                topic_kernels.clear_rows(table, seen, parts_of(table))
+        return self.sums[first]
+
     def _tiled(self, tiles: Tiles, phi_q: AnyArray, phi_d: AnyArray, *given: Any) -> float:
         wide, n_topics, alpha, *rest = given
         sides = tiles.queries.arrays, tiles.titles.arrays
-        found: float = topic_kernels.theta_sums(*sides, tiles.weights, phi_q, phi_d, wide, n_topics, alpha, TILE, *rest)
+        found: float = topic_kernels.theta_sums(
+            *sides, tiles.weights, phi_q, phi_d, wide, n_topics, alpha, TILE, *rest, parts_of(wide)
+        )
         return found
 
     def _projected(self, *given: Any) -> tuple[float, int]:
         pairs, settings = self.pairs, self.settings
         sides = _arrays(pairs.queries), _arrays(pairs.titles)
         found: tuple[float, int] = topic_kernels.projected_counts(
-            *sides, pairs.weights, *given, settings.projection_steps, settings.tolerance
+            *sides, pairs.weights, *given, settings.projection_steps, settings.tolerance, parts_of(self.wide)
         )
         return found
 
@@ -298,7 +328,9 @@ class TopicModel(GenerativeModel):
         theta = wide_zeros(len(texts), n_topics, settings.dtype)
 
         def block(first: int, last: int) -> None:
-            topic_kernels.fold_in(arrays, wide, n_topics, settings.alpha, settings.fold_iterations, first, last, theta)
+            topic_kernels.fold_in(
+                arrays, wide, n_topics, settings.alpha, settings.fold_iterations, first, last, theta, parts_of(theta)
+            )
 
         in_blocks(len(texts), block)
         return np.array(theta[:, :n_topics], np.float32)
