@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
+from germane.rank import BM25, DCrossEntropy, LikelihoodRatio, QueryLikelihood, RankingModel, TfIdf
 
 Tokens = Mapping[str, Sequence[str]]
 Weights = Mapping[str, float]
@@ -107,6 +107,17 @@ def d_cross_entropy(mu: float, lam: float) -> Literal:
     return score
 
 
+def likelihood_ratio(lam: float) -> Literal:
+    """log P(D|θ^R) - log P(D|θ^N), token by token."""
+
+    def score(c: Collection, weights: Weights, doc: Sequence[str]) -> float:
+        known = c.known(weights)
+        relevant = {w: lam * known.get(w, 0.0) / sum(known.values()) + (1 - lam) * c.p(w) for w in c.cf}
+        return sum(log(relevant[token]) for token in doc) - sum(log(c.p(token)) for token in doc)
+
+    return score
+
+
 MODELS: dict[str, Callable[[float], tuple[RankingModel, Literal]]] = {
     "dirichlet": lambda x: (QueryLikelihood(Dirichlet(x * 800)), dirichlet(x * 800)),
     "jm": lambda x: (QueryLikelihood(JelinekMercer(x)), jelinek_mercer(x)),
@@ -115,6 +126,7 @@ MODELS: dict[str, Callable[[float], tuple[RankingModel, Literal]]] = {
     "bm25": lambda x: (BM25(3 * x, x), bm25(3 * x, x)),
     "tfidf": lambda x: (TfIdf(), tf_idf_cosine),
     "dce": lambda x: (DCrossEntropy(100 * x, x), d_cross_entropy(100 * x, x)),
+    "ratio": lambda x: (LikelihoodRatio(x), likelihood_ratio(x)),
 }
 
 WORDS = [f"w{i}" for i in range(9)]
@@ -162,6 +174,8 @@ def test_the_engine_names_the_same_models(build) -> None:
         ("tfidf", {}, tf_idf_cosine),
         ("dce", {}, d_cross_entropy(400, 0.5)),
         ("dce", {"mu": 2, "lam": 0.9}, d_cross_entropy(2, 0.9)),
+        ("ratio", {}, likelihood_ratio(0.5)),
+        ("ratio", {"lam": 0.9}, likelihood_ratio(0.9)),
     ]
     for name, parameters, literal in cases:
         result = engine.search("a c^2 zebra", model=name, **parameters)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
-from germane.rank.models import RankingModel
+from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.priors import Prior, prior_named
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.types import Marks
@@ -174,4 +174,6 @@ def _learnt(engine: "Engine", model: str, parameter: str) -> float:
 def _can_learn(model: str, parameter: str) -> bool:
     """μ wherever there is one; λ of Jelinek-Mercer alone: beside a μ it is another number."""
     parameters = model_defaults(model).keys()
-    return parameter in parameters if parameter == "mu" else parameter == "lam" and parameters == {"lam"}
+    if parameter == "mu":
+        return parameter in parameters
+    return parameter == "lam" and parameters == {"lam"} and isinstance(model_named(model), QueryLikelihood)

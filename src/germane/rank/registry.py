@@ -25,6 +25,7 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "bm25": ("germane.rank.models.BM25", {"k1": 2.0, "b": 0.75}),
     "tfidf": ("germane.rank.models.TfIdf", {}),
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
+    "ratio": ("germane.rank.models.LikelihoodRatio", {"lam": 0.5}),
     "bm25f": ("germane.rank.field_models.BM25F", {"k1": 2.0, "b": 0.75}),
     "lmf": ("germane.rank.field_models.field_mixture", {"mu": DEFAULT_MU}),
     "sdm": ("germane.rank.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 1.0, "pair_b": 0.0}),
