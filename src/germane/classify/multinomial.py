@@ -18,8 +18,8 @@ class MultinomialClassifier(StatisticsClassifier):
     """log P(D|T) = Σ_{j∈D} f_j^D log θ_j^T: D-cross-entropy, SD (2.11); Lecture (naive Bayes).
 
     `smoothing="laplace"`: θ^T = (Σ_{i∈T} f^i + δ) / (Σ_{i∈T} |D_i| + Vδ), SD (4.8); δ = 1 is the Lecture's.
-    `smoothing="jm"`: θ^T = λθ̂^T + (1-λ)θ^GE, SD (4.9), with θ^GE smoothed by β, (4.10): that of the training documents, or of
-    the counts of words in `background`.
+    `smoothing="jm"`: θ^T = λθ̂^T + (1-λ)θ^GE, SD (4.9), with θ^GE smoothed by β, (4.10): of the training documents, or
+    of the counts of words in `background`.
 
     Attributes: `theta_`, classes × vocabulary; `class_log_prior_`; `statistics_`.
     """
