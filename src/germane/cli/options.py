@@ -193,6 +193,15 @@ Unordered = Annotated[
         rich_help_panel=_RANKING,
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any parameter of the method, as in lam=0.1; repeatable. germane methods NAME lists them.",
+        show_default=False,
+    ),
+]
 PriorOption = Annotated[
     list[str] | None,
     typer.Option(

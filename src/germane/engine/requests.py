@@ -6,8 +6,8 @@ put the names of members in quotation marks, so that a door may say what it call
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
@@ -42,10 +42,13 @@ class RankingRequest:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackRequest:
-    """A feedback method by name with its parameters, and what a person marked. Marks alone imply the default method."""
+    """A feedback method by name with its parameters, and what a person marked. Marks alone imply the default method.
+
+    A parameter that is None is none (`n_terms`: all words), and not the default.
+    """
 
     method: str | None = None
-    parameters: Mapping[str, float | int | bool] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     relevant: tuple[str, ...] = ()
     not_relevant: tuple[str, ...] = ()
 
@@ -139,7 +142,9 @@ def ranked_by(method: FeedbackMethod) -> str:
 
 def _method(asked: FeedbackRequest) -> FeedbackMethod | None:
     if asked.wanted:
-        return feedback_named(asked.name, **asked.parameters)
+        method = feedback_named(asked.name, **asked.parameters)
+        nothing = {name: None for name, value in asked.parameters.items() if value is None}
+        return replace(method, **nothing) if nothing else method
     if asked.parameters:
         name = next(iter(asked.parameters))
         raise ParameterError(f"'{name}' belongs to feedback; name a method with 'feedback'")

@@ -9,6 +9,7 @@ import typer
 from germane.cli import options, refinement_tables
 from germane.cli.analysis import analyzer_named
 from germane.cli.apart import require_apart
+from germane.cli.requests import settings_typed
 from germane.cli.result_list import ResultSource, marked, threshold_of
 from germane.cli.streams import counted, put_json, tell, terminal
 from germane.errors import ParameterError
@@ -42,6 +43,7 @@ def refine(
         ),
     ] = None,
     method: options.Method = "auto",
+    settings: options.Settings = None,
     threshold: options.Threshold = None,
     ranked: Annotated[
         bool,
@@ -143,6 +145,8 @@ def refine(
     Example: germane search my-index "heart attack" -k 200 --json | germane refine - --relevant 4 --explain
 
     Example: germane refine export.ris --relevant 2 --not 5 --method mmem-aib --synonyms mesh.tsv --changes
+
+    Example: germane refine results.jsonl --relevant 3,7 --not 1 --method mmem-aib --set components=5
     """
     wanted = options.one_of(json=json, tsv=tsv)
     if tsv and (explain or changes):
@@ -152,6 +156,7 @@ def refine(
     if lemmas and stemmer not in (None, "lemma"):
         raise ParameterError(f"choose one of --lemmas and --stemmer {stemmer}")
     chosen = "lemma" if lemmas else stemmer or "english"
+    from germane.engine.methods import refine_settings
     from germane.refine.refiner import Refiner
     from germane.refine.responses import RefinementResponse
     from germane.types import Marks
@@ -159,6 +164,7 @@ def refine(
     make = partial(
         Refiner,
         method,
+        **refine_settings(method, settings_typed(settings)),
         analyzer=analyzer_named(chosen, stopwords, synonyms),
         threshold=threshold_of(threshold),
         random_state=seed,
