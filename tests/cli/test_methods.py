@@ -82,3 +82,23 @@ def test_classify(run, tmp_path):
     assert "has no parameter C; it takes S, lam, beta" in run(*words, "--set", "C=1").stderr
     by_hand.save(tmp_path / "kept.germane")
     assert TextClassifier.load(tmp_path / "kept.germane").parameters == {"S": 70.0, "lam": 0.2}
+
+
+def test_the_predicted_set_is_measured(run, tmp_path):
+    texts = ["cat dog", "red car", "cat mouse", "blue car", "cat bird", "dog bird", "car engine", "mouse bird"]
+    path, truth = tmp_path / "results.jsonl", tmp_path / "relevant.txt"
+    path.write_text("".join(json.dumps({"id": str(i), "text": text}) + "\n" for i, text in enumerate(texts, 1)))
+    truth.write_text("1\n3\n5\n6\nelsewhere\n")
+    words = ("refine", path, "--relevant", "1,3", "--not", "4", "--method", "nb", "--threshold", "odds")
+    result = run(*words, "--truth", truth, "--json")
+    told = json.loads(result.stdout)
+    marks = {"1": True, "3": True, "4": False}
+    found = Refiner("nb", threshold="odds", implicit_negatives=False).fit(texts, marks).rank()
+    measured = found.measured({"1", "3", "5", "6"})
+    assert told["decision"] == "odds"
+    assert told["measured"] == {"precision": measured.precision, "recall": measured.recall, "f1": measured.f1}
+    assert told["expected"]["recall"] == found.expected.recall
+    assert f"precision {measured.precision:.4f}, recall {measured.recall:.4f}" in result.stderr
+    assert "measured" not in json.loads(run(*words, "--json").stdout)
+    truth.write_text("elsewhere\n")
+    assert "no id of the file, one a line, is in the list" in run(*words, "--truth", truth).stderr

@@ -10,7 +10,7 @@ from germane.cli import options, refinement_tables
 from germane.cli.analysis import analyzer_named
 from germane.cli.apart import require_apart
 from germane.cli.requests import settings_typed
-from germane.cli.result_list import ResultSource, marked, threshold_of
+from germane.cli.result_list import ResultSource, ids_in, marked, threshold_of
 from germane.cli.streams import counted, put_json, tell, terminal
 from germane.errors import ParameterError
 
@@ -45,6 +45,15 @@ def refine(
     method: options.Method = "auto",
     settings: options.Settings = None,
     threshold: options.Threshold = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Ids of all relevant results, one a line: tells precision, recall and F1 of the predicted set.",
+            show_default=False,
+            rich_help_panel=_REFINING,
+        ),
+    ] = None,
     ranked: Annotated[
         bool,
         typer.Option(
@@ -190,7 +199,11 @@ def refine(
         count = write_documents(export, (Document(doc_id, fields[doc_id]) for doc_id in found.ids))
         tell(f"{counted(count, 'record')} written to {export}")
     shown = k or (len(found) if wanted else refinement_tables.SHOWN)
-    answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes)
+    known = None if truth is None else ids_in(truth, listed.ids)
+    answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes, relevant=known)
+    if answer.measured is not None:
+        of = answer.measured
+        tell(f"the predicted set: precision {of.precision:.4f}, recall {of.recall:.4f}, F1 {of.f1:.4f}")
     if wanted == "json":
         put_json(answer)
     elif wanted == "tsv":
