@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from germane.classify.text_models import TEXT_MODELS, text_model
-from germane.engine.requests import AUTO, DEFAULT_FEEDBACK, FeedbackRequest, RankingRequest
+from germane.engine.requests import AUTO, DEFAULT_FEEDBACK, FeedbackRequest, RankingRequest, Setting
 from germane.errors import ParameterError
 from germane.feedback.registry import METHODS as FEEDBACK
 from germane.lazy import load
@@ -66,10 +66,10 @@ def _all() -> Iterator[MethodResponse]:
     for name, model in TEXT_MODELS.items():
         infos = tuple(_number_info(key, value) for key, value in model.parameters.items())
         try:
-            home = load(f"germane.classify.{model.home}")
+            estimator = load(f"germane.classify.{model.home}")
         except ModuleNotFoundError:  # the extra `learn` is not installed; its parameters are known all the same
-            home = None
-        yield _response(CLASSIFYING, name, home, infos)
+            estimator = None
+        yield _response(CLASSIFYING, name, estimator, infos)
 
 
 def _number_info(name: str, default: float | None) -> ParameterInfo:
@@ -129,7 +129,7 @@ def text_model_settings(model: str, settings: Mapping[str, str]) -> dict[str, fl
     return text_model(model).checked(model, {name: _number(name, text) for name, text in settings.items()})
 
 
-def _number_or_auto(name: str, text: str) -> float | str:
+def _number_or_auto(name: str, text: str) -> Setting:
     return AUTO if text == AUTO else _number(name, text)
 
 

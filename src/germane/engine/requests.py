@@ -143,7 +143,7 @@ def ranked_by(method: FeedbackMethod) -> str:
 def _method(asked: FeedbackRequest) -> FeedbackMethod | None:
     if asked.wanted:
         method = feedback_named(asked.name, **asked.parameters)
-        nothing = {name: None for name, value in asked.parameters.items() if value is None}
+        nothing: dict[str, Any] = {name: None for name, value in asked.parameters.items() if value is None}
         return replace(method, **nothing) if nothing else method
     if asked.parameters:
         name = next(iter(asked.parameters))
