@@ -79,7 +79,22 @@ ERRORS = {
     "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError", "StorageError",
     "MissingExtraError",
 }  # fmt: skip
-MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce", "ratio", "bm25f", "lmf", "sdm", "sdm-lm")
+MODELS = (
+    "dirichlet",
+    "jm",
+    "twostage",
+    "absolute",
+    "bm25",
+    "tfidf",
+    "dce",
+    "ratio",
+    "dcm",
+    "bigram",
+    "bm25f",
+    "lmf",
+    "sdm",
+    "sdm-lm",
+)
 
 
 @pytest.mark.parametrize("module", PUBLIC)

@@ -26,6 +26,8 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "tfidf": ("germane.rank.models.TfIdf", {}),
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
     "ratio": ("germane.rank.models.LikelihoodRatio", {"lam": 0.5}),
+    "dcm": ("germane.rank.further_likelihoods.DirichletMultinomial", {"mu": DEFAULT_MU}),
+    "bigram": ("germane.rank.further_likelihoods.BigramLikelihood", {"mu": DEFAULT_MU, "lam": 0.1}),
     "bm25f": ("germane.rank.field_models.BM25F", {"k1": 2.0, "b": 0.75}),
     "lmf": ("germane.rank.field_models.field_mixture", {"mu": DEFAULT_MU}),
     "sdm": ("germane.rank.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 1.0, "pair_b": 0.0}),
