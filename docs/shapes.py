@@ -8,6 +8,7 @@ from germane.clicks import ClickStats, EraseResponse, ImportResponse, LogSimulat
 from germane.data.conversion import ConversionResponse
 from germane.data.responses import DedupeResponse, DocumentResponse
 from germane.engine.learning.values import GateReport, LearnReport, ModelVersion
+from germane.engine.methods import MethodResponse
 from germane.engine.responses import (
     AddResponse,
     ExplainResponse,
@@ -82,6 +83,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "evaluate": (EvaluationResponse,),
     "compare": (list[ComparisonResponse], RunsResponse),
     "tune": (TuningResponse,),
+    "methods": (list[MethodResponse],),
     "data": (list[str], DatasetResponse),
 }
 """What each command prints with --json: one of these."""

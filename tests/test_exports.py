@@ -53,8 +53,8 @@ PUBLIC = {
         "experiment_files", "published_experiments", "read_experiment", "run_experiment", "write_report",
     ],
     "germane.rank": [
-        "BM25", "BM25F", "DCrossEntropy", "FieldMixture", "MODEL_NAMES", "QueryLikelihood", "RankingModel",
-        "SequentialDependence", "TfIdf", "keep_decoded",
+        "BM25", "BM25F", "DCrossEntropy", "FieldMixture", "LikelihoodRatio", "MODEL_NAMES", "QueryLikelihood",
+        "RankingModel", "SequentialDependence", "TfIdf", "keep_decoded",
         "model_named",
     ],
     "germane.stream": ["Arrival", "FollowedTopic", "Judged", "Processed", "Sighting", "Watch"],
@@ -79,7 +79,22 @@ ERRORS = {
     "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError", "StorageError",
     "MissingExtraError",
 }  # fmt: skip
-MODELS = ("dirichlet", "jm", "twostage", "absolute", "bm25", "tfidf", "dce", "bm25f", "lmf", "sdm", "sdm-lm")
+MODELS = (
+    "dirichlet",
+    "jm",
+    "twostage",
+    "absolute",
+    "bm25",
+    "tfidf",
+    "dce",
+    "ratio",
+    "dcm",
+    "bigram",
+    "bm25f",
+    "lmf",
+    "sdm",
+    "sdm-lm",
+)
 
 
 @pytest.mark.parametrize("module", PUBLIC)

@@ -17,6 +17,7 @@ from germane.classify import (
     SmoothedDirichletClassifier,
     SmoothedLogRatio,
 )
+from germane.errors import ParameterError
 
 # Repeated words, a word (5) in no training document, an empty document among the training documents.
 TRAIN = np.array(
@@ -288,3 +289,42 @@ def test_ranking_multinomial_and_thresholds() -> None:
     expected = TEST @ np.log(total_R / total_R.sum()) - TEST @ np.log(total_N / total_N.sum())
     np.testing.assert_allclose(ranker.decision_function(TEST)[:, 0], expected)
     np.testing.assert_array_equal(ranker.predict(TRAIN).sum(axis=0), indicator.sum(axis=0))
+
+
+def others_as_printed(label: str) -> list[Any]:
+    """N of (4.6): for each other class, each of its documents."""
+    return [
+        f
+        for other in sorted({name for names in LABEL_SETS for name in names} - {label})
+        for f, names in zip(TRAIN, LABEL_SETS, strict=True)
+        if other in names
+    ]
+
+
+def test_the_others_as_printed() -> None:
+    """(4.6): a document of two classes is also among the others of each; θ^GE counts it once, (4.10)."""
+    lam, beta, ge = 0.2, 0.5, theta_GE(0.5)
+    sd = OneVersusRestRanker(SmoothedDirichletClassifier(lam, beta, S=1.0), "classes").fit(TRAIN, LABEL_SETS)
+    jm = OneVersusRestRanker(MultinomialClassifier("jm", lam=lam, beta=beta), "classes").fit(TRAIN, LABEL_SETS)
+    for k, label in enumerate("xyz"):
+        own = [f for f, names in zip(TRAIN, LABEL_SETS, strict=True) if label in names]
+        R, N = (sd_alpha(documents, lam, beta) for documents in (own, others_as_printed(label)))
+        ratios = np.log(lam * TEST / TEST.sum(axis=1, keepdims=True) / ((1 - lam) * np.array(ge)) + 1)
+        np.testing.assert_allclose(sd.decision_function(TEST)[:, k], ratios @ (R - N), rtol=1e-10, atol=1e-12)
+        totals = np.array([np.sum(documents, axis=0) for documents in (own, others_as_printed(label))])
+        r, n = lam * totals / totals.sum(axis=1, keepdims=True) + (1 - lam) * np.array(ge)
+        np.testing.assert_allclose(jm.decision_function(TEST)[:, k], TEST @ np.log(r / n), rtol=1e-10, atol=1e-12)
+
+
+def test_the_others_have_labels_that_are_not_ranked() -> None:
+    every = np.array([[label in own for label in "xyz"] for own in LABEL_SETS])
+    whole = OneVersusRestRanker(MultinomialClassifier(), "classes").fit(TRAIN, every)
+    part = OneVersusRestRanker(MultinomialClassifier(), "classes")
+    part.fit(TRAIN, every[:, :2], n_labels=every.sum(axis=1))
+    np.testing.assert_array_equal(part.decision_function(TEST), whole.decision_function(TEST)[:, :2])
+    with pytest.raises(ParameterError, match="n_labels is a number for each document"):
+        part.fit(TRAIN, every[:, :2], n_labels=np.zeros(len(TRAIN)))
+    with pytest.raises(ParameterError, match="no document has another label"):
+        part.fit(TRAIN, every[:, 2:])
+    with pytest.raises(ParameterError, match="'rest' or 'classes', not 'none'"):
+        OneVersusRestRanker(MultinomialClassifier(), "none").fit(TRAIN, every)

@@ -167,6 +167,24 @@ def union(rankings: list[Ranking]) -> list[str]:
     return list(dict.fromkeys(doc_id for ranking in rankings for doc_id in ranking))
 
 
+@pytest.mark.parametrize("first", [Dirichlet(50.0), JelinekMercer(0.4)], ids=str)
+def test_the_first_ranking_may_be_the_contrast(worlds, first) -> None:
+    """SD (5.12) over the whole vocabulary, with α^R and α^N of (5.11) and (5.10): table 5.1 row 2."""
+    method = SD(n_docs=5, n_terms=None, first=first, weighting=first, contrast=True)
+    for (texts, _, engine), query in zip(worlds, QUERIES, strict=True):
+        dense = Dense(texts)
+        result = engine.search(query, 100, feedback=method)
+        asked = np.array([result.query.weights.get(word, 0.0) for word in dense.vocabulary])
+        S = method.precision * asked.sum()
+        relevant = S * (method.lam_query * asked / asked.sum() + (1 - method.lam_query) * dense.p_C)
+        contrast = dense.impacts(model_of(first)) @ (relevant - S * dense.p_C)
+        held = (dense.counts[:, asked > 0] > 0).any(axis=1)
+        order = sorted((-round(contrast[i], 9), dense.ids[i]) for i in np.flatnonzero(held))
+        assert {document.id for document in result.feedback.documents} == {doc_id for _, doc_id in order[:5]}
+        before = {move.id: move.before for move in result.feedback.moves if move.before is not None}
+        assert [doc_id for _, doc_id in order if doc_id in before] == sorted(before, key=before.__getitem__)
+
+
 def scores_of(result) -> dict[str, float]:
     """The scores by id, having checked that they come in the total order."""
     assert np.isfinite(result.scores).all()

@@ -163,6 +163,7 @@ def test_the_rarer_of_two_words(build, model) -> None:
         (lambda: model_named("bm25", b=1.1), "b must"),
         (lambda: model_named("dce", lam=1), "lam"),
         (lambda: model_named("dce", mu=-1), "mu"),
+        (lambda: model_named("ratio", lam=1), "lam"),
         (lambda: QueryLikelihood(Laplace()), "Laplace cannot"),  # type: ignore[arg-type]
     ],
 )

@@ -116,7 +116,7 @@ def test_priors_stand_beside_the_probabilities(engine) -> None:
     assert sum(one.log_likelihood for one in found.probabilities) + found.prior == pytest.approx(found.score)
 
 
-@pytest.mark.parametrize("model", ["bm25", "tfidf", "dce"])
+@pytest.mark.parametrize("model", ["bm25", "tfidf", "dce", "ratio"])
 def test_other_models_have_no_probabilities_of_words(engine, model) -> None:
     with pytest.raises(ParameterError, match="language models: dirichlet, jm, twostage, absolute"):
         engine.explain("a", "d0", model=model, probabilities=True)

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from math import log, sqrt
+from itertools import pairwise
+from math import lgamma, log, sqrt
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
+from germane.rank import BM25, DCrossEntropy, LikelihoodRatio, QueryLikelihood, RankingModel, TfIdf
 
 Tokens = Mapping[str, Sequence[str]]
 Weights = Mapping[str, float]
@@ -107,6 +108,46 @@ def d_cross_entropy(mu: float, lam: float) -> Literal:
     return score
 
 
+def likelihood_ratio(lam: float) -> Literal:
+    """log P(D|θ^R) - log P(D|θ^N), token by token."""
+
+    def score(c: Collection, weights: Weights, doc: Sequence[str]) -> float:
+        known = c.known(weights)
+        relevant = {w: lam * known.get(w, 0.0) / sum(known.values()) + (1 - lam) * c.p(w) for w in c.cf}
+        return sum(log(relevant[token]) for token in doc) - sum(log(c.p(token)) for token in doc)
+
+    return score
+
+
+def dirichlet_multinomial(mu: float) -> Literal:
+    """The integral of P(Q|θ) over the Dirichlet posterior of θ, by its gamma functions; f need not be whole."""
+
+    def score(c: Collection, weights: Weights, doc: Sequence[str]) -> float:
+        known = c.known(weights)
+        alpha = {word: doc.count(word) + mu * c.p(word) for word in c.cf}
+        A, Q = sum(alpha.values()), sum(known.values())
+        words = sum(lgamma(alpha[word] + f) - lgamma(alpha[word]) for word, f in known.items())
+        return lgamma(A) - lgamma(A + Q) + words
+
+    return score
+
+
+def bigram_chain(mu: float, lam: float, query: Sequence[str]) -> Literal:
+    """Word after word of the query: λ·c(ab)/c(a) + (1-λ)·θ_D(b), the first by θ_D alone."""
+
+    def score(c: Collection, weights: Weights, doc: Sequence[str]) -> float:
+        total, before = 0.0, ""
+        for word in query:
+            theta = (doc.count(word) + mu * c.p(word)) / (len(doc) + mu)
+            pairs = sum(1 for pair in pairwise(doc) if pair == (before, word))
+            follows = pairs / doc.count(before) if doc.count(before) else 0.0
+            total += log(lam * follows + (1 - lam) * theta) if before else log(theta)
+            before = word
+        return total
+
+    return score
+
+
 MODELS: dict[str, Callable[[float], tuple[RankingModel, Literal]]] = {
     "dirichlet": lambda x: (QueryLikelihood(Dirichlet(x * 800)), dirichlet(x * 800)),
     "jm": lambda x: (QueryLikelihood(JelinekMercer(x)), jelinek_mercer(x)),
@@ -115,6 +156,7 @@ MODELS: dict[str, Callable[[float], tuple[RankingModel, Literal]]] = {
     "bm25": lambda x: (BM25(3 * x, x), bm25(3 * x, x)),
     "tfidf": lambda x: (TfIdf(), tf_idf_cosine),
     "dce": lambda x: (DCrossEntropy(100 * x, x), d_cross_entropy(100 * x, x)),
+    "ratio": lambda x: (LikelihoodRatio(x), likelihood_ratio(x)),
 }
 
 WORDS = [f"w{i}" for i in range(9)]
@@ -162,6 +204,10 @@ def test_the_engine_names_the_same_models(build) -> None:
         ("tfidf", {}, tf_idf_cosine),
         ("dce", {}, d_cross_entropy(400, 0.5)),
         ("dce", {"mu": 2, "lam": 0.9}, d_cross_entropy(2, 0.9)),
+        ("ratio", {}, likelihood_ratio(0.5)),
+        ("ratio", {"lam": 0.9}, likelihood_ratio(0.9)),
+        ("dcm", {}, dirichlet_multinomial(400)),
+        ("dcm", {"mu": 3}, dirichlet_multinomial(3)),
     ]
     for name, parameters, literal in cases:
         result = engine.search("a c^2 zebra", model=name, **parameters)
@@ -177,3 +223,34 @@ def test_repeated_query_words_count_as_often_as_they_occur(build) -> None:
         query = ["a", "b", "b"]
         literal = sum(log((tokens[doc_id].count(w) + 5 * collection.p(w)) / (len(tokens[doc_id]) + 5)) for w in query)
         assert score == pytest.approx(literal, rel=1e-12)
+
+
+def test_the_whole_integral_by_quadrature() -> None:
+    """∫ P(Q|θ) Dir(θ | α) dθ over two words is what the gamma functions say, so that they are the right ones."""
+    a, b, f, g = 2.5, 1.25, 3, 1
+    grid = [(i + 0.5) / 20000 for i in range(20000)]
+    density = [t ** (a - 1) * (1 - t) ** (b - 1) for t in grid]
+    integral = sum(d * t**f * (1 - t) ** g for d, t in zip(density, grid, strict=True)) / sum(density)
+    closed = sum(lgamma(x + n) - lgamma(x) for x, n in ((a, f), (b, g))) - (lgamma(a + b + f + g) - lgamma(a + b))
+    assert log(integral) == pytest.approx(closed, abs=1e-4)
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.7])
+def test_a_chain_of_words(build, lam) -> None:
+    """Through two segments, with repeated pairs, documents without a pair, and a pair that no document holds."""
+    tokens = {
+        "1": list("abcab"),
+        "2": list("acb"),
+        "3": list("aab"),
+        "4": list("xyz"),
+        "5": list("bab"),
+        "6": list("ca"),
+    }
+    engine = build({i: tokens[i] for i in "123"}, {i: tokens[i] for i in "456"})
+    collection = Collection(tokens)
+    for query in ("a b", "a b a b", "c a", "b b", "x a"):
+        words = query.split()
+        literal = bigram_chain(50, lam, words)
+        result = engine.search(query, 10, model="bigram", mu=50, lam=lam)
+        expected = {i: literal(collection, {}, tokens[i]) for i in tokens if set(words) & set(tokens[i])}
+        assert dict(zip(result.ids, result.scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-10), query

@@ -17,6 +17,7 @@ from germane.rank import (
     BM25,
     MODEL_NAMES,
     DCrossEntropy,
+    LikelihoodRatio,
     QueryLikelihood,
     RankingModel,
     decoded,
@@ -43,6 +44,8 @@ MODELS: list[RankingModel] = [
     BM25(1000.0, 0.0),
     DCrossEntropy(1.0, 0.99),
     DCrossEntropy(1e5, 0.01),
+    LikelihoodRatio(0.01),
+    LikelihoodRatio(0.9999),
 ]
 WORDS = [f"w{i}" for i in range(400)]
 

@@ -91,9 +91,9 @@ def literal_em(N: np.ndarray, labels: np.ndarray, lam: float, T: list[float]) ->
 def test_em_and_saem_are_the_formulas(lam: float) -> None:
     results = ResultList(COUNTS)
     N = results.weights.toarray()
-    em = EM(unlabelled_weight=lam).refine(results, LABELS)
+    em = EM(unlabelled_weight=lam, weights="tfidf").refine(results, LABELS)
     assert_allclose(em.log_odds, literal_em(N, LABELS, lam, [1.0] * 10), rtol=1e-9, atol=1e-10)
-    saem = SAEM(unlabelled_weight=lam).refine(results, LABELS)
+    saem = SAEM(unlabelled_weight=lam, weights="tfidf").refine(results, LABELS)
     falling = [5 - 4 * t / 9 for t in range(10)]
     assert_allclose(saem.log_odds, literal_em(N, LABELS, lam, falling), rtol=1e-9, atol=1e-10)
 
@@ -192,7 +192,9 @@ def test_more_rejected_than_are_clustered() -> None:
 def test_few_rejected_make_plain_em() -> None:
     results, labels = ResultList(COUNTS), LABELS
     assert_allclose(
-        MultiMixtureKL().refine(results, labels).log_odds, EM().refine(results, labels).log_odds, atol=1e-12
+        MultiMixtureKL().refine(results, labels).log_odds,
+        EM(weights="tfidf").refine(results, labels).log_odds,
+        atol=1e-12,
     )
 
 
@@ -225,3 +227,25 @@ def test_cooling_schedules() -> None:
 def test_parameters_out_of_range(wrong) -> None:
     with pytest.raises(ParameterError):
         wrong()
+
+
+@pytest.mark.parametrize("lam", [0.1, 1.0])
+def test_seen_words_are_all_there_is(lam):
+    """Weights "seen": (7) over words of marked texts alone, each text's tf-idf vector cut to them, of length 30."""
+    counts = np.column_stack([COUNTS, [0, 0, 0, 0, 3, 1]])  # the last word is of unmarked texts alone
+    marked = LABELS != -1
+    seen = np.flatnonzero(counts[marked].sum(axis=0) > 0)
+    assert len(seen) < counts.shape[1]
+    vectors = (counts * np.log(len(counts) / np.maximum((counts > 0).sum(axis=0), 1)))[:, seen]
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    N = 30.0 * vectors / np.where(lengths > 0, lengths, 1.0)
+    results = ResultList(counts)
+    em = EM(unlabelled_weight=lam, weights="seen").refine(results, LABELS)
+    assert_allclose(em.log_odds, literal_em(N, LABELS, lam, [1.0] * 10), rtol=1e-9, atol=1e-9)
+    for i in range(len(counts)):
+        own = em.contributions(i)
+        assert set(own.words.tolist()) <= set(seen.tolist())
+    assert_allclose(em.decide(results.like(counts)), em.log_odds, rtol=1e-12)
+    topics = MultiMixtureAIB(components=1, weights="seen", unlabelled_weight=lam).refine(results, LABELS)
+    assert_allclose(topics.log_odds, em.log_odds, rtol=1e-9, atol=1e-9)
+    assert {word for part in topics.components for word in part.words.tolist()} <= set(seen.tolist())

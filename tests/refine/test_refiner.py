@@ -466,3 +466,37 @@ def test_parameters_reach_the_method(sample):
     marks = marks_of(sample, (3, 12))
     plain = Refiner().fit(sample, marks).rank()
     assert Refiner(rank_weight=0.0).fit(sample, marks).rank().ids != plain.ids
+
+
+def test_the_papers_own_decision_and_its_measures():
+    """Log-odds above 0; precision (16), recall (17) and F1 (18) over the results neither marked nor passed over."""
+    texts = ["cat dog", "red car", "cat mouse", "blue car", "cat bird", "dog bird", "car engine", "mouse bird"]
+    marks, relevant = {"1": True, "3": True, "4": False}, {"1", "3", "5", "6", "7"}
+    found = Refiner("nb", threshold="odds").fit(texts, marks).rank()
+    open_results = [result for result in found if result.mark is None and not result.passed_over]
+    assert [result.id for result in open_results if result.predicted] == [
+        result.id for result in open_results if result.log_odds > 0
+    ]
+    assert found.decision == "odds"
+    chosen = {result.id for result in open_results if result.predicted}
+    assert 0 < len(chosen) < len(open_results)
+    assert found.threshold == min(result.probability for result in open_results if result.predicted)
+    left = relevant & {result.id for result in open_results}
+    measured = found.measured(relevant)
+    assert measured.precision == pytest.approx(len(chosen & left) / len(chosen))
+    assert measured.recall == pytest.approx(len(chosen & left) / len(left))
+    assert measured.f1 == pytest.approx(
+        2 * measured.precision * measured.recall / (measured.precision + measured.recall)
+    )
+    total = sum(result.probability for result in open_results)
+    hoped = sum(result.probability for result in open_results if result.predicted)
+    assert found.expected.precision == pytest.approx(hoped / len(chosen))
+    assert found.expected.recall == pytest.approx(hoped / total)
+    assert found.expected.f1 == pytest.approx(2 * hoped / (len(chosen) + total))
+    nothing = Refiner("nb", threshold="odds").fit(texts, {"4": False}).rank()
+    assert (nothing.expected, nothing.predicted, nothing.threshold) == (None, [], None)
+    assert nothing.measured(relevant).f1 == 0.0
+    with pytest.raises(UnknownDocumentError):
+        found.measured({"99"})
+    with pytest.raises(ParameterError, match="'f1', 'odds' or a number"):
+        Refiner(threshold="half")

@@ -11,14 +11,15 @@ from germane.classify.background import general_english
 from germane.classify.generative import StatisticsClassifier, ones_if_none
 from germane.classify.statistics import ClassStatistics, class_counts
 from germane.errors import ParameterError
-from germane.lm.parameters import fraction, positive
+from germane.lm.parameters import fraction, positive, reals
 
 
 class MultinomialClassifier(StatisticsClassifier):
     """log P(D|T) = Σ_{j∈D} f_j^D log θ_j^T: D-cross-entropy, SD (2.11); Lecture (naive Bayes).
 
     `smoothing="laplace"`: θ^T = (Σ_{i∈T} f^i + δ) / (Σ_{i∈T} |D_i| + Vδ), SD (4.8); δ = 1 is the Lecture's.
-    `smoothing="jm"`: θ^T = λθ̂^T + (1-λ)θ^GE, SD (4.9), with θ^GE smoothed by β, (4.10).
+    `smoothing="jm"`: θ^T = λθ̂^T + (1-λ)θ^GE, SD (4.9), with θ^GE smoothed by β, (4.10): of the training documents, or
+    of the counts of words in `background`.
 
     Attributes: `theta_`, classes × vocabulary; `class_log_prior_`; `statistics_`.
     """
@@ -30,12 +31,14 @@ class MultinomialClassifier(StatisticsClassifier):
         lam: float = 0.7,
         beta: float = 1e-3,
         prior: str | npt.ArrayLike = "uniform",
+        background: npt.ArrayLike | None = None,
     ) -> None:
         self.smoothing = smoothing
         self.delta = delta
         self.lam = lam
         self.beta = beta
         self.prior = prior
+        self.background = background
 
     @property
     def theta_(self) -> Floats:
@@ -52,7 +55,10 @@ class MultinomialClassifier(StatisticsClassifier):
         if self.smoothing == "laplace":
             theta = laplace(counts, positive("delta", self.delta))
         elif self.smoothing == "jm":
-            theta_GE = general_english(counts.sum(axis=0), positive("beta", self.beta))
+            background = counts.sum(axis=0) if self.background is None else reals("background", self.background)
+            if len(background) != counts.shape[1]:
+                raise ParameterError(f"the background counts {len(background)} words, the documents {counts.shape[1]}")
+            theta_GE = general_english(background, positive("beta", self.beta))
             theta = jelinek_mercer(counts, theta_GE, fraction("lam", self.lam))
         else:
             raise ParameterError(f"smoothing is 'laplace' or 'jm', not {self.smoothing!r}")

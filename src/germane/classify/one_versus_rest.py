@@ -16,12 +16,16 @@ from sklearn.utils.validation import (
 
 from germane.arrays import AnyArray, Floats, Integers, Mask
 from germane.classify.generative import GenerativeClassifier, counts_of
+from germane.classify.statistics import word_counts
 from germane.errors import ParameterError
 
 
 class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
-    """For each label a model of the documents that have it (R) and one of those that have not (N), SD (4.5), (4.6).
+    """For each label a model of the documents that have it (R) and one of the others (N), SD (4.5), (4.6).
 
+    `others`: "rest", the default, takes for N the documents that have not the label, each once. "classes" is (4.6) as
+    printed, a product over the other classes and over their documents: a document with the labels T and T′ is also
+    among the others of T, one with two other labels counts twice, and one without a label is in no N.
     Documents are ranked by log P(D|R) - log P(D|N), (4.13): (4.22) for DCM, (4.31) for SD and alike for the Dirichlet.
     What does not depend on the document is left out, so the numbers order documents for a label, and an empty document
     gets 0. `predict` gives a label to the documents that reach its `thresholds_`: so chosen that as many training
@@ -31,17 +35,27 @@ class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
     Attributes: `classes_`, `estimators_`, `thresholds_`.
     """
 
-    def __init__(self, estimator: GenerativeClassifier) -> None:
+    def __init__(self, estimator: GenerativeClassifier, others: str = "rest") -> None:
         self.estimator = estimator
+        self.others = others
 
-    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: npt.ArrayLike | None = None,
+        n_labels: npt.ArrayLike | None = None,
+    ) -> Self:
         """Learn from counts and labels: an indicator matrix (documents × labels), or for each document a set, or one.
 
+        `n_labels`: how many labels each document has, where `y` does not hold them all; for `others="classes"`.
         With an indicator matrix the labels are numbers, 0 for the first column. `ParameterError` for a label that all
         documents have, or none.
         """
         if not isinstance(self.estimator, GenerativeClassifier):
             raise ParameterError(f"the estimator must be a classifier of germane.classify, not {self.estimator!r}")
+        if self.others not in ("rest", "classes"):
+            raise ParameterError(f"the others of a label are 'rest' or 'classes', not {self.others!r}")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         indicator, self.classes_ = _indicator(y)
         check_consistent_length(X, indicator)
@@ -49,8 +63,16 @@ class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
             if column.all() or not column.any():
                 which = "all documents have" if column.any() else "no document has"
                 raise ParameterError(f"{which} the label {label!r}, so there is nothing to tell it from")
-        self.estimators_ = [clone(self.estimator).fit(X, column, sample_weight) for column in indicator.T]
-        scores, weight = self.decision_function(X), _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if self.others == "rest":
+            self.estimators_ = [clone(self.estimator).fit(X, column, sample_weight) for column in indicator.T]
+        else:
+            labels = indicator.sum(axis=1) if n_labels is None else np.asarray(n_labels)
+            if labels.shape != weight.shape or (labels < indicator.sum(axis=1)).any():
+                raise ParameterError("n_labels is a number for each document, at least that of its labels in y")
+            learner = _over_background(self.estimator, X, weight)
+            self.estimators_ = [_against_classes(learner, X, column, labels - column, weight) for column in indicator.T]
+        scores = self.decision_function(X)
         self.thresholds_ = np.array(
             [_break_even(own, weight, has) for own, has in zip(scores.T, indicator.T, strict=True)]
         )
@@ -76,6 +98,24 @@ class OneVersusRestRanker(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.positive_only = True
         tags.target_tags.required = True
         return tags
+
+
+def _over_background(estimator: GenerativeClassifier, X: Any, weight: Floats) -> GenerativeClassifier:
+    """The estimator with θ^GE of the training documents, each once, SD (4.10), where it has one and none was given."""
+    learner: GenerativeClassifier = clone(estimator)
+    if getattr(learner, "background", X) is None:
+        learner.set_params(background=word_counts(counts_of(X, type(estimator).__name__), weight))
+    return learner
+
+
+def _against_classes(learner: GenerativeClassifier, X: Any, column: Mask, n_others: Integers, weight: Floats) -> Any:
+    """The model of a label: its documents against all documents, each as often as it has another label, SD (4.6)."""
+    own, other = np.flatnonzero(column), np.flatnonzero(n_others > 0)
+    if not len(other):
+        raise ParameterError("no document has another label, so there is nothing to tell this one from")
+    rows = np.concatenate([own, other])
+    times = np.concatenate([weight[own], weight[other] * n_others[other]])
+    return clone(learner).fit(X[rows], np.arange(len(rows)) < len(own), times)
 
 
 def _break_even(scores: Floats, weight: Floats, relevant: Mask) -> float:

@@ -77,6 +77,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (SD ch. 4), "empirical" (the Lecture), or a probability for each class, as a dictionary or in the order of
     `classes_`; the SVM has none.
 
+    `parameters`: free parameters by hand (`{"lam": 1e-4, "beta": 0.01}`), which are then not tuned; those that a model
+    has are in `germane.classify.text_models`: λ, β, δ, S and C.
+
     `fit` sets a fifth of the documents apart, class by class. With `tune`, the free parameters climb from their
     defaults to the best value on that fifth (SD §4.3): accuracy, or with several labels a document the macro-mean of
     each class's best F1. It also gives the thresholds of a multi-label classifier, and how sharp probabilities are.
@@ -99,12 +102,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tune: bool = True,
         random_state: int | None = 0,
         prior: str | Mapping[Label, float] | Sequence[float] = "uniform",
+        parameters: Mapping[str, float] | None = None,
     ) -> None:
         self.model = model
         self.analyzer = analyzer
         self.tune = tune
         self.random_state = random_state
         self.prior = prior
+        self.parameters = parameters
 
     # -- learning ------------------------------------------------------------------------------------------------------
 
@@ -126,7 +131,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not len(texts):
             raise InputError("there are no documents to learn from")
         weight = _weights(sample_weight, len(texts))
-        text_model(self.model)  # a wrong name is told at once
+        text_model(self.model).checked(self.model, self.parameters or {})  # what is wrong is told at once
         targets = Targets.of(labels)
         analyzer = self.analyzer if self.analyzer is not None else Analyzer()
         counts, terms, surfaces = count_all(texts, analyzer)
@@ -182,7 +187,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = text_model(self.model)
         apart = np.hstack([members, ~members]) if self.multi_label_ else members  # a label needs both sides
         learning, validating = stratified_split(apart, VALIDATION_SHARE, self.random_state)
-        self.chosen_: Setting = dict(model.start)
+        given = model.checked(self.model, self.parameters or {})
+        self.chosen_: Setting = {**model.start, **given}
         self.tuning_: list[Trial] = []
         self.thresholds_ = np.zeros(len(self.classes_)) if self.multi_label_ else None
         self.sharpness_: Any = np.ones(len(self.classes_)) if self.multi_label_ else 1.0
@@ -206,7 +212,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             there = truth.any(axis=0)
             return float(np.mean([best_threshold(found[:, c], truth[:, c])[1] for c in np.flatnonzero(there)]))
 
-        axes = model.axes if self.tune else {}
+        axes = {name: values for name, values in model.axes.items() if self.tune and name not in given}
         self.tuning_ = climb(objective, axes, self.chosen_, on_trial)
         self.chosen_ = best(self.tuning_).parameters
         found = scores(self.chosen_)
@@ -366,6 +372,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "tune": self.tune,
             "random_state": self.random_state if isinstance(self.random_state, int) else None,
             "prior": prior,
+            "parameters": None if self.parameters is None else dict(self.parameters),
             "classes": self.classes_,
             "multi_label": self.multi_label_,
             "chosen": self.chosen_,
@@ -402,7 +409,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("was learnt with other stop words or another tokeniser: learn it again")
         found = cls(
             content["model"], analyzer=analyzer, tune=content["tune"], random_state=content["random_state"],
-            prior=content["prior"],
+            prior=content["prior"], parameters=content.get("parameters"),
         )  # fmt: skip
         text_model(found.model)
         found.classes_, found.multi_label_ = content["classes"], content["multi_label"]
@@ -430,7 +437,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             or self.classes_.shape != (n_classes,)
             or not all(isinstance(word, str) for word in words)
             or not n_terms == len(self.vocabulary_) == len(self.surfaces_)
-            or not all(isinstance(kept, dict) for kept in (self.notes_, self.chosen_))
+            or not all(isinstance(kept, dict) for kept in (self.notes_, self.chosen_, self.parameters or {}))
             or not all(isinstance(kept, int) for kept in (self.tune, self.n_empty_))
             or (not isinstance(self.prior, str) and distribution("prior", self._prior).shape != (n_classes,))
         ):

@@ -32,6 +32,23 @@ class TextModel:
     axes: "Axes"
     fixed: Mapping[str, Any] = field(default_factory=dict)
     has_prior: bool = True
+    untuned: Mapping[str, float | None] = field(default_factory=dict)
+    """Parameters that are never tuned, with their defaults; None: the model sets it from the documents."""
+
+    @property
+    def parameters(self) -> dict[str, float | None]:
+        """Every parameter that may be given by hand, with where its tuning starts or its default."""
+        return {**self.start, **self.untuned}
+
+    def checked(self, name: str, given: Mapping[str, float]) -> dict[str, float]:
+        """Parameters given by hand, if the model has them all and they are numbers; `name` is the model's."""
+        from germane.lm.parameters import number
+
+        foreign = sorted(given.keys() - self.parameters.keys())
+        if foreign:
+            takes = ", ".join(self.parameters)
+            raise ParameterError(f"text model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}")
+        return {key: number(key, value) for key, value in given.items()}
 
     def estimator(self, setting: "Setting", prior: Any, random_state: Any) -> Any:
         """A new estimator."""
@@ -55,10 +72,18 @@ _SD_AXES = {"lam": decades(-6, -1), "beta": decades(-4, 1)}
 
 TEXT_MODELS: dict[str, TextModel] = {
     "sd-ce": TextModel(
-        "smoothed_dirichlet.SmoothedDirichletClassifier", {"lam": 1e-4, "beta": 1e-2}, _SD_AXES, {"rule": "ce"}
+        "smoothed_dirichlet.SmoothedDirichletClassifier",
+        {"lam": 1e-4, "beta": 1e-2},
+        _SD_AXES,
+        {"rule": "ce"},
+        untuned={"S": None},
     ),
     "sd": TextModel(
-        "smoothed_dirichlet.SmoothedDirichletClassifier", {"lam": 1e-4, "beta": 0.1}, _SD_AXES, {"rule": "kl"}
+        "smoothed_dirichlet.SmoothedDirichletClassifier",
+        {"lam": 1e-4, "beta": 0.1},
+        _SD_AXES,
+        {"rule": "kl"},
+        untuned={"S": None},
     ),
     "multinomial": TextModel(
         "multinomial.MultinomialClassifier", {"delta": 1e-2}, {"delta": decades(-4, 1)}, {"smoothing": "laplace"}
@@ -85,6 +110,7 @@ TEXT_MODELS: dict[str, TextModel] = {
         {"lam": 0.1, "C": 1.0},
         {"lam": _SHARES, "C": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)},
         has_prior=False,
+        untuned={"beta": 1.0},
     ),
 }
 

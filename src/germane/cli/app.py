@@ -54,6 +54,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("workspace", LEARN),
     ("evaluate", MEASURE),
     ("compare", MEASURE),
+    ("methods", MEASURE),
     ("fuse", MEASURE),
     ("tune", MEASURE),
     ("reproduce", MEASURE),

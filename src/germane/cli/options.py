@@ -193,6 +193,15 @@ Unordered = Annotated[
         rich_help_panel=_RANKING,
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any parameter of the method, as in lam=0.1; repeatable. germane methods NAME lists them.",
+        show_default=False,
+    ),
+]
 PriorOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -341,8 +350,9 @@ Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", 
 Threshold = Annotated[
     str | None,
     typer.Option(
-        metavar="NUMBER|f1",
-        help="The least probability of the predicted set; f1 takes the one with the best expected F1.",
+        metavar="NUMBER|f1|odds",
+        help="The least probability of the predicted set; f1 takes the one with the best expected F1, odds what the "
+        "method itself decides: log-odds above 0.",
         show_default="f1",
         rich_help_panel=_REFINING,
     ),

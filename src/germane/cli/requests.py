@@ -70,6 +70,24 @@ def feedback_request(
     return FeedbackRequest(method, _given(typed))
 
 
+def with_settings(
+    ranking: "RankingRequest", feedback: "FeedbackRequest", texts: Sequence[str] | None
+) -> tuple["RankingRequest", "FeedbackRequest"]:
+    """The requests with what --set says."""
+    if not texts:
+        return ranking, feedback
+    from germane.engine.methods import with_settings as added
+
+    return added(ranking, feedback, settings_typed(texts))
+
+
+def settings_typed(texts: Sequence[str] | None) -> dict[str, str]:
+    """What --set says, NAME=VALUE."""
+    from germane.lm.written import pairs
+
+    return pairs(texts or (), "--set")
+
+
 def ids_typed(option: str, texts: Sequence[str] | None, engine: "Engine") -> tuple[str, ...]:
     """Ids with commas between them; a text that is an id itself, comma and all, is that id."""
     found: list[str] = []

@@ -146,10 +146,24 @@ def _named(option: str, part: str, known: set[str], ids: Sequence[str]) -> str:
 
 
 def threshold_of(text: str | None) -> float | str | None:
-    """--threshold: f1, or a number."""
-    if text is None or text == "f1":
+    """--threshold: f1, odds, or a number."""
+    if text is None or text in ("f1", "odds"):
         return text
     try:
         return float(text)
     except ValueError:
-        raise ParameterError(f"--threshold wants f1 or a number between 0 and 1, not '{text}'") from None
+        raise ParameterError(f"--threshold wants f1, odds or a number between 0 and 1, not '{text}'") from None
+
+
+def ids_in(path: Path, listed: Sequence[str]) -> set[str]:
+    """The ids of a file, one a line, that are in the list; `InputError` where none is."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
+    except UnicodeDecodeError:
+        raise InputError("the ids must be UTF-8 text, one a line", source=str(path)) from None
+    found = {line.strip() for line in lines if line.strip()} & set(listed)
+    if not found:
+        raise InputError("no id of the file, one a line, is in the list", source=str(path))
+    return found

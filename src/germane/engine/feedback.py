@@ -1,7 +1,7 @@
 """A search in two passes: rank, learn from the best and from what is marked, rank the whole collection again."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -54,15 +54,31 @@ def search_with_feedback(
     searcher: Searcher, query: dict[str, float], k: int, method: FeedbackMethod, marks: Marks, passes: Passes
 ) -> tuple[Hits, Learnt]:
     """Rank, learn, rank again."""
-    n_first = method.n_docs + len(marks.relevant) + len(marks.not_relevant)
-    firsts = [
-        searcher.search(query, model, max(n_first, 1), filters=passes.conditions, priors=passes.priors)
-        for model in passes.firsts
-    ]
+    n_first = max(method.n_docs + len(marks.relevant) + len(marks.not_relevant), 1)
+    firsts = [rank_first(searcher, query, model, n_first, method, passes) for model in passes.firsts]
     evidence, places, terms = gather_evidence(searcher.snapshot, query, firsts, marks, method.n_docs)
     learnt = Learnt(evidence, places, terms, method.expand(evidence))
     hint = max(firsts, key=lambda hits: len(hits.docs))
     return rank_expansion(searcher, learnt.expansion, terms, k, passes, hint), learnt
+
+
+def rank_first(
+    searcher: Searcher,
+    query: Mapping[str, float],
+    model: RankingModel,
+    k: int,
+    method: FeedbackMethod,
+    passes: Passes,
+    *,
+    wordless: bool = False,
+) -> Hits:
+    """The best k documents before learning: by the query, in contrast with the collection where the method says so."""
+    priors = passes.priors
+    if method.first_background != 0.0:
+        known = {term.term: term.weight for term in searcher.known_terms(query)}
+        topic = TopicModel(known, method.first_background * sum(known.values()))
+        _, priors = topic.for_search(searcher, model, priors)
+    return searcher.search(query, model, k, filters=passes.conditions, priors=priors, wordless=wordless)
 
 
 def gather_evidence(

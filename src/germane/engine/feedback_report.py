@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from germane.engine.feedback import Learnt, Passes, ids_at, model_of, signed_weights, topic_of
+from germane.engine.feedback import Learnt, Passes, ids_at, model_of, rank_first, signed_weights, topic_of
 from germane.engine.topic_model import TopicModel
 from germane.feedback import Drift, FeedbackMethod
 from germane.index.snapshot import DocumentPlace
@@ -195,13 +195,8 @@ class FeedbackReport:
         """The ranks without feedback, among as many results."""
         k = max(len(self._hits.docs), 1)
         passes = self._passes
-        hits = self._searcher.search(
-            self._query.weights,
-            passes.firsts[0],
-            k,
-            filters=passes.conditions,
-            priors=passes.priors,
-            wordless=passes.wordless,
+        hits = rank_first(
+            self._searcher, self._query.weights, passes.firsts[0], k, self.method, passes, wordless=passes.wordless
         )
         return {doc_id: rank for rank, doc_id in enumerate(self._searcher.ids(hits), start=1)}
 

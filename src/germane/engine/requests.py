@@ -6,12 +6,12 @@ put the names of members in quotation marks, so that a door may say what it call
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
-from germane.rank.models import RankingModel
+from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.priors import Prior, prior_named
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.types import Marks
@@ -42,10 +42,13 @@ class RankingRequest:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackRequest:
-    """A feedback method by name with its parameters, and what a person marked. Marks alone imply the default method."""
+    """A feedback method by name with its parameters, and what a person marked. Marks alone imply the default method.
+
+    A parameter that is None is none (`n_terms`: all words), and not the default.
+    """
 
     method: str | None = None
-    parameters: Mapping[str, float | int | bool] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     relevant: tuple[str, ...] = ()
     not_relevant: tuple[str, ...] = ()
 
@@ -139,7 +142,9 @@ def ranked_by(method: FeedbackMethod) -> str:
 
 def _method(asked: FeedbackRequest) -> FeedbackMethod | None:
     if asked.wanted:
-        return feedback_named(asked.name, **asked.parameters)
+        method = feedback_named(asked.name, **asked.parameters)
+        nothing: dict[str, Any] = {name: None for name, value in asked.parameters.items() if value is None}
+        return replace(method, **nothing) if nothing else method
     if asked.parameters:
         name = next(iter(asked.parameters))
         raise ParameterError(f"'{name}' belongs to feedback; name a method with 'feedback'")
@@ -174,4 +179,6 @@ def _learnt(engine: "Engine", model: str, parameter: str) -> float:
 def _can_learn(model: str, parameter: str) -> bool:
     """μ wherever there is one; λ of Jelinek-Mercer alone: beside a μ it is another number."""
     parameters = model_defaults(model).keys()
-    return parameter in parameters if parameter == "mu" else parameter == "lam" and parameters == {"lam"}
+    if parameter == "mu":
+        return parameter in parameters
+    return parameter == "lam" and parameters == {"lam"} and isinstance(model_named(model), QueryLikelihood)

@@ -18,6 +18,8 @@ model = "multinomial-laplace"       a name of `classifiers.py`
 parameters = { delta = 1e-3 }       fixed
 tune = { delta = [1e-4, 1e-3] }     chosen once for each data set, on a validation part of its first training set (the
                                     published one, where NAME:given is listed before NAME)
+others = "classes"                  N of SD (4.6) as printed: a document counts once for each other class it has;
+                                    "rest", the default, is the documents without the class
 splits = 5                          only the first so many splits, for slow models
 
 [tuning]                            method = "coordinate" (hill-climbing), measure: the first one, share = 0.2
@@ -34,7 +36,7 @@ import numpy.typing as npt
 from germane.errors import ParameterError
 from germane.evaluate.classification import accuracy, break_even_precision, f1, macro_bep, micro_bep
 from germane.evaluate.tuning import tuner
-from germane.experiments.classifiers import check_classifier, classifier_named
+from germane.experiments.classifiers import CLASSES, REST, check_classifier, classifier_named
 from germane.experiments.experiment import Experiment, System, written
 from germane.experiments.labelled_sets import LabelledData, load_labelled
 from germane.experiments.results import OnStep, Result, averaged
@@ -51,6 +53,7 @@ class ClassifierSystem(System):
 
     model: str = ""
     splits: int | None = None
+    others: str = REST
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def _check_system(system: ClassifierSystem, splits: int) -> None:
     if not 1 <= (splits if system.splits is None else system.splits) <= splits:
         raise ValueError(f"system '{system.name}' can be measured on 1 to {splits} splits")
     try:
-        check_classifier(system.model, {**system.parameters, **system.tune})
+        check_classifier(system.model, {**system.parameters, **system.tune}, system.others)
     except ValueError as error:
         raise ValueError(f"system '{system.name}': {error}") from None
 
@@ -138,7 +141,7 @@ def run_classification(experiment: ClassificationExperiment, result: Result, on_
             if parameters:
                 result.parameters.setdefault(dataset, {})[system.name] = written(parameters)
             rows = [
-                measured(data, split, system.model, parameters, experiment.measures)
+                measured(data, split, system.model, parameters, experiment.measures, others=system.others)
                 for split in splits[: system.splits]
             ]
             names = [f"split {number}" for number in range(1, len(rows) + 1)]
@@ -188,11 +191,18 @@ def splits_of(data: LabelledData, experiment: ClassificationExperiment, *, given
 
 
 def measured(
-    data: LabelledData, split: Split, model: str, parameters: Mapping[str, float], measures: Sequence[str]
+    data: LabelledData,
+    split: Split,
+    model: str,
+    parameters: Mapping[str, float],
+    measures: Sequence[str],
+    *,
+    others: str = REST,
 ) -> dict[str, float]:
     """Train on one part, predict or rank the other, and measure that."""
-    estimator = classifier_named(model, parameters, ranking=data.multi_label)
-    estimator.fit(data.X[split.train], data.y[split.train])
+    estimator = classifier_named(model, parameters, ranking=data.multi_label, others=others)
+    more = {"n_labels": data.n_labels[split.train]} if data.multi_label and others == CLASSES else {}
+    estimator.fit(data.X[split.train], data.y[split.train], **more)
     X, y = data.X[split.test], data.y[split.test]
     found: dict[str, float] = {}
     if data.multi_label:
@@ -221,7 +231,8 @@ def _tuned(
     measure = plan.measure or experiment.measures[0]
 
     def objective(parameters: Mapping[str, float]) -> float:
-        return measured(data, within, system.model, {**system.parameters, **parameters}, [measure])[measure]
+        given = {**system.parameters, **parameters}
+        return measured(data, within, system.model, given, [measure], others=system.others)[measure]
 
     return tuner(plan.method)(objective, system.tune).parameters
 

@@ -7,29 +7,40 @@ from germane.errors import MissingExtraError, ParameterError
 
 SEED = 0
 """LinearSVC visits documents in random order."""
+REST, CLASSES = "rest", "classes"
+"""What `OneVersusRestRanker` may take for the others of a class."""
 
 
 class _Kind(NamedTuple):
     parameters: tuple[str, ...]
     build: Callable[..., Any]
     """takes `ranking` and the parameters"""
+    generative: bool = False
 
 
-def check_classifier(name: str, parameters: Mapping[str, object]) -> None:
+def check_classifier(name: str, parameters: Mapping[str, object], others: str = REST) -> None:
     """Complain of a name or a number that no classifier has; imports nothing."""
     if name not in _KINDS:
         raise ParameterError(f"there is no classifier '{name}'; there are: {', '.join(_KINDS)}")
+    if others not in (REST, CLASSES):
+        raise ParameterError(f"the others of a class are '{REST}' or '{CLASSES}', not '{others}'")
+    if others == CLASSES and not _KINDS[name].generative:
+        raise ParameterError(f"classifier '{name}' has no model of the other classes; leave 'others' out")
     known = _KINDS[name].parameters
     unknown = sorted({*parameters} - {*known})
     if unknown:
         raise ParameterError(f"classifier '{name}' has no parameter {unknown[0]}; it has: {', '.join(known)}")
 
 
-def classifier_named(name: str, parameters: Mapping[str, float], *, ranking: bool = False) -> Any:
-    """A new estimator; with `ranking` one that ranks the documents for each class of multi-label data (SD 4.13)."""
-    check_classifier(name, parameters)
+def classifier_named(name: str, parameters: Mapping[str, float], *, ranking: bool = False, others: str = REST) -> Any:
+    """A new estimator; with `ranking` one that ranks the documents for each class of multi-label data (SD 4.13).
+
+    `others`: what `OneVersusRestRanker` takes for N of (4.6).
+    """
+    check_classifier(name, parameters, others)
     try:
-        return _KINDS[name].build(ranking, **parameters)
+        estimator = _KINDS[name].build(ranking, **parameters)
+        return estimator.set_params(others=others) if ranking and others != REST else estimator
     except ImportError:
         raise MissingExtraError("scikit-learn", "learn", "A classification experiment") from None
 
@@ -77,13 +88,13 @@ def _complement_nb(ranking: bool, alpha: float = 1.0) -> Any:
 
 
 _KINDS = {
-    "multinomial-laplace": _Kind(("delta",), _generative("MultinomialClassifier", smoothing="laplace")),
-    "multinomial-jm": _Kind(("lam", "beta"), _generative("MultinomialClassifier", smoothing="jm")),
-    "bernoulli": _Kind(("delta",), _generative("BernoulliClassifier")),
-    "dcm": _Kind(("S", "delta"), _generative("DCMClassifier")),
-    "dirichlet": _Kind(("S", "lam", "beta"), _generative("DirichletClassifier")),
-    "sd": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="kl")),
-    "sd-ce": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="ce")),
+    "multinomial-laplace": _Kind(("delta",), _generative("MultinomialClassifier", smoothing="laplace"), True),
+    "multinomial-jm": _Kind(("lam", "beta"), _generative("MultinomialClassifier", smoothing="jm"), True),
+    "bernoulli": _Kind(("delta",), _generative("BernoulliClassifier"), True),
+    "dcm": _Kind(("S", "delta"), _generative("DCMClassifier"), True),
+    "dirichlet": _Kind(("S", "lam", "beta"), _generative("DirichletClassifier"), True),
+    "sd": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="kl"), True),
+    "sd-ce": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="ce"), True),
     "tfidf-svm": _Kind(("C",), _tfidf_svm),
     "smoothed-svm": _Kind(("lam", "beta", "C"), _smoothed_svm),
     "complement-nb": _Kind(("alpha",), _complement_nb),

@@ -1,7 +1,7 @@
 """What an experiment file may say, whatever its kind; `retrieval.py`, `classification.py`, `refinement.py`,
-`figures.py`, `tracking.py` and `latent.py` say what each kind adds.
+`figures.py`, `tracking.py`, `marked_rankings.py` and `latent.py` say what each kind adds.
 
-kind = "retrieval"                  or "classification", "refine", "figure", "tracking", "latent" (optional)
+kind = "retrieval"                  or "classification", "refine", "figure", "tracking", "marks", "latent" (optional)
 title = "..."                       one line for the report
 about = "..."                       a paragraph for the report (optional)
 datasets = ["cranfield", "cisi"]    names below GERMANE_DATA, or irds:NAME

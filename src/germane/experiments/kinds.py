@@ -11,6 +11,7 @@ from germane.experiments.classification import read_classification, run_classifi
 from germane.experiments.experiment import AtLeast, Compare, Experiment, MeanRatio
 from germane.experiments.figures import read_figures, run_figures
 from germane.experiments.latent import read_latent, run_latent
+from germane.experiments.marked_rankings import read_marks, run_marks
 from germane.experiments.refinement import read_refinement, run_refinement
 from germane.experiments.results import OnStep, Result
 from germane.experiments.retrieval import read_retrieval, run_retrieval
@@ -31,6 +32,7 @@ KINDS = {
     "refine": Kind(read_refinement, run_refinement),
     "figure": Kind(read_figures, run_figures),
     "tracking": Kind(read_tracking, run_tracking),
+    "marks": Kind(read_marks, run_marks),
     "latent": Kind(read_latent, run_latent),
 }
 

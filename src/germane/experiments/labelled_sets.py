@@ -14,7 +14,7 @@ from germane.text.counting import count_all
 from germane.types import DEFAULT_FIELDS, Document, text_of
 
 ANALYZER = Analyzer(stemmer="porter", stopwords="english")
-"""Stop words dropped and Porter's stemmer, as SD §4.1."""
+"""Porter's stemmer as SD §4.1, and stop words dropped: our 130 function words, where SD has a list of about 400."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class LabelledData:
 
     `X`: counts, a CSR array of float64, documents × `terms`, the vocabulary of all documents (SD §4.1 indexes the
     whole collection). `y`: the number of each document's label in `labels`; of a multi-label set a Boolean indicator
-    matrix, documents × labels. `split`: "train" or "test", as published. `ids`, `texts`: of each document.
+    matrix, documents × labels. `split`: "train" or "test", as published. `ids`, `texts`: of each document. `n_labels`:
+    how many labels each document has, those among them that `labels` leaves out.
     """
 
     name: str
@@ -34,6 +35,7 @@ class LabelledData:
     terms: tuple[str, ...]
     ids: tuple[str, ...]
     texts: tuple[str, ...]
+    n_labels: NDArray[np.int64]
 
     @property
     def train(self) -> NDArray[np.bool_]:
@@ -76,7 +78,8 @@ def load_labelled(
     y, labels = _indicator(documents, top) if multi else _numbers(documents, name)
     split = np.array([str(document.fields.get("split", "train")) for document in documents])
     ids = tuple(document.id for document in documents)
-    return LabelledData(name, counted.counts, y, labels, split, tuple(counted.terms), ids, texts)
+    n_labels = np.array([len(_topics(document)) if multi else 1 for document in documents], np.int64)
+    return LabelledData(name, counted.counts, y, labels, split, tuple(counted.terms), ids, texts, n_labels)
 
 
 def _numbers(documents: list[Document], name: str) -> tuple[NDArray[Any], tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from germane import __version__
 from germane.data.atomic import open_for_writing
-from germane.errors import StorageError
+from germane.errors import ParameterError, StorageError
 from germane.evaluate.measures import evaluate, parse_measure
 from germane.evaluate.rankings import judgements
 from germane.evaluate.tuning import CrossValidation, Grid, OnTrial, cross_validate
@@ -21,6 +21,8 @@ def tune_collection(
     model: str,
     grid: Grid,
     *,
+    feedback: str = "",
+    fixed: Mapping[str, float] | None = None,
     measure: str = "AP",
     k: int = 1000,
     folds: int = 2,
@@ -29,12 +31,18 @@ def tune_collection(
     trials: Path | None = None,
     on_trial: OnTrial | None = None,
 ) -> CrossValidation:
-    """Cross-validate a model's parameters over the judged queries of a data set.
+    """Cross-validate the parameters of a model, a feedback method or both over the judged queries of a data set.
 
+    Either name may be empty; `fixed` parameters are not tuned. Numbers mean what they mean in `experiments.feedback`.
     A trial's key holds the documents' digest, the analyser, topics, judgements, model, parameters, measure and our
     version; with the folder `trials`, those tried before are not tried again.
     """
-    ranking_of(model, "", {name: values[0] for name, values in grid.items()})  # complain before the work
+    rest = dict(fixed or {})
+    both = sorted(rest.keys() & grid.keys())
+    if both:
+        raise ParameterError(f"'{both[0]}' is both fixed and tuned")
+    first = {name: values[0] for name, values in grid.items()}
+    ranking_of(model, feedback, _whole({**rest, **first}))  # complain before the work
     parse_measure(measure)
     collection = Collection.open(dataset)
     memory = TrialCache(trials)
@@ -46,14 +54,15 @@ def tune_collection(
         "model": model,
         "measure": measure,
         "k": k,
-    }
+    } | ({"feedback": feedback} if feedback else {})
 
     def per_query(parameters: Mapping[str, float]) -> Mapping[str, float]:
-        parts = {**about, "parameters": dict(parameters)}
+        parts = {**about, "parameters": {**rest, **parameters}}
         key = content_key(parts)
         known = memory.get(key)
         if known is None or known.keys() != collection.qrels.keys():
-            run = collection.run(ranking_of(model, "", parameters).model, k)
+            ranking = ranking_of(model, feedback, _whole({**rest, **parameters}))
+            run = collection.run(ranking.model, k, feedback=ranking.feedback)
             known = evaluate(run, collection.qrels, [measure]).per_query(measure)
             memory.put(key, known, parts)
         return known
@@ -61,6 +70,11 @@ def tune_collection(
     return cross_validate(
         per_query, grid, tuple(collection.qrels), k=folds, method=method, random_state=seed, on_trial=on_trial
     )
+
+
+def _whole(parameters: Mapping[str, float]) -> dict[str, float]:
+    """Numbers without a fraction as whole numbers: what counts documents or words takes no other."""
+    return {name: int(value) if float(value).is_integer() else value for name, value in parameters.items()}
 
 
 class TrialCache:

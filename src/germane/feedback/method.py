@@ -118,6 +118,11 @@ class FeedbackMethod(ABC):
         """The rankings whose best documents are taken for relevant."""
         return (self.first,)
 
+    @property
+    def first_background(self) -> float:
+        """What the collection model p_C counts in the first ranking, for each unit of the query's weight; 0 is none."""
+        return 0.0
+
     @abstractmethod
     def document_weights(self, evidence: Evidence) -> Floats:
         """How much each document counts; sums to 1, 0 for those marked not relevant; all 0 if there is none."""

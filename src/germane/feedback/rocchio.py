@@ -14,10 +14,12 @@ from germane.lm import LanguageModel, idf
 
 @dataclass(frozen=True, kw_only=True)
 class Rocchio(FeedbackMethod):
-    """q' = λ·q + (1-λ)·mean(relevant) - γ·mean(not relevant), over the documents' unit vectors (1 + log c)·idf(w).
+    """q' = λ·q/|q| + (1-λ)·r/|r| - γ·n/|n|, where r and n are the means over relevant and rejected documents of v_D.
 
-    λ is `query_weight`, γ `negative_weight`; β = 1-λ. The TF-IDF ranking multiplies a query's weights by idf twice,
-    once as the query's own, so the vectors here are without it: (1 + log c)/‖D‖, divided by their sum.
+    v_D(w) = (1 + log c)/‖D‖, ‖D‖² = Σ_w ((1 + log c)·idf(w))²; |x| is the sum of a vector's numbers, all ≥ 0. The
+    TF-IDF ranking multiplies q' by idf once as the query's own and once as the document's, so a document's unit vector
+    is v_D·idf. λ is `query_weight`, γ `negative_weight`. Departure: the source adds the vectors as they are; we divide
+    each by its sum, so that λ is the query's share of the whole whatever the number of words.
     """
 
     n_docs: int = 10

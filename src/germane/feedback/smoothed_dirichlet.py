@@ -23,6 +23,8 @@ class SD(FeedbackMethod):
     `weighting` (λ_E1). Second M-step: the geometric mean of documents smoothed by `smoothing` (λ_M2). Ranking with
     `final` (λ_E2). `precision` is K; since only K·λ_M1 matters, λ_M1 may stay as it is. `iterations` > 1 repeats the
     E-step, with the α^R just found and documents smoothed as for the final ranking, and the M-step.
+    `contrast`: rank first as table 5.1 row 2 has it, by (5.12), H(α^N, θ^D) - H(α^R, θ^D) of (5.10) and (5.11): but for
+    the factor S·λ_M1 that is -H(θ̂^Q, θ^D) + H(p_C, θ^D). Otherwise by query likelihood, -H(θ̂^Q, θ^D).
     Documents marked not relevant take the place of general English: α^N is then their geometric mean.
     """
 
@@ -36,6 +38,7 @@ class SD(FeedbackMethod):
     final: RankingChoice = field(default_factory=lambda: Dirichlet(700.0))
     precision: float = 0.5
     iterations: int = 1
+    contrast: bool = False
     negative_weight: float = 1.0
 
     def __post_init__(self) -> None:
@@ -43,6 +46,10 @@ class SD(FeedbackMethod):
         fraction("lam_query", self.lam_query)
         positive("precision", self.precision)
         whole("iterations", self.iterations, least=1)
+
+    @property
+    def first_background(self) -> float:
+        return -1.0 if self.contrast else 0.0
 
     def document_weights(self, evidence: Evidence) -> Floats:
         """The posteriors of the last E-step, (5.26); marks as in `weights.weigh`."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from germane.rank.decoded import keep_decoded
     from germane.rank.dependence import SequentialDependence
     from germane.rank.field_models import BM25F, FieldMixture
-    from germane.rank.models import BM25, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf
+    from germane.rank.models import BM25, DCrossEntropy, LikelihoodRatio, QueryLikelihood, RankingModel, TfIdf
     from germane.rank.registry import MODEL_NAMES, model_named
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "MODEL_NAMES",
     "DCrossEntropy",
     "FieldMixture",
+    "LikelihoodRatio",
     "QueryLikelihood",
     "RankingModel",
     "SequentialDependence",
@@ -34,7 +35,7 @@ __getattr__, __dir__ = lazy_exports(
         "decoded": ["keep_decoded"],
         "dependence": ["SequentialDependence"],
         "field_models": ["BM25F", "FieldMixture"],
-        "models": ["BM25", "DCrossEntropy", "QueryLikelihood", "RankingModel", "TfIdf"],
+        "models": ["BM25", "DCrossEntropy", "LikelihoodRatio", "QueryLikelihood", "RankingModel", "TfIdf"],
         "registry": ["MODEL_NAMES", "model_named"],
     },
 )

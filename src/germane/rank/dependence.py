@@ -80,18 +80,8 @@ class SequentialDependence(EvidenceModel):
 
     def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> Evidence:
         plan = self.base.plan(words, searcher.collection)
-        stats = searcher.snapshot.term_stats([term.term for term in plan.terms])
-        counted = []
-        for i, live in enumerate(searcher.snapshot.segments):
-            live.segment.verify_lists([found.numbers[i] for found in stats])
-            lists = []
-            for found in stats:
-                if found.numbers[i] < 0:
-                    lists.append(NONE_COUNTED)
-                else:
-                    docs, counts = live.segment.postings(found.numbers[i])
-                    lists.append(Counted.of(docs.astype(np.int64), counts.astype(np.int64)))
-            counted.append(lists)
+        terms = [term.term for term in plan.terms]
+        counted = [postings_of(searcher, i, terms) for i in range(len(searcher.snapshot.segments))]
         shown = [searcher.snapshot.surface(term.term) for term in plan.terms]
         return self._evidence(searcher, self.base, plan, counted, shown, finds=True)
 
@@ -114,7 +104,7 @@ class SequentialDependence(EvidenceModel):
                 (self.unordered, f"#uw{self.window}", unordered),
             ):
                 name = f"{operator}({' '.join(pair)})"
-                df, cf = _live_frequencies(searcher, counted)
+                df, cf = live_frequencies(searcher, counted)
                 if df > 0 and share > 0.0:
                     terms.append(QueryTerm(name, share * asked[pair] * unit, df, cf))
                     lists[name], shown[name] = counted, f"{operator}({words})"
@@ -162,7 +152,22 @@ def over_dirichlet(mu: float, ordered: float, unordered: float) -> SequentialDep
     return SequentialDependence(QueryLikelihood(Dirichlet(mu)), ordered, unordered)
 
 
-def _live_frequencies(searcher: "Searcher", counted: Sequence[Counted]) -> tuple[int, int]:
+def postings_of(searcher: "Searcher", i: int, terms: Sequence[str]) -> list[Counted]:
+    """The documents of a segment that hold each term, as often as they do."""
+    segment = searcher.snapshot.segments[i].segment
+    numbers = [found.numbers[i] for found in searcher.snapshot.term_stats(terms)]
+    segment.verify_lists(numbers)
+    lists = []
+    for number in numbers:
+        if number < 0:
+            lists.append(NONE_COUNTED)
+        else:
+            docs, counts = segment.postings(number)
+            lists.append(Counted.of(docs.astype(np.int64), counts.astype(np.int64)))
+    return lists
+
+
+def live_frequencies(searcher: "Searcher", counted: Sequence[Counted]) -> tuple[int, int]:
     """df and cf of a pair among live documents."""
     df = cf = 0
     for live, own in zip(searcher.snapshot.segments, counted, strict=True):

@@ -256,3 +256,29 @@ class DCrossEntropy(RankingModel):
     def document_base(self, documents: Documents) -> Floats:
         """Σ_{w∈D} c log p_C(w)/(|D| + μ), which is the document's own whatever the query."""
         return documents.sums / (documents.length.astype(np.float64) + self.mu)
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio(RankingModel):
+    """P(D|R)/P(D|N) of two multinomials: Σ_w c·log(θ^R(w)/θ^N(w)) = |D|·(H(θ̂^D, θ^N) - H(θ̂^D, θ^R)), SD (2.16)-(2.18).
+
+    θ^R = λ·α̂ + (1-λ)·p_C, α̂ being the query's weights divided by their sum, and θ^N = p_C. A word outside the query has
+    the ratio 1-λ, so that the score is Σ_{w∈Q} c·log(1 + λα̂/((1-λ)p_C)) + |D|·log(1-λ). The document is not smoothed,
+    its length not normalised. SD gives no estimate of the two classes from a query alone; these are those of (5.11) and
+    (5.10). `DCrossEntropy` is the classifier's rule (2.11), which only decides between classes for one document.
+    """
+
+    lam: float = 0.5
+
+    def __post_init__(self) -> None:
+        bounded("lam", open_fraction("lam", self.lam), EDGE, 1.0 - EDGE)
+
+    def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
+        total = math.fsum(term.weight for term in terms)
+        odds = self.lam / (1.0 - self.lam)
+        weight = [math.log1p(odds * (term.weight / total) / (term.cf / collection.n_tokens)) for term in terms]
+        return Plan.ordered(COUNT, terms, weight, strength=weight)
+
+    def document_base(self, documents: Documents) -> Floats:
+        """|D|·log(1-λ), which is the document's own whatever the query."""
+        return documents.length.astype(np.float64) * math.log1p(-self.lam)

@@ -22,12 +22,13 @@ ONE_PER_CLASS = np.array([0, 1])
 class NaiveBayes(RefineMethod):
     """log p(c_1|d) - log p(c_0|d), Refine (9), with θ of (7) and (8) from the marked results.
 
-    The vocabulary |V| of (7) is the whole list's. `weights`: "tfidf" as in the paper, or "counts".
+    `weights`: "tfidf" as in the paper, where |V| of (7) is the whole list's vocabulary; "seen", words of marked texts
+    alone (`method.over_seen_words`), the better one on lists that were held out; or "counts".
     """
 
     name: ClassVar[str] = "nb"
     calibration: ClassVar[Calibration] = Calibration(-1.326, 0.242, 0.227)
-    weights: Weighting = "tfidf"
+    weights: Weighting = "seen"
 
     def __post_init__(self) -> None:
         checked_weighting(self.weights)
@@ -78,14 +79,15 @@ class EM(RefineMethod):
     """Naive Bayes on the marks, then E (9) and M (7), (8) steps over all results.
 
     `unlabelled_weight` is Nigam's λ, the weight of an unmarked result in the M step. Departure: the paper has λ = 1;
-    0.1 never ranked worse on the benchmark, and makes EM at least as good as naive Bayes there.
+    0.1 never ranked worse on the benchmark, and makes EM at least as good as naive Bayes there. `weights`: as
+    `NaiveBayes` has them; the paper's are "tfidf".
     """
 
     name: ClassVar[str] = "em"
     calibration: ClassVar[Calibration] = Calibration(-1.320, 0.171, 0.225)
     iterations: int = 10
     unlabelled_weight: float = 0.1
-    weights: Weighting = "tfidf"
+    weights: Weighting = "seen"
 
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, least=0)

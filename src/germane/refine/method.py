@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
 from germane.refine.calibration import Calibration
-from germane.refine.weighting import ResultList
+from germane.refine.weighting import SEEN, ResultList
 from germane.types import Mark
 
 TOP_WORDS = 10
@@ -78,6 +78,8 @@ class RefineMethod(ABC):
                 f"method '{self.name}' needs at least one result marked as not relevant; "
                 "'auto', 'paper', 'knn' and 'rocchio' do without"
             )
+        if getattr(self, "weights", None) == SEEN:
+            return over_seen_words(results, marks, self._refine)
         return self._refine(results, marks)
 
     def applied(self, labels: npt.ArrayLike) -> "RefineMethod":
@@ -99,6 +101,28 @@ class RefineMethod(ABC):
     @abstractmethod
     def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         """`refine` of checked labels."""
+
+
+def over_seen_words(results: ResultList, labels: Labels, refine: Callable[[ResultList, Labels], Estimate]) -> Estimate:
+    """What a method finds if only words of marked texts count, so that they alone are V of Refine (7): weights "seen".
+
+    Over the whole list's vocabulary the class with fewer marked words gives each unseen word more probability, and the
+    texts that are longest win it (Refine errata).
+    """
+    words = np.unique(results.counts[np.flatnonzero(labels != Mark.UNMARKED)].indices).astype(np.int64)
+    words = words if len(words) else np.zeros(1, np.int64)  # marked texts without a word: one stands for none
+    found = refine(results.only(words), labels)
+
+    def contributions(i: int) -> Contributions:
+        own = found.contributions(i)
+        return Contributions(words[own.words], own.amounts)
+
+    return Estimate(
+        found.log_odds,
+        tuple(replace(part, words=words[part.words]) for part in found.components),
+        contributions=contributions,
+        decide=lambda texts: found.decide(texts.only(words)),
+    )
 
 
 def checked_labels(results: ResultList, labels: npt.ArrayLike) -> Labels:

@@ -40,6 +40,22 @@ class RankedResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SetMeasures:
+    """Precision TP/(TP+FP), recall TP/(TP+FN) and F1 = 2·P·R/(P+R) of a set, Refine (16)-(18); 0 where it is 0/0."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, hits: float, predicted: float, relevant: float) -> "SetMeasures":
+        """From how many of the predicted are relevant, how many are predicted, and how many are relevant."""
+        precision = hits / predicted if predicted else 0.0
+        recall = hits / relevant if relevant else 0.0
+        return cls(precision, recall, 2.0 * hits / (predicted + relevant) if predicted + relevant else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Topic:
     """A topic among the results that are not relevant: its strongest words, and the results that belong to it."""
 
@@ -53,7 +69,8 @@ class Refinement:
 
     The order: results marked relevant, then those neither marked nor passed over by falling log-odds, then those passed
     over, then those marked not relevant; equals stay in the order they had. `threshold` is the least probability in the
-    predicted set (None where there is no probability).
+    predicted set (None where there is no probability, or nothing is predicted); `decision` how that set was decided:
+    "f1" (best expected F1), "odds" (log-odds above 0, the paper's) or "probability" (at least `threshold`).
     """
 
     method: str
@@ -61,6 +78,7 @@ class Refinement:
     results: tuple[RankedResult, ...]
     marks: Mapping[str, bool]
     threshold: float | None
+    decision: str
     _prepared: PreparedResults = field(repr=False)
     _labels: Labels = field(repr=False)
     _refined: Estimate | None = field(repr=False)
@@ -84,6 +102,37 @@ class Refinement:
     def predicted(self) -> list[str]:
         """Ids of the predicted set, in the new order."""
         return [result.id for result in self.results if result.predicted]
+
+    @cached_property
+    def expected(self) -> SetMeasures | None:
+        """Precision, recall and F1 that the probabilities lead to expect of the predicted set, over the open results.
+
+        Ratios of expectations: Σ_{i∈S} p_i / |S|, Σ_{i∈S} p_i / Σ_i p_i, 2·Σ_{i∈S} p_i / (|S| + Σ_i p_i). None where
+        there are no probabilities.
+        """
+        open_results = [result for result in self.results if result.mark is None and not result.passed_over]
+        if any(result.probability is None for result in open_results) or not self._has_relevant:
+            return None
+        chosen = sum(result.probability or 0.0 for result in open_results if result.predicted)
+        total = sum(result.probability or 0.0 for result in open_results)
+        return SetMeasures.of(chosen, sum(result.predicted for result in open_results), total)
+
+    def measured(self, relevant: Collection[str]) -> SetMeasures:
+        """Precision (16), recall (17) and F1 (18) of Refine of the predicted set, given the ids that are relevant.
+
+        Over the open results: those marked or passed over are known, and are the paper's training set.
+        """
+        for result_id in relevant:
+            self._prepared.place(result_id)
+        wanted = set(relevant)
+        open_results = [result for result in self.results if result.mark is None and not result.passed_over]
+        hits = sum(result.predicted and result.id in wanted for result in open_results)
+        n_relevant = sum(result.id in wanted for result in open_results)
+        return SetMeasures.of(hits, sum(result.predicted for result in open_results), n_relevant)
+
+    @property
+    def _has_relevant(self) -> bool:
+        return True in self.marks.values()
 
     @cached_property
     def ranks(self) -> dict[str, int]:

@@ -21,6 +21,8 @@ from germane.types import Mark, Marks
 
 AnyMarks: TypeAlias = Marks | Mapping[str, bool] | Mapping[int, bool] | None
 
+F1, ODDS, PROBABILITY = "f1", "odds", "probability"
+"""How the predicted set is decided: the best expected F1, log-odds above 0, or P at least as large as a number."""
 CARRIED, ORIGINAL, DEMOTION = "carried evidence", "original order", "demotion"
 """What `Refinement.method` says where `auto` or the lack of a relevant mark decided."""
 
@@ -45,7 +47,7 @@ class Refiner:
     `implicit_negatives`: unmarked results above the last relevant mark were seen, and count as not relevant (Refine
     §VI).
     `threshold`: the least P(relevant) of the predicted set, or "f1" (None means the same) for the one whose expected F1
-    over the results neither marked nor passed over is best.
+    over the results neither marked nor passed over is best, or "odds" for the paper's own decision: log-odds above 0.
 
     The analysis of a list is kept: refitting the same results with other marks costs the refinement alone. Marks decide
     the outcome and their order does not, so `unmark` and `undo` restore the former state to the last bit.
@@ -67,11 +69,12 @@ class Refiner:
     ) -> None:
         if analyzer is not None and not isinstance(analyzer, Analyzer):
             raise ParameterError(f"analyzer must be a germane.Analyzer, not {type(analyzer).__name__}")
-        if isinstance(threshold, str) and threshold != "f1":
-            raise ParameterError(f"threshold is 'f1' or a number between 0 and 1, not '{threshold}'")
+        if isinstance(threshold, str) and threshold not in (F1, ODDS):
+            raise ParameterError(f"threshold is 'f1', 'odds' or a number between 0 and 1, not '{threshold}'")
         self.method = method
         self.analyzer = analyzer if analyzer is not None else Analyzer()
         self.implicit_negatives = implicit_negatives
+        self.decision = F1 if threshold is None else threshold if isinstance(threshold, str) else PROBABILITY
         self.threshold = None if threshold is None or isinstance(threshold, str) else fraction("threshold", threshold)
         self.random_state = whole("random_state", random_state, least=0)
         chosen = method_named(method, **method_parameters)
@@ -166,6 +169,7 @@ class Refiner:
             self._ranked(prepared, labels, refined, probability, cut),
             self.marks,
             cut,
+            self.decision,
             prepared,
             labels,
             refined,
@@ -229,7 +233,12 @@ class Refiner:
         if refined is None or not (labels == Mark.RELEVANT).any():
             return None, None
         estimated = self._method.probabilities(refined.log_odds, labels)
-        cut = f1_threshold(estimated[labels == Mark.UNMARKED]) if self.threshold is None else self.threshold
+        unmarked = labels == Mark.UNMARKED
+        if self.decision == ODDS:
+            chosen = estimated[unmarked & (refined.log_odds > 0)]
+            cut = float(chosen.min()) if len(chosen) else None
+        else:
+            cut = f1_threshold(estimated[unmarked]) if self.threshold is None else self.threshold
         return np.where(labels == Mark.UNMARKED, estimated, labels == Mark.RELEVANT), cut
 
     def _ranked(
@@ -244,6 +253,9 @@ class Refiner:
         rejected = (labels == Mark.NOT_RELEVANT).tolist()
         passed = [mark is None and against for mark, against in zip(marks, rejected, strict=True)]
         scores = np.zeros(len(prepared)) if refined is None else refined.log_odds
+        chosen = np.zeros(len(prepared), bool)
+        if probability is not None and cut is not None:
+            chosen = scores > 0 if self.decision == ODDS else probability >= cut
         groups = np.array([_group(mark, over) for mark, over in zip(marks, passed, strict=True)])
         # Those a person marked stay in the order they had among themselves: no score is to judge a judgement.
         falling = np.where([mark is None for mark in marks], -scores, 0.0)
@@ -259,8 +271,9 @@ class Refiner:
                     rank=rank,
                     before=place + 1,
                     probability=p,
-                    predicted=bool(labels[place] == Mark.RELEVANT)
-                    or (labels[place] == Mark.UNMARKED and p is not None and cut is not None and p >= cut),
+                    predicted=bool(
+                        labels[place] == Mark.RELEVANT or (labels[place] == Mark.UNMARKED and chosen[place])
+                    ),
                     mark=marks[place],
                     passed_over=passed[place],
                     log_odds=None if refined is None else float(scores[place]),

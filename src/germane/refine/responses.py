@@ -1,11 +1,11 @@
 """What a refinement answers, as every door prints it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from germane.refine.reasons import Change, Reason
-from germane.refine.refinement import RankedResult, Refinement
+from germane.refine.refinement import RankedResult, Refinement, SetMeasures
 from germane.schema import ABSENT, HIDDEN, Name, Response
 
 WORDS = 10
@@ -77,11 +77,26 @@ class ChangeResponse(Response):
 
 
 @dataclass(frozen=True, slots=True)
+class SetMeasuresResponse(Response):
+    """Precision, recall and F1 of the predicted set, over the results neither marked nor passed over."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, found: SetMeasures) -> "SetMeasuresResponse":
+        """The same as every door prints it."""
+        return cls(found.precision, found.recall, found.f1)
+
+
+@dataclass(frozen=True, slots=True)
 class RefinementResponse(Response):
     """A list in its new order: the method that ran and why, the least probability of the predicted set, the results.
 
-    `threshold` is null without a relevant mark; `components` are the topics of the methods that look for any; `changes`
-    are told where they were asked for.
+    `threshold` is null without a relevant mark; `decision` says how the predicted set was decided, `expected` what its
+    probabilities lead to expect of it, `measured` what it is by the relevant ids that were given; `components` are the
+    topics of the methods that look for any; `changes` are told where they were asked for.
     """
 
     method: str
@@ -90,6 +105,9 @@ class RefinementResponse(Response):
     results: tuple[ResultResponse, ...]
     components: tuple[ComponentResponse, ...]
     changes: Annotated[tuple[ChangeResponse, ...] | None, ABSENT] = None
+    decision: str = "f1"
+    expected: SetMeasuresResponse | None = None
+    measured: Annotated[SetMeasuresResponse | None, ABSENT] = None
     n_results: Annotated[int, HIDDEN] = 0
     """How many there are, where only the first are told."""
 
@@ -102,8 +120,9 @@ class RefinementResponse(Response):
         k: int | None = None,
         explain: bool = False,
         changes: bool = False,
+        relevant: Collection[str] | None = None,
     ) -> "RefinementResponse":
-        """The first k results, or all of them."""
+        """The first k results, or all of them. `relevant`: the ids that are, to measure the predicted set by."""
         return cls(
             refinement.method,
             refinement.reason,
@@ -111,6 +130,9 @@ class RefinementResponse(Response):
             tuple(_result(refinement, result, titles, explain) for result in refinement.results[:k]),
             tuple(ComponentResponse(_amounts(part.words), part.ids) for part in refinement.components),
             tuple(map(_change, refinement.changes())) if changes else None,
+            refinement.decision,
+            None if refinement.expected is None else SetMeasuresResponse.of(refinement.expected),
+            None if relevant is None else SetMeasuresResponse.of(refinement.measured(relevant)),
             len(refinement),
         )
 

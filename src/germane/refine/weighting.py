@@ -6,11 +6,15 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from scipy import sparse
 
-from germane.arrays import Floats
+from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 
-Weighting: TypeAlias = Literal["tfidf", "counts"]
+Weighting: TypeAlias = Literal["tfidf", "counts", "seen"]
 WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
+
+SEEN: Weighting = "seen"
+SEEN_LENGTH = 30.0
+"""The length of a text's vector under "seen": so short that posteriors do not all lie at 0 or 1 (Refine errata)."""
 
 IDF_EXPONENT = 0.7
 """Of the weights behind carried evidence: tuned with the rest of it (docs/refine.md)."""
@@ -34,6 +38,12 @@ class ResultList:
             raise ParameterError(f"the list has {self.n_words} words, but the new counts have {other.n_words}")
         other.idf = self.idf
         return other
+
+    def only(self, words: Integers) -> "ResultList":
+        """The same texts over these words alone, renumbered from 0, with the list's own idf."""
+        part = ResultList(self.counts[:, words])
+        part.idf = self.idf[words]
+        return part
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
@@ -71,12 +81,14 @@ class ResultList:
         return unit_rows(self._with_data(np.log1p(self.counts.data) * idf[self.counts.indices]))
 
     def weighted(self, weighting: Weighting) -> Any:
-        """`weights`, or plain `counts`."""
-        return self.weights if checked_weighting(weighting) == "tfidf" else self.counts
+        """`weights`, plain `counts`, or `weights` with rows of `SEEN_LENGTH`."""
+        if checked_weighting(weighting) == SEEN:
+            return self._with_data(SEEN_LENGTH * self.unit.data)
+        return self.weights if weighting == "tfidf" else self.counts
 
     def unit_weighted(self, weighting: Weighting) -> Any:
         """`weighted`, rows of length 1."""
-        return self.unit if checked_weighting(weighting) == "tfidf" else self.unit_counts
+        return self.unit_counts if checked_weighting(weighting) == "counts" else self.unit
 
     def _with_data(self, data: Floats) -> Any:
         return sparse.csr_matrix((data, self.counts.indices, self.counts.indptr), self.counts.shape)

@@ -10,7 +10,7 @@ import typer
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.progress import watched
-from germane.cli.requests import as_typed, feedback_request, ranking_request, tell_learnt
+from germane.cli.requests import as_typed, feedback_request, ranking_request, tell_learnt, with_settings
 from germane.cli.streams import tell
 from germane.errors import InputError
 
@@ -46,6 +46,7 @@ def batch(
     field_weight: options.FieldWeight = None,
     ordered: options.Ordered = None,
     unordered: options.Unordered = None,
+    settings: options.Settings = None,
     prior: options.PriorOption = None,
     feedback: options.Feedback = None,
     feedback_docs: options.FeedbackDocs = None,
@@ -80,22 +81,10 @@ def batch(
     engine = open_engine(folder)
     learning = feedback_request(feedback, feedback_docs, feedback_terms, query_weight, guard)
     with as_typed():
-        asked = resolve(
-            engine,
-            ranking_request(
-                model,
-                prior,
-                field_weight,
-                mu=mu,
-                lam=lam,
-                delta=delta,
-                k1=k1,
-                b=b,
-                ordered=ordered,
-                unordered=unordered,
-            ),
-            learning,
+        ranking = ranking_request(
+            model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
         )
+        asked = resolve(engine, *with_settings(ranking, learning, settings))
     tell_learnt(asked.learnt)
     answers = engine.batch(
         topics,

@@ -7,7 +7,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.opening import open_engine
-from germane.cli.requests import as_typed, ranking_request, tell_learnt
+from germane.cli.requests import as_typed, ranking_request, tell_learnt, with_settings
 from germane.cli.streams import put_json, query_typed, terminal
 from germane.rank.registry import DEFAULT_MODEL
 
@@ -33,6 +33,7 @@ def explain(
     field_weight: options.FieldWeight = None,
     ordered: options.Ordered = None,
     unordered: options.Unordered = None,
+    settings: options.Settings = None,
     prior: options.PriorOption = None,
     probabilities: Annotated[
         bool,
@@ -52,13 +53,14 @@ def explain(
 
     Example: germane explain my-index "heart attack" doc-17 --rerank clicks
     """
-    from germane.engine import ExplainRequest
+    from germane.engine import ExplainRequest, FeedbackRequest
 
     query = query_typed(words)
     ranking = ranking_request(
         model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
     )
     with as_typed():
+        ranking, _ = with_settings(ranking, FeedbackRequest(), settings)
         found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain, probabilities, rerank))
     tell_learnt(found.learnt)
     if json:

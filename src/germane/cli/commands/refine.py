@@ -9,7 +9,8 @@ import typer
 from germane.cli import options, refinement_tables
 from germane.cli.analysis import analyzer_named
 from germane.cli.apart import require_apart
-from germane.cli.result_list import ResultSource, marked, threshold_of
+from germane.cli.requests import settings_typed
+from germane.cli.result_list import ResultSource, ids_in, marked, threshold_of
 from germane.cli.streams import counted, put_json, tell, terminal
 from germane.errors import ParameterError
 
@@ -42,7 +43,17 @@ def refine(
         ),
     ] = None,
     method: options.Method = "auto",
+    settings: options.Settings = None,
     threshold: options.Threshold = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Ids of all relevant results, one a line: tells precision, recall and F1 of the predicted set.",
+            show_default=False,
+            rich_help_panel=_REFINING,
+        ),
+    ] = None,
     ranked: Annotated[
         bool,
         typer.Option(
@@ -143,6 +154,8 @@ def refine(
     Example: germane search my-index "heart attack" -k 200 --json | germane refine - --relevant 4 --explain
 
     Example: germane refine export.ris --relevant 2 --not 5 --method mmem-aib --synonyms mesh.tsv --changes
+
+    Example: germane refine results.jsonl --relevant 3,7 --not 1 --method mmem-aib --set components=5
     """
     wanted = options.one_of(json=json, tsv=tsv)
     if tsv and (explain or changes):
@@ -152,6 +165,7 @@ def refine(
     if lemmas and stemmer not in (None, "lemma"):
         raise ParameterError(f"choose one of --lemmas and --stemmer {stemmer}")
     chosen = "lemma" if lemmas else stemmer or "english"
+    from germane.engine.methods import refine_settings
     from germane.refine.refiner import Refiner
     from germane.refine.responses import RefinementResponse
     from germane.types import Marks
@@ -159,6 +173,7 @@ def refine(
     make = partial(
         Refiner,
         method,
+        **refine_settings(method, settings_typed(settings)),
         analyzer=analyzer_named(chosen, stopwords, synonyms),
         threshold=threshold_of(threshold),
         random_state=seed,
@@ -184,7 +199,11 @@ def refine(
         count = write_documents(export, (Document(doc_id, fields[doc_id]) for doc_id in found.ids))
         tell(f"{counted(count, 'record')} written to {export}")
     shown = k or (len(found) if wanted else refinement_tables.SHOWN)
-    answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes)
+    known = None if truth is None else ids_in(truth, listed.ids)
+    answer = RefinementResponse.of(found, titles, k=shown, explain=explain, changes=changes, relevant=known)
+    if answer.measured is not None:
+        of = answer.measured
+        tell(f"the predicted set: precision {of.precision:.4f}, recall {of.recall:.4f}, F1 {of.f1:.4f}")
     if wanted == "json":
         put_json(answer)
     elif wanted == "tsv":

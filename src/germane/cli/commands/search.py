@@ -8,7 +8,7 @@ import typer
 from germane.cli import feedback_tables, hits, options
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.opening import open_engine
-from germane.cli.requests import as_typed, feedback_request, ids_typed, ranking_request, tell_learnt
+from germane.cli.requests import as_typed, feedback_request, ids_typed, ranking_request, tell_learnt, with_settings
 from germane.cli.streams import put_json, query_typed, tell, terminal
 from germane.errors import ParameterError
 from germane.feedback.registry import FEEDBACK_NAMES
@@ -29,6 +29,7 @@ def search(
     field_weight: options.FieldWeight = None,
     ordered: options.Ordered = None,
     unordered: options.Unordered = None,
+    settings: options.Settings = None,
     prior: options.PriorOption = None,
     feedback: options.Feedback = None,
     relevant: options.Relevant = None,
@@ -70,6 +71,8 @@ def search(
     Example: germane search my-index "heart attack" --offset 10 --sort -year --facet journal
 
     Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
+
+    Example: germane search my-index "heart attack" --feedback sd --set precision=0.8 --set smoothing=jm:0.01
     """
     wanted = options.one_of(json=json, tsv=tsv, trec=trec, format=format is not None)
     if trec and sort is not None:
@@ -88,6 +91,7 @@ def search(
         ids = ids_typed("--relevant", relevant, engine), ids_typed("--not", not_relevant, engine)
         learning = dataclasses.replace(learning, relevant=ids[0], not_relevant=ids[1])
     with as_typed():
+        ranking, learning = with_settings(ranking, learning, settings)
         request = SearchRequest(
             query,
             k,

@@ -27,7 +27,14 @@ def tune(
         list[str],
         typer.Option("--grid", metavar="NAME=A,B,C", help="The values to try; repeatable.", show_default=False),
     ],
-    model: options.Model = DEFAULT_MODEL,
+    model: options.ModelIfNamed = None,
+    feedback: options.Feedback = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=NUMBER", help="A parameter that is not tuned; repeatable.", show_default=False
+        ),
+    ] = None,
     measure: Annotated[str, typer.Option("-m", "--measure", help="What to maximise.")] = "AP",
     k: options.K = 1000,
     folds: Annotated[int, typer.Option(help="Parts the queries are split in.")] = 2,
@@ -49,10 +56,17 @@ def tune(
 
     Every trial is kept in the cache folder (GERMANE_CACHE), so that an interrupted search goes on where it stopped.
 
+    Of feedback methods the numbers are tuned: their own, mu (Dirichlet in both rankings), and lam_first, lam_estimate
+    and lam_final (Jelinek-Mercer in the first ranking, the estimate and the last ranking); n_terms=0 keeps all words.
+
     Example: germane tune cranfield --model bm25 --grid k1=0.9,1.2,2 --grid b=0.25,0.5,0.75 --plot bm25.png
+
+    Example: germane tune cranfield --feedback rm3 --grid query_weight=0.1,0.3,0.5 --set n_docs=10 --method coordinate
     """
     wanted = options.table_format(format, json=json, tsv=tsv)
     axes = dict(_axis(text) for text in grid)
+    fixed = {name: values[0] for name, values in (_axis(text, "--set", 1) for text in settings or ())}
+    ranked = model or ("" if feedback is not None else DEFAULT_MODEL)
     from germane.evaluate.responses import TuningResponse
     from germane.experiments.collections import cache_folder
     from germane.experiments.trials import tune_collection
@@ -66,14 +80,16 @@ def tune(
             tell_step(f"{' '.join(f'{name}={setting:g}' for name, setting in parameters.items())}: {value:.4f}")
 
         found = tune_collection(
-            dataset, model, axes, measure=measure, k=k, folds=folds, method=method, seed=seed,
+            dataset, ranked, axes, feedback=feedback or "", fixed=fixed, measure=measure, k=k, folds=folds,
+            method=method, seed=seed,
             trials=None if no_cache else cache_folder() / "trials", on_trial=on_trial,
         )  # fmt: skip
     if plot is not None:
         from germane.evaluate import plots
 
         chosen = [fold.tuned.parameters for fold in found.folds]
-        plots.save(plots.tuning(trials, chosen, measure, collection=f"{dataset}, {model}"), plot)
+        what = " and ".join(filter(None, [ranked, feedback]))
+        plots.save(plots.tuning(trials, chosen, measure, collection=f"{dataset}, {what}"), plot)
         tell(f"written: {plot}")
     header = ["fold", *axes, f"{measure} train", f"{measure} test", "queries"]
     rows: list[list[Any]] = []
@@ -92,9 +108,13 @@ def tune(
         put_table(wanted, header, shown + total)
 
 
-def _axis(text: str) -> tuple[str, list[float]]:
+def _axis(text: str, option: str = "--grid", most: int | None = None) -> tuple[str, list[float]]:
     name, _, values = text.partition("=")
+    example = "NAME=NUMBER, as in n_docs=10" if most == 1 else "NAME=A,B,C with numbers, as in mu=100,400"
     try:
-        return name.strip(), [float(value) for value in values.split(",")]
+        found = [float(value) for value in values.split(",")]
     except ValueError:
-        raise ParameterError(f"--grid wants NAME=A,B,C with numbers, as in mu=100,400, not '{text}'") from None
+        found = []
+    if not found or (most is not None and len(found) > most):
+        raise ParameterError(f"{option} wants {example}, not '{text}'")
+    return name.strip(), found

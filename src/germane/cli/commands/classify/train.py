@@ -11,6 +11,7 @@ from germane.classify.text_models import TEXT_MODEL_NAMES
 from germane.cli import label_files, options
 from germane.cli.analysis import analyzer_named
 from germane.cli.label_files import Reading, labels_wanted
+from germane.cli.requests import settings_typed
 from germane.cli.streams import counted, put_json, tell
 from germane.cli.tables import show_rows
 from germane.errors import InputError, ParameterError
@@ -41,7 +42,8 @@ def train(
     prior: Annotated[
         str, typer.Option(help="uniform, or empirical: by how common the classes are; svm and --multi-label use none.")
     ] = "uniform",
-    no_tune: Annotated[bool, typer.Option("--no-tune", help="Keep the default parameters.")] = False,
+    settings: options.Settings = None,
+    no_tune: Annotated[bool, typer.Option("--no-tune", help="Tune nothing: defaults, and what --set says.")] = False,
     seed: Annotated[int, typer.Option(help="Draws the validation split.", min=0, max=LARGEST_SEED)] = 0,
     stemmer: options.Stemmer = "english",
     stopwords: options.Stopwords = "english",
@@ -68,6 +70,8 @@ def train(
     Example: germane classify train reviews --folder-labels --model svm --into reviews.germane
 
     Example: germane classify train sentences.tsv --label language --ngrams 1-3 --into languages.germane
+
+    Example: germane classify train mails.csv --label folder --set lam=1e-4 --set beta=0.01 --into mails.germane
     """
     labels_wanted(label, folder_labels)
     if not separator:
@@ -77,10 +81,13 @@ def train(
         raise InputError(f"the classifier cannot be saved there: it {what}", source=str(into))
     from germane.classify import TextClassifier
     from germane.classify.responses import TrainingResponse
+    from germane.engine.methods import text_model_settings
 
+    given = text_model_settings(model, settings_typed(settings))
     classifier = TextClassifier(
-        model, analyzer=_analyzer(stemmer, stopwords, ngrams), tune=not no_tune, random_state=seed, prior=prior
-    )
+        model, analyzer=_analyzer(stemmer, stopwords, ngrams), tune=not no_tune, random_state=seed, prior=prior,
+        parameters=given or None,
+    )  # fmt: skip
     reading = Reading(
         data, label, text or (), folder_labels, separator if multi_label else None, format, encoding, on_error.value
     )

@@ -1,0 +1,152 @@
+"""Query likelihoods beyond a product of unigrams: the whole integral over a document's model, and a Markov chain."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from germane.arrays import Floats
+from germane.index.sequences import pair_counts
+from germane.lm import Dirichlet
+from germane.lm.distributions.dcm import log_rising
+from germane.lm.parameters import EDGE, bounded, open_fraction, positive
+from germane.rank.arguments import NOTHING
+from germane.rank.dependence import MAX_PAIRS, WINDOW, Runs, live_frequencies, postings_of
+from germane.rank.evidence import Counted, Evidence, EvidenceModel, check_order
+from germane.rank.kinds import COUNT
+from germane.rank.models import QueryLikelihood
+from germane.rank.plan import Plan, QueryTerm
+from germane.rank.registry import DEFAULT_MU
+
+if TYPE_CHECKING:
+    from germane.rank.searcher import Searcher
+
+
+@dataclass(frozen=True)
+class DirichletMultinomial(EvidenceModel):
+    """P(Q|D) = ∫ P(Q|θ) Dir(θ | c + μ·p_C) dθ = Γ(A)/Γ(A+|Q|) · Π_w Γ(α_w+f_w)/Γ(α_w), α = c + μ·p_C, A = |D| + μ.
+
+    The whole integral over a document's model, a DCM as in SD (3.2), where Dirichlet smoothing takes the mean of θ:
+    what SD §3.1 asks for; Zaragoza, Hiemstra & Tipping (2003). A word that the query repeats adds less each time. f
+    need not be whole. Without repeated words the difference is Γ(A)/Γ(A+|Q|), by which long documents gain a little.
+    """
+
+    mu: float = DEFAULT_MU
+
+    def __post_init__(self) -> None:
+        positive("mu", self.mu)
+
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+        terms = searcher.known_terms(weights)
+        if not terms:
+            return []
+        alone = [np.array([self.mu * term.cf / searcher.collection.n_tokens]) for term in terms]
+        f = [np.array([term.weight]) for term in terms]
+        constant = math.fsum(float(log_rising(a, own)[0]) for a, own in zip(alone, f, strict=True))
+        length = np.array([math.fsum(term.weight for term in terms)])
+        plan = Plan.ordered(COUNT, terms, [1.0] * len(terms), [1.0] * len(terms), constant=constant, mass=1.0)
+        place = {term.term: i for i, term in enumerate(terms)}
+        counted, background = [], []
+        for i, live in enumerate(searcher.snapshot.segments):
+            own = postings_of(searcher, i, [term.term for term in plan.terms])
+            counted.append(
+                [self._gain(found, alone[place[t.term]], t) for found, t in zip(own, plan.terms, strict=True)]
+            )
+            sizes = live.segment.doc_len.astype(np.float64) + self.mu
+            background.append(-log_rising(sizes, np.broadcast_to(length, sizes.shape)))
+        shown = [searcher.snapshot.surface(term.term) for term in plan.terms]
+        return [Evidence(plan, counted, background, shown)]
+
+    @staticmethod
+    def _gain(found: Counted, alone: Floats, term: QueryTerm) -> Counted:
+        """log Γ(α+f)/Γ(α) of the documents that hold the word, above that of those that do not."""
+        f = np.full(len(found.counts), term.weight)
+        base = log_rising(alone, np.array([term.weight]))
+        return found._replace(counts=log_rising(found.counts + alone, f) - base)
+
+
+@dataclass(frozen=True)
+class BigramLikelihood(EvidenceModel):
+    """log P(Q|D) of a Markov chain: P(q_i|q_{i-1}, D) = λ·c(q_{i-1}q_i)/c(q_{i-1}) + (1-λ)·θ_D(q_i).
+
+    The Lecture's bigram model, smoothed by the document's own unigrams (Song & Croft 1999), these by Dirichlet's `mu`.
+    Written as query likelihood + Σ_i log(1 + λ/(1-λ) · c(q_{i-1}q_i)/(c(q_{i-1})·θ_D(q_i))) + n·log(1-λ) over the n
+    neighbouring words of the query: a sum over the documents that hold them side by side. Stop words are left out of
+    query and document alike. Departure: the first word of a run is a unigram, there being no beginning of a text.
+    `runs`: the words of one query in their order; the engine fills them in.
+    """
+
+    mu: float = DEFAULT_MU
+    lam: float = 0.1
+    runs: Runs = ()
+
+    def __post_init__(self) -> None:
+        Dirichlet(self.mu)
+        bounded("lam", open_fraction("lam", self.lam), EDGE, 1.0 - EDGE)
+
+    def of_query(self, runs: Runs) -> "BigramLikelihood":
+        return replace(self, runs=runs)
+
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+        words = searcher.known_terms(weights)
+        if not words:
+            return []
+        check_order(searcher, self)
+        unigrams = QueryLikelihood(Dirichlet(self.mu))
+        plan = unigrams.plan(words, searcher.collection)
+        pairs = self._pairs(weights)
+        plan = plan._replace(constant=plan.constant + pairs.total() * math.log1p(-self.lam))
+        segments = range(len(searcher.snapshot.segments))
+        terms = [term.term for term in plan.terms]
+        counted = [postings_of(searcher, i, terms) for i in segments]
+        background = [searcher.document_parts(i, unigrams).background.values for i in segments]
+        found = [Evidence(plan, counted, background, [searcher.snapshot.surface(term) for term in terms])]
+        chain = self._chain(searcher, pairs, {term.term: term for term in words})
+        return found if chain is None else [*found, chain]
+
+    def _pairs(self, weights: Mapping[str, float]) -> Counter[tuple[str, str]]:
+        """The neighbouring words of the query that both have a weight, with how often they are neighbours."""
+        asked = Counter(pair for run in self.runs for pair in pairwise(run))
+        wanted = [pair for pair in asked if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
+        return Counter({pair: asked[pair] for pair in wanted})
+
+    def _chain(
+        self, searcher: "Searcher", pairs: Counter[tuple[str, str]], words: Mapping[str, QueryTerm]
+    ) -> Evidence | None:
+        """What neighbouring words of the query add where they are neighbours in a document."""
+        terms: list[QueryTerm] = []
+        lists: dict[str, list[Counted]] = {}
+        shown: dict[str, str] = {}
+        for pair, n in pairs.items():
+            if not words.keys() >= {*pair}:
+                continue
+            own = [self._gain(searcher, i, pair, words[pair[1]]) for i in range(len(searcher.snapshot.segments))]
+            df, cf = live_frequencies(searcher, own)
+            if df > 0:
+                name = f"#1({' '.join(pair)})"
+                terms.append(QueryTerm(name, float(n), df, cf))
+                lists[name], shown[name] = own, f"#1({' '.join(map(searcher.snapshot.surface, pair))})"
+        if not terms:
+            return None
+        weight = [term.weight for term in terms]
+        plan = Plan.ordered(COUNT, terms, weight, weight)
+        segments = range(len(searcher.snapshot.segments))
+        by_segment = [[lists[term.term][i] for term in plan.terms] for i in segments]
+        return Evidence(plan, by_segment, [NOTHING for _ in segments], [shown[t.term] for t in plan.terms], finds=False)
+
+    def _gain(self, searcher: "Searcher", i: int, pair: tuple[str, str], second: QueryTerm) -> Counted:
+        """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""
+        segment = searcher.snapshot.segments[i].segment
+        a, b = (stats.numbers[i] for stats in searcher.snapshot.term_stats(pair))
+        both = pair_counts(segment, a, b, WINDOW, searcher.texts)
+        found = Counted.of(both.docs, both.ordered)
+        first, other = postings_of(searcher, i, pair)
+        c_a, c_b = (list_.counts[np.searchsorted(list_.docs, found.docs)] for list_ in (first, other))
+        p_C = second.cf / searcher.collection.n_tokens
+        theta = (c_b + self.mu * p_C) / (segment.doc_len[found.docs].astype(np.float64) + self.mu)
+        gain = np.log1p(self.lam / (1.0 - self.lam) * found.counts / (c_a * theta))
+        return found._replace(counts=gain)
