@@ -5,9 +5,9 @@
 From raw texts to labels: `TextClassifier()` as it comes beside scikit-learn's LinearSVC and LogisticRegression on
 tf-idf of words and pairs of words, and MultinomialNB and ComplementNB on the same and on counts. The published split of
 each set, or a random one where there is none, at most so many documents on each side. Accuracy in %, with the 95 %
-interval of the difference to the best peer (paired, normal); CPU seconds of fitting, reading of words included. Nothing in the classifier was chosen set by set: the same settings
-run on all. Exit status 1 unless on every set it is within 1 point of the best peer, above it on the mean, and takes at
-most 10 times LinearSVC's time.
+interval of the difference to the best peer (paired, normal); CPU seconds of fitting, reading of words included. Nothing
+in the classifier was chosen set by set: the same settings run on all. Exit status 1 unless on every set it is within 1
+point of the best peer, above it on the mean, and takes at most 10 times LinearSVC's time.
 """
 
 import argparse

@@ -98,7 +98,7 @@ class PooledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes: `classes_`; `names_` of the members kept, the strongest first; `shares_` of the weight that they have;
     `members_`, their estimators; `columns_` of each; `weights_` w_m; `bias_` b_T; `alone_`, the accuracy of every
-    member tried, and `together_` that of the pool, on documents set apart.
+    member tried, and `together_` that of the pool, on documents set apart; empty and None where there are none.
     """
 
     def __init__(self, kinds: Sequence[int] | None = None, random_state: int | None = 0) -> None:
@@ -123,19 +123,20 @@ class PooledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.alone_: dict[str, float] = {}
         for member, columns in self._views(X.shape[1]):
             found = self._unseen_scores(member, X[:, columns], number, weight, folds)[apart]
-            name = str(member)
-            self.alone_[name] = float(np.mean(found.argmax(axis=1) == truth)) if len(apart) else 0.0
-            t = best_sharpness(found, truth[:, np.newaxis] == np.arange(len(self.classes_))) if len(apart) else 1.0
+            name, t = str(member), 1.0
+            if len(apart):
+                self.alone_[name] = float(np.mean(found.argmax(axis=1) == truth))
+                t = best_sharpness(found, truth[:, np.newaxis] == np.arange(len(self.classes_)))
+                if on_member is not None:
+                    on_member(name, self.alone_[name])
             scores = np.asarray(t * (found - found.mean(axis=1, keepdims=True)), np.float32)
             parts.append(_Part(name, member, columns, t, scores))
-            if on_member is not None:
-                on_member(name, self.alone_[name])
         weights, _ = _pool(parts, truth, len(self.classes_))
         kept = np.flatnonzero(weights >= LEAST_SHARE * weights.sum())
         parts = [parts[m] for m in kept[np.argsort(-weights[kept], kind="stable")]]
         weights, self.bias_ = _pool(parts, truth, len(self.classes_))
         pooled = _together(weights, [part.scores for part in parts]) + self.bias_
-        self.together_ = float(np.mean(pooled.argmax(axis=1) == truth)) if len(apart) else 0.0
+        self.together_ = float(np.mean(pooled.argmax(axis=1) == truth)) if len(apart) else None
         self.names_, self.shares_ = [part.name for part in parts], weights / weights.sum()
         self.weights_ = weights * np.array([part.sharpness for part in parts])
         self.columns_ = [part.columns for part in parts]
@@ -183,7 +184,8 @@ class PooledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class."""
-        return np.asarray(self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)])
+        best = self.predict_joint_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -196,7 +196,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         self.estimator_ = pool.fit(counts, members.argmax(axis=1), weight, on_member=tell)
         self.chosen_ = dict(zip(pool.names_, pool.shares_.tolist(), strict=True))
-        self.tuning_.append(Trial(self.chosen_, pool.together_))
+        if pool.together_ is not None:
+            self.tuning_.append(Trial(self.chosen_, pool.together_))
         self.thresholds_, self.sharpness_ = None, 1.0
         if not isinstance(self.prior, str):  # the pool has learnt how common classes are
             with np.errstate(divide="ignore"):
