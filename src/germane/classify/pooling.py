@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy import optimize
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from germane.arrays import AnyArray, Floats, Integers
@@ -110,11 +111,15 @@ class PooledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learn from counts `X` (documents × vocabulary, sparse or dense) and one label a document."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        X = counts_of(X, type(self).__name__)
+        if y.dtype.kind not in "biuU":  # those are labels; of others scikit-learn refuses measurements
+            check_classification_targets(y)
+        X, weight = counts_of(X, type(self).__name__), None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ParameterError("a classifier needs documents of two classes or more; there is 1 class")
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         rng = np.random.default_rng(self.random_state)
         folds = _folds(number, rng)
         apart = rng.permutation(np.flatnonzero(folds >= 0))[:MOST_APART]
@@ -191,6 +196,7 @@ class PooledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # counts are asked for, and the checks give measurements
         return tags
 
 
