@@ -95,15 +95,21 @@ class PooledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The log-linear pool of `MEMBERS` over counts.
 
     `kinds`: of each column `CONTENT`, `STOPPED` or `PAIR`; None takes all to be words. Members whose views hold the
-    same columns are one.
+    same columns are one. `members`: others than `MEMBERS`; one alone gets a constant for each class.
 
     Attributes: `classes_`; `names_` of the members kept, the strongest first; `shares_` of the weight that they have;
     `members_`, their estimators; `columns_` of each; `weights_` w_m; `bias_` b_T; `alone_`, the accuracy of every
     member tried, and `together_` that of the pool, on documents set apart; empty and None where there are none.
     """
 
-    def __init__(self, kinds: Sequence[int] | None = None, random_state: int | None = 0) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[int] | None = None,
+        random_state: int | None = 0,
+        members: Sequence[Member] | None = None,
+    ) -> None:
         self.kinds = kinds
+        self.members = members
         self.random_state = random_state
 
     def fit(
@@ -154,7 +160,7 @@ class PooledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if kinds.shape != (n_columns,):
             raise ParameterError(f"kinds has {len(kinds):,} entries for {n_columns:,} columns")
         seen: set[tuple[Any, ...]] = set()
-        for member in MEMBERS:
+        for member in MEMBERS if self.members is None else self.members:
             columns = np.flatnonzero(np.isin(kinds, VIEWS[member.view]))
             key = member.model, *member.parameters.items(), len(columns)
             if len(columns) and key not in seen:
