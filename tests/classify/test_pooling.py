@@ -1,5 +1,7 @@
 """The pool: weights as a plain solver finds them, probabilities that hold, and what it does where others fail."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import optimize, sparse
@@ -78,7 +80,10 @@ def test_many_classes_of_different_sizes() -> None:
     train, test = order[::2], order[1::2]
     right = {}
     for model in ("auto", "sd-ce"):
-        fitted = TextClassifier(model, tune=False).fit([texts[i] for i in train], [labels[i] for i in train])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            fitted = TextClassifier(model, tune=False).fit([texts[i] for i in train], [labels[i] for i in train])
+        assert any("largest class" in str(each.message) for each in told) == (model == "sd-ce")
         right[model] = fitted.score([texts[i] for i in test], [labels[i] for i in test])
     assert right["auto"] >= right["sd-ce"]
     assert right["auto"] > 200 / 300

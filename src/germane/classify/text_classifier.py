@@ -1,5 +1,6 @@
 """Texts in, labels out: a classifier that cuts words, tunes itself, explains itself and can be saved."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -272,6 +273,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ])  # fmt: skip
         else:
             self.sharpness_ = best_sharpness(found, truth)
+            right, largest = objective(self.chosen_), float(truth.mean(axis=0).max())
+            if right < largest:
+                warnings.warn(
+                    f"'{self.model_}' is right for {right:.0%} of the documents set apart, and the largest class holds "
+                    f"{largest:.0%} of them: '{AUTO}' or 'svm' may suit these classes better",
+                    stacklevel=3,
+                )
 
     def _best_of_labels(self, objective: Callable[[Setting], float]) -> str:
         """The model that is best where its tuning starts; of equals the first."""
