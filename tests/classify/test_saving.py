@@ -64,8 +64,30 @@ def test_numbers_as_labels_and_as_prior(tmp_path):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("saved") / "c.germane"
-    TextClassifier(tune=False).fit(TEXTS, LABELS).save(path)
+    TextClassifier("sd-ce", tune=False).fit(TEXTS, LABELS).save(path)
     return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda e, a: a.update({e["columns_"]["list"][0]["array"]: np.arange(1 << 20)}),
+        lambda e, a: a[e["columns_"]["list"][0]["array"]].__setitem__(-1, 1 << 40),
+        lambda e, a: a[e["columns_"]["list"][0]["array"]].__setitem__(0, -1),
+        lambda e, a: a.update({e["weights_"]["array"]: np.ones(99)}),
+        lambda e, a: a.update({e["bias_"]["array"]: np.ones(1)}),
+        lambda e, a: e["members_"]["list"].pop(),
+    ],
+)
+def test_a_forged_pool(tmp_path, change):
+    path = tmp_path / "pool.germane"
+    TextClassifier().fit(TEXTS, LABELS).save(path)
+    settings, arrays = changed(path.read_bytes(), lambda s, a: change(s["estimator"]["fitted"], a))
+    archive = BytesIO()
+    np.savez_compressed(archive, settings=np.frombuffer(json.dumps(settings).encode(), np.uint8), **arrays)
+    sign(path, archive.getvalue())
+    with pytest.raises(InputError):
+        TextClassifier.load(path)
 
 
 def test_every_cut_and_flip_is_noticed(tmp_path, saved):

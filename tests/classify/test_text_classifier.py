@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from germane import Analyzer, TextClassifier
 from germane.classify.targets import Targets
-from germane.classify.text_models import TEXT_MODELS
+from germane.classify.text_models import MARGINS, TEXT_MODELS
 from germane.classify.tuning import best, best_sharpness, best_threshold, climb, stratified_split
 from germane.errors import InputError, ParameterError
 from germane.text import CharacterNGrams
@@ -56,6 +56,10 @@ def multi(request: pytest.FixtureRequest) -> TextClassifier:
 def test_it_learns(fitted):
     assert fitted.classes_.tolist() == ["politics", "science", "sport"]
     assert fitted.score(NEW, TRUE) > 0.75
+    if fitted.model == "auto":
+        assert fitted.chosen_ == fitted.tuning_[-1].parameters
+        assert sum(fitted.chosen_.values()) == pytest.approx(1)
+        return
     assert set(fitted.chosen_) == set(TEXT_MODELS[fitted.model].axes)
     assert fitted.chosen_ == best(fitted.tuning_).parameters
     assert fitted.tuning_[0].parameters == TEXT_MODELS[fitted.model].start
@@ -69,7 +73,7 @@ def test_predictions_agree_with_one_another(fitted):
     answers = fitted.answer(NEW)
     assert (answers.scores == scores).all()
     assert (answers.probabilities == proba).all()
-    if fitted.model != "svm":
+    if fitted.model not in MARGINS:
         assert answers.ranking == pytest.approx(np.log(proba) - np.log1p(-proba), rel=1e-6, abs=1e-6)
 
 
@@ -83,7 +87,7 @@ def test_explanations_add_up(fitted):
     for text in NEW[:5]:
         explanation = fitted.explain(text)
         scores = fitted.class_scores([text])[0]
-        if fitted.model != "svm":
+        if fitted.model not in MARGINS:
             scores = scores - scores.mean()
         assert explanation.predicted == (fitted.predict([text])[0],)
         assert [part.score for part in explanation] == sorted((part.score for part in explanation), reverse=True)
@@ -107,7 +111,7 @@ def test_explanations_of_several_labels(multi):
             column = multi.classes_.tolist().index(part.label)
             assert part.score == pytest.approx(multi.class_scores([text])[0, column], rel=1e-9, abs=1e-9)
             assert part.constant + sum(word.amount for word in part.words) == pytest.approx(part.score, abs=1e-8)
-            if multi.model != "svm":
+            if multi.model_ not in MARGINS:
                 assert part.constant == pytest.approx(0, abs=1e-6)  # (4.13) leaves constants out
 
 
@@ -276,7 +280,7 @@ def test_labels_from_a_generator():
 
 
 def test_wrong_use():
-    with pytest.raises(ParameterError, match="there is no text model 'forest'; choose one of sd-ce"):
+    with pytest.raises(ParameterError, match="there is no text model 'forest'; choose one of auto, sd-ce"):
         TextClassifier("forest").fit(TEXTS, LABELS)
     classifier = TextClassifier(tune=False).fit(TEXTS, LABELS)
     with pytest.raises(ParameterError, match="list of texts"):

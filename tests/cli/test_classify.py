@@ -56,8 +56,12 @@ def test_train_says_what_it_chose(files, run):
     assert "delta=0.01: " in result.stderr
     assert result.stderr.endswith("written: a.germane\n")
     found = json.loads(run("classify", "train", "news.csv", "--label", "topic", "--no-tune", "--json").stdout)
-    assert (found["model"], found["documents"], found["sizes"]["sport"]) == ("sd-ce", 30, 10)
-    assert found["parameters"] == found["trials"][0]["parameters"]
+    assert (found["model"], found["documents"], found["sizes"]["sport"]) == ("auto", 30, 10)
+    assert found["parameters"] == found["trials"][-1]["parameters"]
+    assert found["validation"] == found["trials"][-1]["value"]
+    shown = run("classify", "train", "news.csv", "--label", "topic", "--into", "pool.germane").stdout
+    assert "The pool" in shown
+    assert "tfidf-svm, words and pairs" in shown
     assert "nothing was kept" in run("classify", "train", "news.csv", "--label", "topic", "--no-tune").stderr
 
 

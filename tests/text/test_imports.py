@@ -19,6 +19,7 @@ def test_exports() -> None:
         "BulkAnalyzer",
         "CharacterNGrams",
         "Synonyms",
+        "WordPairs",
         "analyzer_from_dict",
         "tokenize",
     ]

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from germane.arrays import Floats
 from germane.classify.one_versus_rest import OneVersusRestRanker
+from germane.classify.pooling import PooledClassifier
 from germane.classify.smoothed_dirichlet import LogRatioClassifier, SmoothedDirichletClassifier, log_ratio_matrix
 from germane.schema import Response
 
@@ -134,6 +135,8 @@ def word_contributions(estimator: Any, counts: sparse.csr_array) -> Floats:
     and the Dirichlet α_j^T log(1 + λθ̂_j/((1-λ)θ^GE_j)), (4.29); a linear SVM its coefficient times the weight of the
     word; the ranker the difference of the two classes of each label, (4.13).
     """
+    if isinstance(estimator, PooledClassifier):
+        return _pooled_contributions(estimator, counts)
     if isinstance(estimator, OneVersusRestRanker):
         pairs = [word_contributions(one, counts) for one in estimator.estimators_]
         return np.column_stack([pair[:, 1] - pair[:, 0] for pair in pairs])
@@ -149,6 +152,18 @@ def word_contributions(estimator: Any, counts: sparse.csr_array) -> Floats:
     alone = sparse.csr_array((counts.data, counts.indices, np.arange(n_words + 1)), shape=(n_words, counts.shape[1]))
     # No look at the document's length: `TextClassifier` gives DCM one S for all classes.
     return np.asarray(estimator._log_evidence(alone), np.float64)
+
+
+def _pooled_contributions(pool: PooledClassifier, counts: sparse.csr_array) -> Floats:
+    """Σ_m w_m times what a word adds to the score of member m, if that looks at it."""
+    found = np.zeros((counts.nnz, len(pool.classes_)))
+    place = np.full(counts.shape[1], -1)
+    place[counts.indices] = np.arange(counts.nnz)
+    for weight, columns, member in zip(pool.weights_, pool.columns_, pool.members_, strict=True):
+        own = sparse.csr_array(counts[:, columns])
+        if own.nnz:
+            found[place[columns[own.indices]]] += weight * word_contributions(member, own)
+    return found
 
 
 def _coefficients(svm: Any) -> Floats:

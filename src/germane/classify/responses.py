@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from germane.classify.explanation import ClassResponse
+from germane.classify.text_models import AUTO
 from germane.classify.tuning import Trial
 from germane.schema import ABSENT, Response
 
@@ -17,7 +18,8 @@ class TrainingResponse(Response):
     """What was learnt: the model, how much it saw, the parameters chosen, and every setting that was tried.
 
     `validation` is the best value on the validation split, null where nothing was tried; `sizes` the documents of each
-    class.
+    class. Of the model "auto" the parameters are its members with their shares of the weight, and the trials what each
+    does alone, and last all together.
     """
 
     model: str
@@ -33,10 +35,11 @@ class TrainingResponse(Response):
     def of(cls, classifier: "TextClassifier", labels: list[list[str]]) -> "TrainingResponse":
         """What a fitted classifier learnt from documents with these labels."""
         sizes = {str(name): sum(name in found for found in labels) for name in classifier.classes_.tolist()}
-        validation = max((trial.value for trial in classifier.tuning_), default=None)
+        values = [trial.value for trial in classifier.tuning_]
+        validation = (values[-1] if classifier.model_ == AUTO else max(values)) if values else None
         trials = tuple(classifier.tuning_)
         return cls(
-            classifier.model,
+            classifier.model_,
             len(labels),
             len(sizes),
             len(classifier.terms_),

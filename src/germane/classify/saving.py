@@ -26,8 +26,9 @@ counted."""
 LARGEST_TABLE = 1 << 30
 """Classes × words that a model may hold: 8 GB of numbers."""
 _FITTED = frozenset((
-    "_alpha", "_log_alpha", "S_", "class_log_prior_", "classes_", "coef_", "estimators_", "intercept_",
-    "label_binarizer_", "n_features_in_", "n_iter_", "sparse_input_", "theta_GE_", "thresholds_", "y_type_",
+    "_alpha", "_log_alpha", "S_", "alone_", "bias_", "class_log_prior_", "classes_", "coef_", "columns_", "estimators_",
+    "idf_", "intercept_", "label_binarizer_", "members_", "n_features_in_", "n_iter_", "names_", "shares_",
+    "sparse_input_", "theta_GE_", "thresholds_", "together_", "weights_", "y_type_",
 ))  # fmt: skip
 """What fitting leaves in the estimators that are saved with it."""
 _PLAIN = (bool, int, float, str, type(None))
@@ -205,9 +206,17 @@ def _check_shapes(estimator: Any) -> None:
         "theta_GE_": (n_words,),
         "coef_": (len(fitted.get("intercept_", ())), n_words),
         "thresholds_": (n_classes,),
+        "bias_": (n_classes,),
+        "weights_": (len(fitted.get("members_", ())),),
+        "idf_": (n_words,),
     }
     for name, shape in due.items():
         if name in fitted and (fitted[name].shape != shape or fitted[name].dtype != np.float64):
             raise ValueError
     if any(inner.n_features_in_ != n_words for inner in fitted.get("estimators_", ())):
         raise ValueError
+    for inner, columns in zip(fitted.get("members_", ()), fitted.get("columns_", ()), strict=True):
+        if columns.dtype.kind != "i" or columns.shape != (inner.n_features_in_,):
+            raise ValueError
+        if len(columns) and not (columns[0] >= 0 and columns[-1] < n_words and (np.diff(columns) > 0).all()):
+            raise ValueError

@@ -1,6 +1,7 @@
 """Texts in, labels out: a classifier that cuts words, tunes itself, explains itself and can be saved."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, logit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer
@@ -23,10 +25,11 @@ from germane.classify.explanation import ClassPart, Label, TextExplanation, Word
 from germane.classify.log_ratio import SmoothedLogRatio
 from germane.classify.multinomial import MultinomialClassifier
 from germane.classify.one_versus_rest import OneVersusRestRanker
+from germane.classify.pooling import CONTENT, PAIR, STOPPED, PooledClassifier, class_scores
 from germane.classify.saving import LARGEST_TABLE, read_model, refusing_what_is_forged, write_model
 from germane.classify.smoothed_dirichlet import SmoothedDirichletClassifier
 from germane.classify.targets import Targets
-from germane.classify.text_models import text_model
+from germane.classify.text_models import AUTO, MARGINS, fit_weights, text_model
 from germane.classify.tuning import (
     OnTrial,
     Setting,
@@ -39,16 +42,20 @@ from germane.classify.tuning import (
 )
 from germane.errors import GermaneError, InputError, ParameterError
 from germane.lm.parameters import distribution
-from germane.text import Analyzer, AnyAnalyzer, analyzer_from_dict
-from germane.text.counting import count_all, count_known
+from germane.text import Analyzer, AnyAnalyzer, WordPairs, analyzer_from_dict
+from germane.text.counting import Counted, count_all, count_known
+from germane.text.word_pairs import JOINED
 
 VALIDATION_SHARE = 0.2
+OF_LABELS = ("sd-ce", "multinomial", "svm")
+"""What "auto" chooses from where documents have several labels."""
 
 SAVED_CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         BernoulliClassifier, DCMClassifier, DirichletClassifier, LabelBinarizer, LinearSVC, MultinomialClassifier,
-        OneVersusRestRanker, OneVsRestClassifier, Pipeline, SmoothedDirichletClassifier, SmoothedLogRatio,
+        OneVersusRestRanker, OneVsRestClassifier, Pipeline, PooledClassifier, SmoothedDirichletClassifier,
+        SmoothedLogRatio, TfidfTransformer,
     )
 }  # fmt: skip
 """What the file of a saved classifier may hold."""
@@ -72,10 +79,12 @@ class Answers(NamedTuple):
 class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn classifier of raw strings.
 
-    `model`: "sd-ce", "sd", "multinomial", "multinomial-jm", "bernoulli", "dcm", "dirichlet" or "svm"; what each
-    computes is in docs/classification.md. `analyzer`: how texts become terms; None is `Analyzer()`. `prior`: "uniform"
-    (SD ch. 4), "empirical" (the Lecture), or a probability for each class, as a dictionary or in the order of
-    `classes_`; the SVM has none.
+    `model`: "auto", "sd-ce", "sd", "multinomial", "multinomial-jm", "bernoulli", "dcm", "dirichlet", "svm" or
+    "tfidf-svm"; what each computes is in docs/classification.md. "auto" is a pool of several, weighted by what they do
+    on documents set apart (`pooling.PooledClassifier`); with several labels a document it is the best of `OF_LABELS`.
+    `analyzer`: how texts become terms; None is `Analyzer()`, and for "auto" stemmed words, stopped or not, and pairs of
+    them. `prior`: "uniform" (SD ch. 4), "empirical" (the Lecture), or a probability for each class, as a dictionary or
+    in the order of `classes_`; the SVMs have none, and "auto" finds its own unless it is given in numbers.
 
     `parameters`: free parameters by hand (`{"lam": 1e-4, "beta": 0.01}`), which are then not tuned; those that a model
     has are in `germane.classify.text_models`: λ, β, δ, S and C.
@@ -85,7 +94,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     each class's best F1. It also gives the thresholds of a multi-label classifier, and how sharp probabilities are.
     Then the model is learnt from everything. A class with one document only is never set apart.
 
-    Attributes: `classes_`; `chosen_`, the parameters; `tuning_`, every `Trial` in order; `estimator_`, on counts;
+    Attributes: `classes_`; `model_`, "auto" or the model that it chose; `chosen_`, the parameters, or of "auto" the
+    members of the pool with their shares of the weight; `tuning_`, every `Trial` in order; `estimator_`, on counts;
     `vocabulary_`, term to column; `thresholds_`, one for each class, or None; `sharpness_` of the probabilities, one
     for all classes or for each; `n_empty_`, documents without a word, which are not learnt from; `notes_`, anything of
     JSON's kinds to be kept with a saved model.
@@ -96,7 +106,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        model: str = "sd-ce",
+        model: str = AUTO,
         *,
         analyzer: AnyAnalyzer | None = None,
         tune: bool = True,
@@ -133,8 +143,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = _weights(sample_weight, len(texts))
         text_model(self.model).checked(self.model, self.parameters or {})  # what is wrong is told at once
         targets = Targets.of(labels)
-        analyzer = self.analyzer if self.analyzer is not None else Analyzer()
-        counts, terms, surfaces = count_all(texts, analyzer)
+        self.model_ = self.model
+        self.analyzer_ = self._analyzer_for(targets)
+        counts, terms, surfaces = count_all(texts, self.analyzer_)
+        if isinstance(self.analyzer_, WordPairs):
+            counts, terms, surfaces = _without_rare_pairs(counts, terms, surfaces)
         self.classes_, self.multi_label_ = targets.classes, targets.several
         if len(self.classes_) * len(terms) > LARGEST_TABLE:
             raise InputError(f"{len(self.classes_):,} classes and {len(terms):,} words are too many for the memory")
@@ -149,8 +162,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weightless = self.classes_[~members.any(axis=0)]
         if len(weightless):
             raise ParameterError(f"the documents of the class {weightless[0].item()!r} all weigh 0: leave them out")
-        self._search(counts, members, weight, on_trial)
-        self.estimator_ = self._learnt(self.chosen_, counts, members, weight)
+        if self.model == AUTO and not self.multi_label_:
+            self._pool(counts, members, weight, _kinds(terms, surfaces, self.analyzer_), share, on_trial)
+        else:
+            self._search(counts, members, weight, on_trial)
+            self.estimator_ = self._learnt(self.chosen_, counts, members, weight)
         # What a text without words gets: scores whose probabilities are the shares of the classes.
         with np.errstate(divide="ignore"):
             if self.thresholds_ is not None:
@@ -161,6 +177,32 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.vocabulary_ = {term: column for column, term in enumerate(terms)}
         self.notes_: dict[str, Any] = {}
         return self
+
+    def _analyzer_for(self, targets: Targets) -> AnyAnalyzer:
+        if self.analyzer is not None:
+            return self.analyzer
+        return Analyzer() if self.model != AUTO or targets.several else WordPairs(Analyzer(stopwords="none"))
+
+    def _pool(
+        self, counts: Any, members: Any, weight: Any, kinds: Any, share: Floats, on_trial: OnTrial | None
+    ) -> None:
+        """Learn the pool; its probabilities are honest as they are."""
+        pool = PooledClassifier(kinds, self.random_state)
+        self.tuning_ = []
+
+        def tell(name: str, accuracy: float) -> None:
+            self.tuning_.append(Trial({name: 1.0}, accuracy))
+            if on_trial is not None:
+                on_trial({name: 1.0}, accuracy)
+
+        self.estimator_ = pool.fit(counts, members.argmax(axis=1), weight, on_member=tell)
+        self.chosen_ = dict(zip(pool.names_, pool.shares_.tolist(), strict=True))
+        if pool.together_ is not None:
+            self.tuning_.append(Trial(self.chosen_, pool.together_))
+        self.thresholds_, self.sharpness_ = None, 1.0
+        if not isinstance(self.prior, str):  # the pool has learnt how common classes are
+            with np.errstate(divide="ignore"):
+                pool.bias_ = pool.bias_ + np.log(share) - np.log(members.mean(axis=0))
 
     def _shares(self, targets: Targets) -> tuple[Floats, Any]:
         """How common each class is, or was said to be; and the prior as an estimator takes it."""
@@ -183,11 +225,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return shares, shares
 
     def _search(self, counts: Any, members: Any, weight: Any, on_trial: OnTrial | None) -> None:
-        """Choose the parameters, the thresholds and the sharpness on a validation split."""
-        model = text_model(self.model)
+        """Choose the parameters, the thresholds and the sharpness on a validation split; of "auto" the model first."""
         apart = np.hstack([members, ~members]) if self.multi_label_ else members  # a label needs both sides
         learning, validating = stratified_split(apart, VALIDATION_SHARE, self.random_state)
-        given = model.checked(self.model, self.parameters or {})
+        if self.model == AUTO:
+            self.model_ = OF_LABELS[0]
+        model = text_model(self.model_)
+        given = model.checked(self.model_, self.parameters or {})
         self.chosen_: Setting = {**model.start, **given}
         self.tuning_: list[Trial] = []
         self.thresholds_ = np.zeros(len(self.classes_)) if self.multi_label_ else None
@@ -195,10 +239,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not len(validating):
             return
         truth = members[validating]
-        known: dict[tuple[float, ...], Floats] = {}
+        known: dict[tuple[Any, ...], Floats] = {}
 
         def scores(setting: Setting) -> Floats:
-            key = tuple(setting.values())
+            key = self.model_, *setting.values()
             if key not in known:
                 part = None if weight is None else weight[learning]
                 estimator = self._learnt(setting, counts[learning], members[learning], part)
@@ -212,6 +256,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             there = truth.any(axis=0)
             return float(np.mean([best_threshold(found[:, c], truth[:, c])[1] for c in np.flatnonzero(there)]))
 
+        if self.model == AUTO:
+            self.model_ = self._best_of_labels(objective)
+            model = text_model(self.model_)
+            self.chosen_ = dict(model.start)
         axes = {name: values for name, values in model.axes.items() if self.tune and name not in given}
         self.tuning_ = climb(objective, axes, self.chosen_, on_trial)
         self.chosen_ = best(self.tuning_).parameters
@@ -225,28 +273,38 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ])  # fmt: skip
         else:
             self.sharpness_ = best_sharpness(found, truth)
+            right, largest = objective(self.chosen_), float(truth.mean(axis=0).max())
+            if right < largest:
+                warnings.warn(
+                    f"'{self.model_}' is right for {right:.0%} of the documents set apart, and the largest class holds "
+                    f"{largest:.0%} of them: '{AUTO}' or 'svm' may suit these classes better",
+                    stacklevel=3,
+                )
+
+    def _best_of_labels(self, objective: Callable[[Setting], float]) -> str:
+        """The model that is best where its tuning starts; of equals the first."""
+        values = {}
+        for self.model_ in OF_LABELS:
+            values[self.model_] = objective(dict(text_model(self.model_).start))
+        return max(OF_LABELS, key=lambda name: values[name])
 
     def _learnt(self, setting: Setting, counts: Any, members: Any, weight: Any) -> Any:
-        model = text_model(self.model)
+        model = text_model(self.model_)
         if self.multi_label_:
             ranker = model.ranker(setting, self.random_state)
-            return ranker.fit(counts, members.astype(np.int64), **_fit_weights(ranker, weight))
+            return ranker.fit(counts, members.astype(np.int64), **fit_weights(ranker, weight))
         estimator = model.estimator(setting, self._prior, self.random_state)
-        return estimator.fit(counts, members.argmax(axis=1), **_fit_weights(estimator, weight))
+        return estimator.fit(counts, members.argmax(axis=1), **fit_weights(estimator, weight))
 
     # -- answering -----------------------------------------------------------------------------------------------------
 
     def _scores_of(self, estimator: Any, counts: Any) -> Floats:
         """The score of each class, documents × classes."""
-        if hasattr(estimator, "predict_joint_log_proba") and not self.multi_label_:
-            return np.asarray(estimator.predict_joint_log_proba(counts), np.float64)
-        found = np.asarray(estimator.decision_function(counts), np.float64)
-        return np.column_stack([-found, found]) if found.ndim == 1 else found
+        return class_scores(estimator, counts)
 
     def _counts(self, texts: Sequence[str]) -> sparse.csr_array:
         check_is_fitted(self, "estimator_")
-        analyzer = self.analyzer if self.analyzer is not None else Analyzer()
-        return count_known(_texts(texts), analyzer, self.vocabulary_)
+        return count_known(_texts(texts), self.analyzer_, self.vocabulary_)
 
     def _scores(self, counts: sparse.csr_array) -> Floats:
         scores = np.tile(self._empty_scores, (counts.shape[0], 1))
@@ -309,7 +367,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _ranking_scores(self, scores: Floats) -> Floats:
         """Log-odds log P(T|D)/(1 - P(T|D)), without the rounding of probabilities near 1."""
-        if self.multi_label_ or self.model == "svm":
+        if self.multi_label_ or self.model_ in MARGINS:
             return scores
         scaled, rows, top = self.sharpness_ * scores, np.arange(len(scores)), scores.argmax(axis=1)
         total = logsumexp(scaled, axis=1, keepdims=True)
@@ -340,7 +398,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counts = self._counts([text])
         scores = self._scores(counts)[0]
         amounts = word_contributions(self.estimator_, counts) if counts.nnz else np.zeros((0, len(scores)))
-        if not self.multi_label_ and self.model != "svm":
+        if not self.multi_label_ and self.model_ not in MARGINS:
             amounts = amounts - amounts.mean(axis=1, keepdims=True)
             scores = scores - scores[np.isfinite(scores)].mean()  # a prior of 0 makes a score infinite
         constants = scores - amounts.sum(axis=0)
@@ -364,10 +422,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to one file, whole or not at all; no pickle (see `germane.classify.saving`)."""
         check_is_fitted(self, "estimator_")
-        analyzer = self.analyzer if self.analyzer is not None else Analyzer()
+        analyzer = self.analyzer_
         prior = self.prior if isinstance(self.prior, str) else [float(p) for p in self._prior]
         content = {
             "model": self.model,
+            "model_chosen": self.model_,
             "analyzer": {"settings": analyzer.to_dict(), "fingerprint": analyzer.fingerprint},
             "tune": self.tune,
             "random_state": self.random_state if isinstance(self.random_state, int) else None,
@@ -411,7 +470,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             content["model"], analyzer=analyzer, tune=content["tune"], random_state=content["random_state"],
             prior=content["prior"], parameters=content.get("parameters"),
         )  # fmt: skip
-        text_model(found.model)
+        found.model_ = content.get("model_chosen", found.model)
+        text_model(found.model_)
+        found.analyzer_ = analyzer
         found.classes_, found.multi_label_ = content["classes"], content["multi_label"]
         found.chosen_ = content["chosen"]
         found.tuning_ = [Trial(parameters, value) for parameters, value in content["tuning"]]
@@ -449,6 +510,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.answer([""])
 
 
+def _without_rare_pairs(counts: sparse.csr_array, terms: list[str], surfaces: list[str]) -> Counted:
+    """What was counted but for pairs of words that only one document has: they teach nothing of others."""
+    seen = np.bincount(counts.indices, minlength=len(terms))
+    kept = [column for column, term in enumerate(terms) if seen[column] > 1 or JOINED not in term]
+    return Counted(counts[:, kept], [terms[column] for column in kept], [surfaces[column] for column in kept])
+
+
+def _kinds(terms: Sequence[str], surfaces: Sequence[str], analyzer: AnyAnalyzer) -> list[int] | None:
+    """Of each term whether it is a pair, or a word that is commonly stopped; None where the analyser is not ours."""
+    if not isinstance(analyzer, WordPairs):
+        return None
+    stopped = Analyzer(analyzer.words.stemmer).stop_tokens
+    return [
+        PAIR if JOINED in term else STOPPED if surface in stopped else CONTENT
+        for term, surface in zip(terms, surfaces, strict=True)
+    ]
+
+
 def _texts(texts: Sequence[str]) -> list[str]:
     if isinstance(texts, str):
         raise ParameterError("a list of texts is needed, not one text")
@@ -472,13 +551,3 @@ def _weights(sample_weight: npt.ArrayLike | None, n: int) -> Floats | None:
     if weight.shape != (n,) or not np.isfinite(weight).all() or (weight < 0).any():
         raise ParameterError(f"sample_weight must be {n:,} numbers of 0 or more, one for each text")
     return weight
-
-
-def _fit_weights(estimator: Any, weight: Floats | None) -> dict[str, Any]:
-    """Weights under the name that the estimator takes them by."""
-    if weight is None:
-        return {}
-    if hasattr(estimator, "steps") and isinstance(estimator[-1], OneVsRestClassifier):
-        raise ParameterError("the SVM of several labels takes no sample_weight: choose another model")
-    last = estimator.steps[-1][0] if hasattr(estimator, "steps") else None
-    return {f"{last}__sample_weight" if last else "sample_weight": weight}

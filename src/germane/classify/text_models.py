@@ -23,6 +23,9 @@ _SHARES = (0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99)
 """Weights of a document or class against the background: about evenly spaced in log-odds."""
 
 
+_COSTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+
+
 @dataclass(frozen=True)
 class TextModel:
     """Where in `germane.classify` the estimator is, where its tuning starts, and the values its parameters may take."""
@@ -46,7 +49,7 @@ class TextModel:
 
         foreign = sorted(given.keys() - self.parameters.keys())
         if foreign:
-            takes = ", ".join(self.parameters)
+            takes = ", ".join(self.parameters) or "none"
             raise ParameterError(f"text model '{name}' has no parameter {', '.join(foreign)}; it takes {takes}")
         return {key: number(key, value) for key, value in given.items()}
 
@@ -70,7 +73,11 @@ class TextModel:
 
 _SD_AXES = {"lam": decades(-6, -1), "beta": decades(-4, 1)}
 
+AUTO = "auto"
+"""Several models together, as the documents decide."""
+
 TEXT_MODELS: dict[str, TextModel] = {
+    AUTO: TextModel("pooling.PooledClassifier", {}, {}, has_prior=False),
     "sd-ce": TextModel(
         "smoothed_dirichlet.SmoothedDirichletClassifier",
         {"lam": 1e-4, "beta": 1e-2},
@@ -108,12 +115,15 @@ TEXT_MODELS: dict[str, TextModel] = {
     "svm": TextModel(
         "log_ratio.smoothed_svm",
         {"lam": 0.1, "C": 1.0},
-        {"lam": _SHARES, "C": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)},
+        {"lam": _SHARES, "C": _COSTS},
         has_prior=False,
         untuned={"beta": 1.0},
     ),
+    "tfidf-svm": TextModel("tfidf.tfidf_svm", {"C": 1.0}, {"C": _COSTS}, has_prior=False),
 }
 
+MARGINS = ("svm", "tfidf-svm")
+"""Models whose scores are margins, not densities."""
 TEXT_MODEL_NAMES = tuple(TEXT_MODELS)
 
 
@@ -122,3 +132,13 @@ def text_model(name: str) -> TextModel:
     if name not in TEXT_MODELS:
         raise ParameterError(f"there is no text model '{name}'; choose one of {', '.join(TEXT_MODEL_NAMES)}")
     return TEXT_MODELS[name]
+
+
+def fit_weights(estimator: Any, weight: Any) -> dict[str, Any]:
+    """Weights of documents under the name that the estimator's `fit` takes them by."""
+    if weight is None:
+        return {}
+    steps = getattr(estimator, "steps", None)
+    if steps and type(steps[-1][1]).__name__ == "OneVsRestClassifier":
+        raise ParameterError("the SVM of several labels takes no sample_weight: choose another model")
+    return {f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weight}

@@ -1,5 +1,5 @@
-"""What is a word? Text to tokens (`tokenize`), to terms (`Analyzer`, `CharacterNGrams`), many texts to term ids
-(`BulkAnalyzer`).
+"""What is a word? Text to tokens (`tokenize`), to terms (`Analyzer`, `WordPairs`, `CharacterNGrams`), many texts to
+term ids (`BulkAnalyzer`).
 
 `BulkAnalyzer` is imported when first asked for, since it needs Numba.
 """
@@ -7,15 +7,26 @@
 from typing import TYPE_CHECKING
 
 from germane.lazy import lazy_exports
-from germane.text.analyzer import Analyzer, AnyAnalyzer, analyzer_from_dict
+from germane.text.analyzer import Analyzer
+from germane.text.any_analyzer import AnyAnalyzer, analyzer_from_dict
 from germane.text.character_ngrams import CharacterNGrams
 from germane.text.synonyms import Synonyms
 from germane.text.tokenizer import tokenize
+from germane.text.word_pairs import WordPairs
 
 if TYPE_CHECKING:
     from germane.text.bulk import BulkAnalyzer
 
-__all__ = ["Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "analyzer_from_dict", "tokenize"]
+__all__ = [
+    "Analyzer",
+    "AnyAnalyzer",
+    "BulkAnalyzer",
+    "CharacterNGrams",
+    "Synonyms",
+    "WordPairs",
+    "analyzer_from_dict",
+    "tokenize",
+]
 
 __getattr__, __dir__ = lazy_exports(
     __name__,

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from germane.errors import ParameterError
-from germane.text.character_ngrams import CharacterNGrams
 from germane.text.settings import check_settings, digest
 from germane.text.stemming import cached_stemmer, check_stemmer
 from germane.text.stopwords import stop_list
@@ -113,17 +112,3 @@ def _one_token(word: object) -> str:
     if len(tokens) != 1:
         raise ParameterError(f"the stop word {word!r} is not one word: the tokeniser makes {tokens} of it")
     return tokens[0]
-
-
-AnyAnalyzer: TypeAlias = Analyzer | CharacterNGrams
-"""Whatever has `terms(text)`, `to_dict`, `from_dict` and `fingerprint`."""
-
-
-def analyzer_from_dict(settings: Mapping[str, Any]) -> AnyAnalyzer:
-    """The analyser whose `to_dict` gave these settings; `IndexFormatError` if it was none of ours.
-
-    >>> analyzer_from_dict(CharacterNGrams(n=(2, 4)).to_dict())
-    CharacterNGrams(n=(2, 4))
-    """
-    kind = CharacterNGrams if "characters" in settings else Analyzer
-    return kind.from_dict(settings)

@@ -7,8 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from germane.arrays import Integers
-from germane.text.analyzer import Analyzer, AnyAnalyzer
+from germane.text.analyzer import Analyzer
+from germane.text.any_analyzer import AnyAnalyzer
 from germane.text.bulk import BulkAnalyzer
+from germane.text.word_pairs import JOINED, WordPairs
 
 BATCH = 4096
 """Texts analysed at once: analysing needs several times their size in memory."""
@@ -76,7 +78,42 @@ class _Terms:
         return self.terms
 
 
-def _numbering(analyzer: AnyAnalyzer) -> _Words | _Terms:
+class _Pairs:
+    """Numbers the words of the fast analyser, and behind them every two that stand side by side, by their words."""
+
+    def __init__(self, analyzer: WordPairs) -> None:
+        self._words = _Words(analyzer.words)
+        self._codes = np.zeros(0, np.int64)  # first word << 32 | second
+
+    @property
+    def terms(self) -> list[str]:
+        return self._named(self._words.terms)
+
+    def batches(self, texts: Sequence[str]) -> Iterator[tuple[Integers, Integers]]:
+        """All texts as one batch: the numbers of pairs begin behind those of the last word."""
+        read = list(self._words.batches(texts))
+        ids = np.concatenate([np.zeros(0, np.int64), *(found for found, _ in read)])
+        sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(ends, prepend=0) for _, ends in read)])
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        together = rows[:-1] == rows[1:]
+        codes = ((ids[:-1] << 32) | ids[1:])[together]
+        self._codes, pairs = np.unique(codes, return_inverse=True)
+        every = np.concatenate([rows, rows[:-1][together]])
+        order = np.argsort(every, kind="stable")
+        numbers = np.concatenate([ids, pairs + len(self._words.terms)])[order]
+        yield numbers, np.cumsum(np.bincount(every, minlength=len(sizes)))
+
+    def surfaces(self) -> list[str]:
+        return self._named(self._words.surfaces())
+
+    def _named(self, words: list[str]) -> list[str]:
+        firsts, seconds = (self._codes >> 32).tolist(), (self._codes & 0xFFFFFFFF).tolist()
+        return words + [f"{words[a]}{JOINED}{words[b]}" for a, b in zip(firsts, seconds, strict=True)]
+
+
+def _numbering(analyzer: AnyAnalyzer) -> _Words | _Pairs | _Terms:
+    if isinstance(analyzer, WordPairs):
+        return _Pairs(analyzer)
     return _Words(analyzer) if isinstance(analyzer, Analyzer) else _Terms(analyzer)
 
 

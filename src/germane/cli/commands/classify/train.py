@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from germane.classify.text_models import TEXT_MODEL_NAMES
+from germane.classify.text_models import AUTO, TEXT_MODEL_NAMES
 from germane.cli import label_files, options
 from germane.cli.analysis import analyzer_named
 from germane.cli.label_files import Reading, labels_wanted
@@ -17,6 +17,7 @@ from germane.cli.tables import show_rows
 from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from germane.classify.responses import TrainingResponse
     from germane.text import AnyAnalyzer
 
 LARGEST_SEED = 2**32 - 1
@@ -85,7 +86,7 @@ def train(
 
     given = text_model_settings(model, settings_typed(settings))
     classifier = TextClassifier(
-        model, analyzer=_analyzer(stemmer, stopwords, ngrams), tune=not no_tune, random_state=seed, prior=prior,
+        model, analyzer=_analyzer(stemmer, stopwords, ngrams, model), tune=not no_tune, random_state=seed, prior=prior,
         parameters=given or None,
     )  # fmt: skip
     reading = Reading(
@@ -111,17 +112,24 @@ def train(
         return
     kind = "mean best F1" if multi_label else "accuracy"
     facts = {name: getattr(found, name) for name in ("model", "documents", "classes", "words")}
-    rows = {**facts, **found.parameters, f"validation {kind}": found.validation}
+    parameters = {} if found.model == AUTO else found.parameters
+    rows = {**facts, **parameters, f"validation {kind}": found.validation}
     show_rows(
         ["", "chosen"], [[key, f"{value:g}" if isinstance(value, float) else value] for key, value in rows.items()]
     )
+    if found.model == AUTO:
+        _show_pool(found)
     show_rows(["class", "documents"], [[name, n] for name, n in found.sizes.items()], title="\nClasses")
 
 
-def _analyzer(stemmer: str, stopwords: str, ngrams: str | None) -> "AnyAnalyzer":
-    """Words, stemmed and stopped; or with `ngrams` the runs of characters within them, as they are."""
+def _analyzer(stemmer: str, stopwords: str, ngrams: str | None, model: str) -> "AnyAnalyzer | None":
+    """Words, stemmed and stopped; or with `ngrams` the runs of characters within them, as they are.
+
+    None lets the model "auto" choose, unless another stemmer or stop list was asked for.
+    """
     if ngrams is None:
-        return analyzer_named(stemmer, stopwords)
+        chosen = model == AUTO and (stemmer, stopwords) == ("english", "english")
+        return None if chosen else analyzer_named(stemmer, stopwords)
     from germane.text import CharacterNGrams
 
     if not {stemmer, stopwords} <= {"english", "none"}:  # the defaults cannot be told from what was typed
@@ -133,6 +141,16 @@ def _analyzer(stemmer: str, stopwords: str, ngrams: str | None) -> "AnyAnalyzer"
         return CharacterNGrams((int(found[1]), int(found[2])))
     except ParameterError as error:
         raise ParameterError(f"--ngrams {ngrams}: {error}") from None
+
+
+def _show_pool(found: "TrainingResponse") -> None:
+    """Every member that was tried, alone, and how much of the pool it is."""
+    alone = [(*trial.parameters, trial.value) for trial in found.trials[:-1]]
+    show_rows(
+        ["member", "accuracy alone", "share of the weight"],
+        [[name, f"{value:.4f}", f"{found.parameters.get(name, 0.0):.2f}"] for name, value in alone],
+        title="\nThe pool",
+    )
 
 
 def _tell(parameters: Mapping[str, float], value: float) -> None:
