@@ -44,7 +44,7 @@ def test_weights_of_scores_as_they_are() -> None:
     """Scaling a score divides its weight; the order of documents is that of the scaled ones; none is below 0."""
     rng = np.random.default_rng(2)
     gains = [rng.integers(0, 3, 8).astype(float) + (np.arange(8) == 0) for _ in range(40)]
-    scores = [np.stack([gain + rng.normal(0, 1, 8), -gain, rng.normal(0, 1, 8)]) for gain in gains]
+    scores = [np.stack([gain + rng.normal(0, 1, 8), rng.normal(0, 2, 8) - gain, rng.normal(0, 1, 8)]) for gain in gains]
     free = Combination().fit_weights(scores, gains)
     assert free[1] < 0 < free[0]
     scaled = Combination().fit_weights([rows * np.array([[100.0], [1], [0.1]]) + 7 for rows in scores], gains)

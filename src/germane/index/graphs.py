@@ -18,11 +18,12 @@ import numpy as np
 from germane.arrays import AnyArray, Integers
 from germane.errors import IndexFormatError, MissingExtraError
 from germane.index.container import Container, ContainerWriter
+from germane.index.durable import remove_quietly
 from germane.index.vector_fields import VectorField, Vectors
 from germane.index.vectors import BLOCK, VectorFile
 
-LEAST = 20_000
-"""Vectors of a segment from which on a graph is made: fewer are searched exactly in a millisecond or two."""
+LEAST = 100_000
+"""Vectors of a segment from which on a graph is made: fewer are searched exactly in as little time."""
 CONNECTIVITY = 16
 EXPANSION = 128
 """Neighbours of a vector (M), and candidates looked at for them (efConstruction)."""
@@ -45,7 +46,8 @@ def built_graph(file: VectorFile, *, threads: int = 1) -> AnyArray:
 
 
 def write_graph(file: VectorFile, content: AnyArray) -> None:
-    """Put a graph beside its vectors, whole or not at all."""
+    """Put a graph beside its vectors, in the place of one that could not be used; whole or not at all."""
+    remove_quietly(graph_path(file.path))
     with ContainerWriter(graph_path(file.path)) as container:
         container.section(SECTION, content)
         container.finish({"vectors": file.path.name, "checksum": file.container.checksum})

@@ -50,7 +50,7 @@ NUMBERS_A_THREAD = 1 << 21
 ROUNDING, UNDERFLOW = 2.0**-24, 2.0**-126
 MARGIN = 1.001
 """For the rounding of the bounds themselves, and of what is computed of whole numbers."""
-LOOKED_AT, LEAST_LOOKED_AT = (8, 64), 128
+LOOKED_AT, LEAST_LOOKED_AT = (8, 64), 512
 """How many candidates a graph gives for each result wanted, at first and if too many of them are not; and at least."""
 _NOTHING: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
 

@@ -238,8 +238,6 @@ def test_rows_do_not_depend_on_their_neighbours(models):
         together: Documents = model.fold_in(titles)
         for i, title in enumerate(titles):
             assert model.fold_in([title]).vectors[0].tolist() == together.vectors[i].tolist()
-            for query in ("queryav zeta beta", "titleav"):
-                assert model.score(query, model.fold_in([title]))[0] == model.score(query, together.take([i]))[0]
 
 
 def test_promotion_beside_a_writer(world, models, tmp_path):

@@ -93,7 +93,7 @@ def graph(
         int, typer.Option("--threads", metavar="N", help="Faster by more, and then not the same each time.")
     ] = 1,
 ) -> None:
-    """Make the graphs by which vectors search --approximate goes, for segments of 20,000 vectors or more.
+    """Make the graphs by which vectors search --approximate goes, for segments of 100,000 vectors or more.
 
     They lie beside the vectors and go with them. Documents that are added later are searched exactly until this is run
     again. Needs germane[ann].
