@@ -49,7 +49,7 @@ def test_weights_of_scores_as_they_are() -> None:
     assert free[1] < 0 < free[0]
     scaled = Combination().fit_weights([rows * np.array([[100.0], [1], [0.1]]) + 7 for rows in scores], gains)
     assert scaled * [100, 1, 0.1] == pytest.approx(free, rel=1e-3, abs=1e-3)
-    positive = Combination(positive=True).fit_weights([rows[[0, 1]] for rows in scores], gains)
+    positive = Combination().fit_weights([rows[[0, 1]] for rows in scores], gains, positive=True)
     assert positive[1] == 0 < positive[0]
 
 

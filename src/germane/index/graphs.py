@@ -83,7 +83,7 @@ def _opened(file: VectorFile) -> "Graph | str":
         if told != (file.path.name, file.container.checksum):
             return "of other vectors"
         index = _empty(file.field)
-        index.view(memoryview(container[SECTION]))
+        index.view(container[SECTION].data)
     except (IndexFormatError, KeyError, MissingExtraError, RuntimeError, TypeError, ValueError) as error:
         return str(error)
     return Graph(index, container) if len(index) == len(file) else "of other vectors"

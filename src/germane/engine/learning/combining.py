@@ -39,9 +39,9 @@ def tuned_weights(
     scores, gains = _scored(engine, tuned, queries, depth)
     weights, first = model.weights.tolist(), fixed.get(FIRST, UNTUNED_FIRST)
     if len(scores) >= LEAST_QUERIES and FIRST in fixed:
-        weights = Combination(positive=True).fit_weights([rows[:-1] for rows in scores], gains).tolist()
+        weights = Combination().fit_weights([rows[:-1] for rows in scores], gains, positive=True).tolist()
     elif len(scores) >= LEAST_QUERIES:
-        *weights, first = Combination(positive=True).fit_weights(scores, gains).tolist()
+        *weights, first = Combination().fit_weights(scores, gains, positive=True).tolist()
     return {**dict(zip(model.names, weights, strict=True)), **within, FIRST: first}
 
 
