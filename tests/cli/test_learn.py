@@ -96,6 +96,28 @@ def test_the_whole_path(run, fails, files):
     assert json.loads(run("check", index, "--json").stdout)["ok"]
 
 
+def test_what_is_added_later_is_folded_in(run, files, tmp_path):
+    """A new user's path: learn a projection, add a document, find it by a text that shares no word with it."""
+    index, store = tmp_path / "index", files / "store"
+    assert run("index", files / "docs.jsonl", "--into", index).exit_code == 0
+    parameters = ("--model", "combination", "--set", "parts=opca,lsa", "--set", "n_dimensions=8")
+    assert run("learn", index, "--from", store, *TIME, *parameters, "--force").exit_code == 0
+    assert "opca" in json.loads(run("models", "show", index, "clicks", "--json").stdout)["mixing"]
+    one = ("--model", "opca", "--set", "n_dimensions=8", "--force")
+    assert run("learn", index, "--from", store, *TIME, *one).exit_code == 0
+    name, dimension, *_, model = run("vectors", "list", index).stdout.split()
+    assert (name, dimension, model) == ("clicks", "8", "clicks@2")
+    (tmp_path / "more.jsonl").write_text('{"id": "late", "title": "A telescope for planets"}\n')
+    assert run("add", index, tmp_path / "more.jsonl").exit_code == 0
+    found = run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout
+    assert "late" in found
+    assert "late" in run("vectors", "search", index, "clicks", "--query", "planet telescope", "--tsv").stdout
+    assert run("vectors", "drop", index, "clicks").exit_code == 0
+    assert "folded in by clicks@2 (opca)" in run("vectors", "fold", index).stderr
+    assert run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout == found
+    assert run("check", index).exit_code == 0
+
+
 def test_bad_input(fails, files, tmp_path):
     index, store = files / "index", files / "store"
     assert "belong together" in fails("learn", index, "--from", store, "--topics", files / "queries.tsv")

@@ -68,6 +68,33 @@ def test_add_replace_and_drop(run: Run, index: Path, tmp_path: Path) -> None:
     assert len(json.loads(run("vectors", "list", index, "--json").stdout)) == 1
 
 
+def test_export_writes_vectors_or_says_that_it_does_not(run: Run, index: Path, tmp_path: Path) -> None:
+    plain = run("export", index)
+    assert "without the vectors of the documents (title): --vectors" in plain.stderr
+    assert all("vectors" not in json.loads(line) for line in plain.stdout.splitlines())
+    assert run("export", index, "--to", tmp_path / "all.jsonl", "--vectors").exit_code == 0
+    assert run("export", index, "--vectors").stdout == (tmp_path / "all.jsonl").read_text()
+    made = run("index", tmp_path / "all.jsonl", "--into", tmp_path / "again", "--vectors", "title:3:int8")
+    assert made.exit_code == 0, made.output
+    query = tmp_path / "query.json"
+    found = [run("vectors", "search", each, "title", query, "--tsv").stdout for each in (index, tmp_path / "again")]
+    assert found[0] == found[1]
+    for words in (("--to", tmp_path / "all.csv", "--vectors"), ("--ciff", tmp_path / "a.ciff", "--vectors")):
+        refused = run("export", index, *words)
+        assert refused.exit_code == 2
+        assert "--vectors goes with JSON Lines" in " ".join(refused.stderr.split())
+
+
+def test_graphs_of_few_vectors(run: Run, index: Path, tmp_path: Path) -> None:
+    pytest.importorskip("usearch")
+    assert "0 vectors in graphs" in run("vectors", "graph", index, "title").stderr
+    exact, near = (
+        run("vectors", "search", index, "title", tmp_path / "query.json", "--tsv", *more).stdout
+        for more in ((), ("--approximate",))
+    )
+    assert exact == near
+
+
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
@@ -98,6 +125,10 @@ def test_what_does_not_go_together(run: Run, index: Path, tmp_path: Path) -> Non
     for words, sentence in (
         (("vectors", "search", index, "title", query, "--query", "a", "--filter", "year:2001"), "--filter is for"),
         (("vectors", "add", index, "title", tmp_path / "rows.npy"), "with an id a line"),
+        (("vectors", "search", index, "title"), "give the query's vector as a file"),
+        (("vectors", "search", index, "title", query, "--text", "a"), "give the query's vector as a file"),
+        (("vectors", "search", index, "title", "--text", "a"), "needs an encoder"),
+        (("vectors", "fold", index), "no learnt model 'clicks'"),
         (("vectors", "search", index, "titel", query), "it has title"),
         (("index", tmp_path / "docs.jsonl", "--into", tmp_path / "other"), "no vector field"),
         (

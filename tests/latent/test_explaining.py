@@ -15,7 +15,8 @@ PAIRS = [
     ("kitten meal", "Food for young felines", 1.0),
 ]
 PARAMETERS = {"lsa": {"n_dimensions": 3}, "cl-lsa": {"n_dimensions": 3}, "opca": {"n_dimensions": 3},
-              "s2net": {"n_dimensions": 3}}  # fmt: skip
+              "s2net": {"n_dimensions": 3},
+              "combination": {"parts": "wtm,bltm,opca,vsm", "n_dimensions": 3, "n_topics": 2}}  # fmt: skip
 TITLES = ["Vehicles near you", "A used car, as new", "Felines and cats", "", "words unheard of before"]
 
 

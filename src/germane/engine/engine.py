@@ -31,7 +31,7 @@ from germane.engine.reranked import explain_reranked
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
-from germane.errors import EngineClosedError, IndexFormatError, ParameterError, QueryError
+from germane.errors import EngineClosedError, IndexFormatError, IndexLockedError, ParameterError, QueryError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.index.ingest import DEFAULT_MEMORY
 from germane.index.manifest import NAME as MANIFEST
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from germane.engine.following import FollowedTopic, Text
     from germane.engine.learning.loop import ClickRules
     from germane.engine.learning.shelf import ModelShelf
-    from germane.engine.learning.values import LearnReport
+    from germane.engine.learning.values import LearnReport, ModelVersion
     from germane.engine.pipelines import Pipeline
     from germane.engine.vectors import Encoder
     from germane.evaluate.frames import AnyQrels, AnyTopics
@@ -186,9 +186,8 @@ class Engine:
         from germane.index.upgrade import old_documents, old_manifest, old_vectors
 
         manifest = old_manifest(Path(old))
-        engine = cls.create(
-            new, analyzer=manifest.analyzer, fields=manifest.text_fields, vectors=manifest.vector_fields
-        )
+        vectors = {name: field for name, field in manifest.vector_fields.items() if not field.source}
+        engine = cls.create(new, analyzer=manifest.analyzer, fields=manifest.text_fields, vectors=vectors)
         try:
             engine.add(old_documents(Path(old), manifest))
             for name, ids, matrix in old_vectors(Path(old), manifest):
@@ -240,11 +239,16 @@ class Engine:
         """Add documents in one atomic commit: durable and searchable on return, or nothing happened.
 
         A document is a `Document`, or a mapping with its `id` among its fields: `{"id": "1", "title": "Copper"}`. Its
-        vectors, if it has any, are a mapping too: `"vectors": {"title": [0.1, 0.7]}`.
+        vectors, if it has any, are a mapping too: `"vectors": {"title": [0.1, 0.7]}`. Those of a learnt model that the
+        index keeps (`promote`) are made as documents are added.
         """
         read = as_documents(documents)
         with self._changing:
             writer = self._writing()
+            if any(field.source for field in writer.snapshot.manifest.vector_fields.values()):
+                from germane.engine.learning.folding import folding_in
+
+                read = folding_in(self.models, writer, read)
             report = writer.add(read, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
             self._show_written(writer)
             return report
@@ -282,10 +286,36 @@ class Engine:
         with self._changing:
             writer = self._writing()
             known = writer.snapshot.manifest.vector_fields.get(check_name(name))
+            if known is not None and known.source and not replace:
+                raise ParameterError(
+                    f"the vectors '{name}' are made by the model {known.source.split()[0]}: name another field, or "
+                    "take this one over with replace=True"
+                )
             field = field_for(known, rows, dtype, similarity, replace)
             n = writer.set_vectors(name, field, list(ids), rows, replace=replace)
             self._show_written(writer)
             return n
+
+    def build_graphs(self, field: str | None = None, *, threads: int = 1) -> int:
+        """Make the graphs by which `vector_search(..., approximate=True)` goes; how many vectors they hold now.
+
+        A segment of LEAST vectors or more has one, beside its vectors, if it has none yet. Documents that are added
+        later are searched exactly until this is asked for again. By more threads a graph is made faster, and is not
+        the same each time.
+        """
+        from germane.engine.vectors import graphs_to_build
+        from germane.index.graphs import built_graph, graph_of
+
+        held = 0
+        for file in graphs_to_build(self._searcher.snapshot, field):
+            if graph_of(file) is None:
+                content = built_graph(file, threads=whole("threads", threads, least=1))
+                with self._changing:
+                    if not self._writing().add_graph(file, content):
+                        continue
+                file.graph = None  # what was found wanting before
+            held += len(file)
+        return held
 
     def drop_vectors(self, name: str) -> None:
         """Remove a vector field with all its vectors."""
@@ -524,15 +554,18 @@ class Engine:
         filter: str | None = None,
         encoder: "Encoder | None" = None,
         threads: int | None = None,
+        approximate: bool = False,
     ) -> SearchResult:
         """The k documents whose vectors are nearest to the query's: exactly, by cosine or inner product.
 
-        `query`: a vector, or a text that `encoder` makes one of. `field`: its name, if there are several. `filter`: a
-        query ("year:2010.. heart"); documents that it does not find are left out.
+        `query`: a vector, or a text that `encoder` makes one of; where a learnt model made the field's, it makes the
+        query's too. `field`: its name, if there are several. `filter`: a
+        query ("year:2010.. heart"); documents that it does not find are left out. `approximate`: by the graphs that
+        `build_graphs` made, where they are: much faster on large collections, and some of the best may be missed.
         """
         from germane.engine.vectors import result_by_vector
 
-        return result_by_vector(self, query, field, k, filter, encoder, threads)
+        return result_by_vector(self, query, field, k, filter, encoder, threads, approximate)
 
     def vector_batch(
         self,
@@ -542,11 +575,12 @@ class Engine:
         field: str | None = None,
         filter: str | None = None,
         threads: int | None = None,
+        approximate: bool = False,
     ) -> list[SearchResult]:
         """The same for many vectors, one a row: many at once take less time than one by one."""
         from germane.engine.vectors import results_by_vectors
 
-        return results_by_vectors(self, field, queries, k, filter, threads)
+        return results_by_vectors(self, field, queries, k, filter, threads, approximate)
 
     def vector_pipeline(
         self,
@@ -554,11 +588,14 @@ class Engine:
         *,
         vector: "npt.ArrayLike | None" = None,
         encoder: "Encoder | None" = None,
+        approximate: bool = False,
     ) -> "Pipeline":
         """A search of a vector field to be composed: `fuse(engine.pipeline(), engine.vector_pipeline(encoder=m))`."""
-        from germane.engine.vectors import VectorRetrieval
+        from germane.engine.vectors import VectorRetrieval, own_encoder
 
-        return VectorRetrieval(self, field, None if vector is None else np.asarray(vector), encoder)
+        if vector is None and encoder is None:
+            encoder = own_encoder(self, field)
+        return VectorRetrieval(self, field, None if vector is None else np.asarray(vector), encoder, approximate)
 
     def hybrid_search(
         self,
@@ -571,6 +608,7 @@ class Engine:
         mix: float | str = "rrf",
         model: str | RankingModel | None = None,
         syntax: bool = True,
+        approximate: bool = False,
     ) -> SearchResult:
         """The best k documents by words and by vectors together.
 
@@ -579,7 +617,7 @@ class Engine:
         """
         from germane.engine.vectors import mixed
 
-        vectors = self.vector_pipeline(field, vector=vector, encoder=encoder)
+        vectors = self.vector_pipeline(field, vector=vector, encoder=encoder, approximate=approximate)
         return mixed(self.pipeline(model), vectors, mix).search(query, k, syntax=syntax)
 
     def topic(
@@ -797,6 +835,57 @@ class Engine:
             force=force,
             on_step=on_step,
         )
+
+    def promote(self, version: str) -> "ModelVersion":
+        """Let a version of a learnt model serve ("clicks@2"), and fold all documents in by it.
+
+        What it keeps of documents becomes the vector field of its name, which later documents join as they are added.
+        Where another process is writing, the next change does that.
+        """
+        found = self.models.promote(version)
+        self._follow(found.name)
+        return found
+
+    def rollback(self, name: str = "clicks") -> "ModelVersion | None":
+        """Let the version serve that did before, as `promote` does; None if there was none, and none serves now."""
+        found = self.models.rollback(name)
+        self._follow(name)
+        return found
+
+    def fold_in(self, name: str = "clicks") -> int:
+        """Make the vector field of a learnt model that of the version that serves; how many documents have vectors.
+
+        Promotions do so by themselves; this is for an index that another process was changing then.
+        """
+        from germane.engine.learning.folding import follow
+
+        serving = self.models.version(name)
+        if not self.models.stage(name).model.width:
+            raise ParameterError(
+                f"{name}@{serving.version} ({serving.model}) keeps no vectors of documents: nothing is folded in"
+            )
+        with self._changing:
+            writer = self._writing()
+            field = writer.snapshot.manifest.vector_fields.get(name)
+            if field is not None and not field.source:
+                raise ParameterError(f"'{name}' is a vector field of your own: drop it first")
+            follow(self.models, name, writer)
+            self._show_written(writer)
+            return len(self)
+
+    def _follow(self, name: str) -> None:
+        """Bring the vector field of a model up to date, if the index can be changed now."""
+        from germane.engine.learning.folding import follow, is_behind
+
+        with self._changing:
+            if self._closed or not is_behind(self.models, name, self.vector_fields):
+                return
+            try:
+                writer = self._writing()
+            except IndexLockedError:
+                return
+            follow(self.models, name, writer)
+            self._show_written(writer)
 
     def learn_mu(self, *, sample: int = 20_000, random_state: int = 0) -> LeaveOneOut:
         """The μ of Dirichlet smoothing under which each word is best predicted by the rest of its document."""

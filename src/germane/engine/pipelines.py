@@ -23,7 +23,7 @@ from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.engine.feedback import Learnt, Passes, gather_evidence, model_of, rank_expansion
 from germane.engine.feedback_report import FeedbackReport
-from germane.engine.rerank import Reranker, SecondStage
+from germane.engine.rerank import ByName, Reranker, SecondStage
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
 from germane.errors import InputError, ParameterError
@@ -98,6 +98,11 @@ class Pipeline(ABC):
     def model(self) -> RankingModel | None:
         """The model that was named for the search, if one was: feedback ranks by it too."""
 
+    @property
+    def home(self) -> "Engine":
+        """The engine of the pipeline, of a combination that of its first part: whose learnt models can be named."""
+        raise ParameterError(f"{type(self).__name__} does not say whose learnt models are meant: give the model itself")
+
     @abstractmethod
     def best(self, asked: Asked, n: int) -> Ranked:
         """The best n documents, or as many as there are."""
@@ -166,6 +171,8 @@ class Pipeline(ABC):
         if isinstance(step, FeedbackMethod):
             return Learning(self, step)
         if isinstance(step, SecondStage):
+            if isinstance(step.reranker, ByName):
+                self.home._reranker(step.reranker.name)  # complains of a name that nothing has
             return Reranking(self, step)
         return CutOff(self, step)
 
@@ -214,7 +221,10 @@ Following: TypeAlias = Steps | FeedbackMethod | Reranker
 
 
 def rerank(reranker: str | Reranker, depth: int | None = None) -> Steps:
-    """The first `depth` results (1000) scored again: by a ranking model's name, or any `Reranker`."""
+    """The first `depth` results (1000) scored again: by a ranking model's name, or any `Reranker`.
+
+    The name of a learnt model ("clicks") is one of the index which the pipeline searches: the version that serves then.
+    """
     second = SecondStage.of(reranker, depth)
     assert second is not None  # a re-ranker was named
     return Steps((second,))
@@ -252,6 +262,10 @@ class Retrieval(Pipeline):
     def model(self) -> RankingModel | None:
         return self.chosen
 
+    @property
+    def home(self) -> "Engine":
+        return self.engine
+
     def best(self, asked: Asked, n: int) -> Ranked:
         result = self.engine.search(
             asked.query, n, model=self.chosen, priors=self.priors, syntax=asked.syntax, feedback=self.feedback
@@ -279,6 +293,10 @@ class Learning(Pipeline):
     def model(self) -> RankingModel | None:
         return self.first.model
 
+    @property
+    def home(self) -> "Engine":
+        return self.first.home
+
     def best(self, asked: Asked, n: int) -> Ranked:
         method = self.method
         first = self.first.best(asked, max(method.n_docs, 1))
@@ -304,13 +322,20 @@ class Reranking(Pipeline):
     def model(self) -> RankingModel | None:
         return self.first.model
 
+    @property
+    def home(self) -> "Engine":
+        return self.first.home
+
     def best(self, asked: Asked, n: int) -> Ranked:
-        first = self.first.best(asked, max(n, self.second.depth))
+        second = self.second
+        if isinstance(second.reranker, ByName):
+            second = dataclasses.replace(second, reranker=self.home._reranker(second.reranker.name))
+        first = self.first.best(asked, max(n, second.depth))
 
         def candidates(hits: Hits) -> Candidates:
             return Candidates(first.topic, hits, first.searcher, first.priors)
 
-        return first.with_hits(self.second.apply(first.hits, n, first.query, candidates))
+        return first.with_hits(second.apply(first.hits, n, first.query, candidates))
 
 
 @dataclass(frozen=True)
@@ -323,6 +348,10 @@ class CutOff(Pipeline):
     @property
     def model(self) -> RankingModel | None:
         return self.first.model
+
+    @property
+    def home(self) -> "Engine":
+        return self.first.home
 
     def best(self, asked: Asked, n: int) -> Ranked:
         return self.first.best(asked, min(n, self.n))
@@ -338,6 +367,10 @@ class Scaled(Pipeline):
     @property
     def model(self) -> RankingModel | None:
         return self.first.model
+
+    @property
+    def home(self) -> "Engine":
+        return self.first.home
 
     def best(self, asked: Asked, n: int) -> Ranked:
         found = self.first.best(asked, n)
@@ -368,6 +401,10 @@ class Combined(Pipeline):
     @property
     def model(self) -> RankingModel | None:
         return None
+
+    @property
+    def home(self) -> "Engine":
+        return self.parts[0].home
 
     def best(self, asked: Asked, n: int) -> Ranked:
         found = [part.best(asked, max(n, COMBINED_DEPTH)) for part in self.parts]

@@ -75,6 +75,20 @@ def reranker_of(rerank: AnyReranker) -> Reranker:
     raise ParameterError(f"a re-ranker has a method rerank(query, candidates); {rerank!r} has none")
 
 
+def _is_known(name: str) -> bool:
+    return is_reranker(name) or Path(name).is_file()
+
+
+@dataclass(frozen=True)
+class ByName:
+    """A learnt model of an index, before it is known which index: a pipeline asks its engine."""
+
+    name: str
+
+    def rerank(self, query: ParsedQuery, candidates: Candidates) -> Floats:
+        raise ParameterError(f"'{self.name}' names a learnt model of an index: it can follow a pipeline of an engine")
+
+
 @dataclass(frozen=True)
 class SecondStage:
     """A re-ranker and how many results it is given."""
@@ -84,7 +98,7 @@ class SecondStage:
 
     @classmethod
     def of(cls, rerank: "AnyReranker | None", depth: int | None) -> "SecondStage | None":
-        """What a search asked for; None if nothing. Names of an index's learnt models are the engine's to know."""
+        """What a search asked for; None if nothing. A name that is not known here may be that of a learnt model."""
         if rerank is None:
             if depth is not None:
                 raise ParameterError(
@@ -92,7 +106,7 @@ class SecondStage:
                     + ", ".join(RERANKER_NAMES)
                 )
             return None
-        reranker = reranker_of(rerank)
+        reranker = ByName(rerank) if isinstance(rerank, str) and not _is_known(rerank) else reranker_of(rerank)
         if depth is not None and depth < 1:
             raise ParameterError(f"depth must be at least 1, not {depth}")
         return cls(reranker, DEFAULT_DEPTH if depth is None else depth)

@@ -193,7 +193,10 @@ def _second(found: Explanation) -> SecondStageResponse | None:
 
 @dataclass(frozen=True, slots=True)
 class VectorFieldStats(Response):
-    """A vector field: what its vectors are, how many live documents have one, and the bytes of its files."""
+    """A vector field: what its vectors are, how many live documents have one, and the bytes of its files.
+
+    `model`: the version of a learnt model that makes them; left out where they came with the documents.
+    """
 
     name: str
     dimension: int
@@ -201,6 +204,7 @@ class VectorFieldStats(Response):
     similarity: str
     documents: int
     bytes: int
+    model: Annotated[str | None, ABSENT] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,10 @@ from germane.engine.responses import VectorFieldStats
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
 from germane.errors import ParameterError
+from germane.index.graphs import LEAST
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, Vectors, field_named
+from germane.index.vectors import VectorFile
 from germane.lm.parameters import fraction
 from germane.rank.matching import matching
 from germane.rank.models import RankingModel
@@ -41,6 +43,21 @@ class Encoder(Protocol):
         """The vector of a query."""
 
 
+def own_encoder(engine: "Engine", name: str | None) -> Encoder | None:
+    """The learnt model that makes the vectors of a field, if it is one that makes vectors of queries too."""
+    name, field = field_named(engine.vector_fields, name)
+    if not field.source:
+        return None
+    from germane.engine.learning.folding import encoder_of
+
+    found = encoder_of(engine.models, name, field)
+    if not isinstance(found, Encoder):
+        raise ParameterError(
+            f"the model of the vectors '{name}' makes none of queries: it ranks as a second stage, rerank=\"{name}\""
+        )
+    return found
+
+
 def query_vector(query: "str | npt.ArrayLike", encoder: Encoder | None) -> npt.NDArray[np.generic]:
     """The vector that a search is given, or the one that the encoder makes of its text."""
     if isinstance(query, str):
@@ -63,6 +80,7 @@ def best_by_vectors(
     *,
     encoded: bool,
     threads: int | None = None,
+    approximate: bool = False,
 ) -> Hits:
     """The best k documents; none for a text of which the encoder knows no word and gives zeros."""
     if vector.ndim != 1:
@@ -70,7 +88,8 @@ def best_by_vectors(
     if encoded and not vector.any():
         field_named(searcher.snapshot.manifest.vector_fields, name)
         return NO_HITS
-    return search_vectors(searcher, name, vector[None], k, masks, threads=_all_cores(threads))[0]
+    cores = _all_cores(threads)
+    return search_vectors(searcher, name, vector[None], k, masks, threads=cores, approximate=approximate)[0]
 
 
 def _all_cores(threads: int | None) -> int:
@@ -92,15 +111,14 @@ def filter_of(engine: "Engine", searcher: Searcher, filter: str | None) -> tuple
 
 
 def results_by_vectors(
-    engine: "Engine", name: str | None, queries: npt.ArrayLike, k: int, filter: str | None, threads: int | None
-) -> list[SearchResult]:
+    engine: "Engine", name: str | None, queries: npt.ArrayLike, k: int, filter: str | None, threads: int | None,
+    approximate: bool,
+) -> list[SearchResult]:  # fmt: skip
     """A result for each query, all of one snapshot."""
-    searcher = engine._searcher
+    searcher, cores = engine._searcher, _all_cores(threads)
     parsed, masks = filter_of(engine, searcher, filter)
-    return [
-        SearchResult(parsed, hits, searcher)
-        for hits in search_vectors(searcher, name, queries, k, masks, threads=_all_cores(threads))
-    ]
+    found = search_vectors(searcher, name, queries, k, masks, threads=cores, approximate=approximate)
+    return [SearchResult(parsed, hits, searcher) for hits in found]
 
 
 def result_by_vector(
@@ -111,11 +129,15 @@ def result_by_vector(
     filter: str | None,
     encoder: Encoder | None,
     threads: int | None,
+    approximate: bool,
 ) -> SearchResult:
     """The result of one query, a vector or a text."""
+    if isinstance(query, str) and encoder is None:
+        encoder = own_encoder(engine, name)
     searcher, vector = engine._searcher, query_vector(query, encoder)
     parsed, masks = filter_of(engine, searcher, filter)
-    hits = best_by_vectors(searcher, name, vector, k, masks, encoded=encoder is not None, threads=threads)
+    encoded = encoder is not None
+    hits = best_by_vectors(searcher, name, vector, k, masks, encoded=encoded, threads=threads, approximate=approximate)
     return SearchResult(parsed, hits, searcher)
 
 
@@ -130,6 +152,7 @@ class VectorRetrieval(Pipeline):
     name: str | None
     vector: npt.NDArray[np.generic] | None = field(default=None, repr=False)
     encoder: Encoder | None = field(default=None, repr=False)
+    approximate: bool = False
 
     def __post_init__(self) -> None:
         if (self.vector is None) == (self.encoder is None):
@@ -140,14 +163,20 @@ class VectorRetrieval(Pipeline):
     def model(self) -> RankingModel | None:
         return None
 
+    @property
+    def home(self) -> "Engine":
+        return self.engine
+
     def best(self, asked: Asked, n: int) -> Ranked:
         searcher = self.engine._searcher
         parsed = self.engine._parse(searcher, asked.query, asked.syntax)
         if self.vector is None and not isinstance(asked.query, str):
             raise ParameterError("an encoder makes vectors of texts: the query is a topic model")
         vector = query_vector(str(asked.query), self.encoder) if self.vector is None else self.vector
-        masks = [searcher.mask(i, parsed.conditions) for i in range(len(searcher.snapshot.segments))]
-        hits = best_by_vectors(searcher, self.name, vector, n, masks, encoded=self.vector is None)
+        masks = [searcher.mask(i, parsed.demands) for i in range(len(searcher.snapshot.segments))]
+        hits = best_by_vectors(
+            searcher, self.name, vector, n, masks, encoded=self.vector is None, approximate=self.approximate
+        )
         return Ranked(parsed, TopicModel(parsed.weights), hits, searcher, None, None)
 
 
@@ -169,8 +198,7 @@ def vector_of(snapshot: Snapshot, name: str | None, doc_id: str) -> Vectors | No
     name, _ = field_named(snapshot.manifest.vector_fields, name)
     place = snapshot.place_of(doc_id)
     file = snapshot.segments[place.segment].vectors.get(name)
-    row = -1 if file is None else file.row_of(place.doc)
-    return None if file is None or row < 0 else file.floats(np.array([row]))[0]
+    return None if file is None else file.of(place.doc)
 
 
 def field_for(
@@ -184,6 +212,13 @@ def field_for(
     return VectorField(known.dimension, dtype or known.dtype, similarity or known.similarity)
 
 
+def graphs_to_build(snapshot: Snapshot, name: str | None) -> list[VectorFile]:
+    """The files of a field that are large enough for a graph."""
+    name, _ = field_named(snapshot.manifest.vector_fields, name)
+    files = (live.vectors.get(name) for live in snapshot.segments)
+    return [file for file in files if file is not None and len(file) >= LEAST]
+
+
 def vector_stats(snapshot: Snapshot) -> tuple[VectorFieldStats, ...]:
     """What each vector field holds."""
     told = []
@@ -191,5 +226,6 @@ def vector_stats(snapshot: Snapshot) -> tuple[VectorFieldStats, ...]:
         pairs = [(live, live.vectors[name]) for live in snapshot.segments if name in live.vectors]
         documents = sum(int((~live.deletions.deleted[file.docs]).sum()) for live, file in pairs)
         size = sum(file.container.size for _, file in pairs)
-        told.append(VectorFieldStats(name, own.dimension, own.dtype, own.similarity, documents, size))
+        model = own.source.partition(" ")[0] or None
+        told.append(VectorFieldStats(name, own.dimension, own.dtype, own.similarity, documents, size, model))
     return tuple(told)

@@ -28,6 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from germane.arrays import Floats
+from germane.errors import ParameterError
 from germane.evaluate import plots
 from germane.evaluate.measures import Evaluation
 from germane.evaluate.tied import tied_ndcg
@@ -36,6 +37,7 @@ from germane.experiments.click_lists import CLICK_SETS, ClickData, ListRules, lo
 from germane.experiments.experiment import Experiment, System, written
 from germane.experiments.results import OnStep, Result, averaged
 from germane.latent.combination import Combination
+from germane.latent.ensemble import EnsembleModel
 from germane.latent.generative import GenerativeModel, QueryProbabilities
 from germane.latent.pairs import Pairs
 from germane.latent.projection import Cosines, ProjectionModel
@@ -223,7 +225,10 @@ class _Trial:
     def _fitted(self, estimator: Estimator, name: str) -> GenerativeModel | ProjectionModel:
         """The model; of one with posterior regularisation the steps are noted."""
         if not (isinstance(estimator, BLTM) and estimator.regularised):
-            return estimator.fit(self._pairs)
+            model = estimator.fit(self._pairs)
+            if isinstance(model, EnsembleModel):
+                raise ParameterError(f"'{name}': an experiment combines systems that it has measured, with `of`")
+            return model
         steps = self._steps.setdefault(name, [])
         return estimator.fit(self._pairs, on_iteration=lambda _, found: steps.append(found.steps))
 

@@ -229,6 +229,8 @@ class Container:
         if magic != MAGIC or offset + length + _TRAILER.size != self.size:
             raise self.damage("truncated or its trailer is damaged")
         contents = self._map[offset : offset + length]
+        self.checksum = int(crc)
+        """That of the table of contents, with the checksums of all sections in it."""
         if zlib.crc32(contents) != crc:
             raise self.damage("the table of contents is damaged")
         try:

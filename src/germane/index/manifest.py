@@ -24,12 +24,14 @@ FORMAT = 2
 """2: blocks of postings are bounded by lengths at three counts. `index.upgrade` makes one of the other."""
 WITH_VECTORS = 3
 """The same with vector fields: a program that knows nothing of them would remove their files, and must refuse."""
+WITH_SOURCES = 4
+"""The same with fields whose vectors a model makes: a program that knows nothing of it would add documents without."""
 UPGRADED = (1,)
 MAX_BYTES = 1 << 26
 MAX_NUMBER = 2**63
 
 Kind = Literal["segment", "deletions", "vectors"]
-_FILE = re.compile(r"(segment|deletions|vectors)-([0-9a-f]{16}|[0-9a-f]{32})\.germane")
+_FILE = re.compile(r"(segment|deletions|vectors|graph)-([0-9a-f]{16}|[0-9a-f]{32})\.germane")
 """Names of an index's files. 16 digits are a number (`FileNames`); 32 are the random names of earlier programs."""
 
 
@@ -74,6 +76,13 @@ class Manifest:
             self, generation=self.generation + 1, segments=segments, next_file=next_file, vector_fields=fields
         )
 
+    @property
+    def format(self) -> int:
+        """The least that a program must know to change this index."""
+        if any(field.source for field in self.vector_fields.values()):
+            return WITH_SOURCES
+        return WITH_VECTORS if self.vector_fields else FORMAT
+
     def files(self) -> set[str]:
         """Names of all files that belong to this state."""
         return {NAME, *(name for entry in self.segments for name in entry.files())}
@@ -84,7 +93,7 @@ class Manifest:
             raise IndexFormatError(f"{folder / NAME}: the numbers of commits or files are used up; index again")
         body = orjson.dumps(
             {
-                "format": WITH_VECTORS if self.vector_fields else FORMAT,
+                "format": self.format,
                 "generation": self.generation,
                 "next_file": self.next_file,
                 "analyzer": self.analyzer.to_dict(),
@@ -140,7 +149,11 @@ class FileNames:
 
 
 def stray_files(folder: Path, needed: set[str]) -> list[Path]:
-    """Files by names that only an index gives, but not in `needed`, nor being written by this process."""
+    """Files by names that only an index gives, but not in `needed`, nor being written by this process.
+
+    The graph of needed vectors (`index.graphs`) is needed too.
+    """
+    needed = needed | {name.replace("vectors-", "graph-", 1) for name in needed if name.startswith("vectors-")}
     return sorted(
         path
         for path in folder.iterdir()
@@ -187,7 +200,7 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
         raise IndexFormatError(f"{path} is damaged (checksum differs); 'germane repair {folder}' may help")
     try:
         parsed = orjson.loads(content.partition(b"\n")[2])
-        if parsed["format"] not in ((FORMAT, WITH_VECTORS) if format == FORMAT else (format,)):
+        if parsed["format"] not in ((FORMAT, WITH_VECTORS, WITH_SOURCES) if format == FORMAT else (format,)):
             raise IndexFormatError(_other_format(folder, parsed["format"]))
         return _parse(path, parsed)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -200,7 +213,7 @@ def _other_format(folder: Path, found: object) -> str:
             f"{folder} was made by an older version of germane (format {found}): Engine.upgrade({str(folder)!r}, new) "
             "makes a new index of its stored documents"
         )
-    return f"{folder} has format {found}, this program reads {WITH_VECTORS}: upgrade germane to open this index"
+    return f"{folder} has format {found}, this program reads {WITH_SOURCES}: upgrade germane to open this index"
 
 
 def checksum_right(content: bytes) -> bool:

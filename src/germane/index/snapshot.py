@@ -205,15 +205,18 @@ class Snapshot:
         place = self.place_of(doc_id)
         return Document(doc_id, self.segments[place.segment].segment.stored.fields(place.doc))
 
-    def documents(self) -> Iterator[Document]:
-        """All live documents, segment by segment."""
+    def documents(self, *, vectors: bool = False) -> Iterator[Document]:
+        """All live documents, segment by segment; with `vectors`, those that callers gave them, as they are stored."""
         for live in self.segments:
             rows = zip(
                 live.segment.all_ids(), live.deletions.deleted.tolist(), live.segment.stored.all_fields(), strict=True
             )
-            for doc_id, deleted, fields in rows:
+            own = [file for file in live.vectors.values() if not file.field.source] if vectors else []
+            for doc, (doc_id, deleted, fields) in enumerate(rows):
                 if not deleted:
-                    yield Document(doc_id, fields)
+                    yield Document(
+                        doc_id, fields, {file.name: row for file in own if (row := file.of(doc)) is not None}
+                    )
 
     def live_ids(self) -> list[str]:
         """The ids of all live documents, sorted."""

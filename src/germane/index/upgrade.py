@@ -37,6 +37,8 @@ def old_vectors(folder: Path, manifest: Manifest) -> Iterator[tuple[str, list[st
         return
     for live in Snapshot.open(folder).segments:
         for name, file in live.vectors.items():
+            if file.field.source:  # of a learnt model, which stays with the old index
+                continue
             rows = np.flatnonzero(~live.deletions.deleted[file.docs])
             yield name, live.segment.doc_ids(file.docs[rows].astype(np.int64)), file.floats(rows)
 

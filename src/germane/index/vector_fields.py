@@ -13,7 +13,7 @@ are stored, so that an inner product is a cosine.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,11 +48,15 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VectorField:
-    """`dimension` numbers a vector, kept as `dtype`; compared by `similarity`: cosine, or the inner product."""
+    """`dimension` numbers a vector, kept as `dtype`; compared by `similarity`: cosine, or the inner product.
+
+    `source`: the model that makes all vectors of the field, with its fingerprint; empty where callers bring them.
+    """
 
     dimension: int
     dtype: str = "float32"
     similarity: str = "cosine"
+    source: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if type(self.dimension) is not int or not 1 <= self.dimension <= MAX_DIMENSION:
@@ -61,6 +65,8 @@ class VectorField:
             raise ParameterError(f"the numbers of vectors are {', '.join(TYPES)}, not {self.dtype!r}")
         if self.similarity not in SIMILARITIES:
             raise ParameterError(f"vectors are compared by {' or '.join(SIMILARITIES)}, not by {self.similarity!r}")
+        if not isinstance(self.source, str):
+            raise ParameterError(f"the source of vectors is a text, not {self.source!r}")
 
     @classmethod
     def of(cls, given: "VectorField | int | str") -> "VectorField":
@@ -151,12 +157,13 @@ class VectorField:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {"dimension": self.dimension, "dtype": self.dtype, "similarity": self.similarity}
+        told = {"dimension": self.dimension, "dtype": self.dtype, "similarity": self.similarity}
+        return told | ({"source": self.source} if self.source else {})
 
     @classmethod
     def from_dict(cls, parsed: Mapping[str, Any]) -> "VectorField":
         """The same from JSON; ValueError for what is none."""
-        return cls(parsed["dimension"], parsed["dtype"], parsed["similarity"])
+        return cls(parsed["dimension"], parsed["dtype"], parsed["similarity"], parsed.get("source", ""))
 
 
 def check_name(name: object) -> str:

@@ -55,6 +55,8 @@ class VectorFile:
         if not isinstance(longest, float) or not math.isfinite(longest) or longest < 0:
             raise self.container.damage("the length of its longest vector is not a number")
         self.longest = longest
+        self.graph: object = None
+        """What `index.graphs` opened for these vectors."""
 
     def __len__(self) -> int:
         return self.container.length("docs")
@@ -111,6 +113,11 @@ class VectorFile:
         """The row of a document's vector, -1 where it has none."""
         row = int(np.searchsorted(self.docs, doc))
         return row if row < len(self.docs) and self.docs[row] == doc else -1
+
+    def of(self, doc: int) -> Vectors | None:
+        """The vector of a document; None where it has none."""
+        row = self.row_of(doc)
+        return None if row < 0 else self.floats(np.array([row]))[0]
 
     def source(self, remap: Integers) -> Source:
         """All vectors for a new file; `remap`: old document number -> new one, -1 for those left out."""

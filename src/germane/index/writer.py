@@ -27,6 +27,7 @@ from germane.errors import (
 )
 from germane.index.deletions import delete, no_deletions, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, make_folder, remove_quietly, storage_errors
+from germane.index.graphs import write_graph
 from germane.index.ingest import DEFAULT_MEMORY, NewPaths, NewSegment, build_segment
 from germane.index.manifest import (
     NAME,
@@ -313,6 +314,33 @@ class IndexWriter:
                 raise UnknownDocumentError(f"no document with id {_some(absent)} in {self.folder}: nothing was changed")
             self._commit(changed, {**self.snapshot.manifest.vector_fields, name: field})
         return len(ids)
+
+    def fill_vectors(self, name: str, field: VectorField, rows_of: Callable[[LiveSegment, Integers], AnyArray]) -> int:
+        """Begin a field anew with a vector for every document; how many. All or nothing.
+
+        `rows_of`: the vectors of a segment's live documents, one a row.
+        """
+        n = 0
+        with self._unmerged(), self._new_files() as paths:
+            changed = []
+            for live in self.snapshot.segments:
+                docs = np.flatnonzero(~live.deletions.deleted)
+                rows = np.arange(len(docs))
+                given = _given(docs, rows, rows_of(live, docs), name, field, live.segment.doc_ids(docs))
+                written = self._written_vectors(live.segment, name, field, [given], paths)
+                changed.append(_replace_vectors(live, {**live.vectors, name: written}))
+                n += len(docs)
+            self._commit(changed, {**self.snapshot.manifest.vector_fields, name: field})
+        return n
+
+    def add_graph(self, file: VectorFile, content: AnyArray) -> bool:
+        """Put a graph beside its vectors; False where these are gone by now."""
+        self._lock.require()
+        with self._mutex:
+            if file.path.name not in self.snapshot.manifest.files():
+                return False
+            write_graph(file, content)
+            return True
 
     def drop_vectors(self, name: str) -> None:
         """Remove a vector field and all its vectors."""

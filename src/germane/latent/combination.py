@@ -26,7 +26,19 @@ class Combination:
 
     def fit(self, scores: Sequence[Floats], gains: Sequence[Floats]) -> "CombinedScores":
         """Learn from queries: `scores` of each are models × documents, `gains` a number 0 or more for each document."""
-        used = [(standardised(rows), gain / gain.sum()) for rows, gain in zip(scores, gains, strict=True) if gain.any()]
+        return CombinedScores(self._weights([standardised(rows) for rows in scores], gains))
+
+    def fit_weights(self, scores: Sequence[Floats], gains: Sequence[Floats], *, positive: bool = False) -> Floats:
+        """The same for Σ_i w_i s_i of scores as they are, which are divided by their usual deviation within a query
+        while the weights are learnt: they do not depend on which documents a query has (`ensemble`). With `positive` no
+        weight is below 0."""
+        centred = [rows - rows.mean(axis=1, keepdims=True) for rows in scores]
+        variances = np.mean([rows.var(axis=1) for rows in centred], axis=0)
+        deviation = np.where(variances > 1e-24, np.sqrt(variances), np.inf)
+        return np.asarray(self._weights([rows / deviation[:, None] for rows in centred], gains, positive) / deviation)
+
+    def _weights(self, scores: Sequence[Floats], gains: Sequence[Floats], positive: bool = False) -> Floats:
+        used = [(rows, gain / gain.sum()) for rows, gain in zip(scores, gains, strict=True) if gain.any()]
         if not used:
             raise ParameterError("a combination is learnt from queries with relevant documents; there are none")
 
@@ -42,7 +54,8 @@ class Combination:
             return value, slope / len(used) + 2 * self.ridge * weights
 
         start = np.full(len(used[0][0]), 1 / len(used[0][0]))
-        return CombinedScores(np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x))
+        bounds = [(0.0, None)] * len(start) if positive else None
+        return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x)
 
 
 @dataclass(frozen=True, eq=False)

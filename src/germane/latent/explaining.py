@@ -9,12 +9,16 @@ word itself has (1-λ1) λ2 P(q|d), and the latent model the rest: title words t
 
 **Projections.** Both cosines are sums over the words of query and title: of the words themselves q_w d_w, and in the
 projected space over pairs of words, Σ_w Σ_v q_w d_v A_w·A_v, each divided by both norms.
+
+**Combinations.** The parts of each model times its weight, added up; a source is named with its model, and its weight
+is what it adds to the score, where five of a model are told.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from germane.latent.ensemble import EnsembleModel, query_length
 from germane.latent.generative import GenerativeModel
 from germane.latent.pairs import Documents, Query
 from germane.latent.parts import LatentExplanation, LatentPart, LatentSource
@@ -25,11 +29,47 @@ from germane.latent.translation import TranslationModel
 MOST_SOURCES = 5
 
 
-def explained(model: GenerativeModel | ProjectionModel, query: Query, document: Documents) -> LatentExplanation:
+def explained(
+    model: GenerativeModel | ProjectionModel | EnsembleModel, query: Query, document: Documents
+) -> LatentExplanation:
     """The parts of the score of one document."""
+    if isinstance(model, EnsembleModel):
+        return _combined(model, query, document)
     if isinstance(model, ProjectionModel):
         return _projected(model, query, document)
     return _generated(model, query, document)
+
+
+def _combined(model: EnsembleModel, query: Query, document: Documents) -> LatentExplanation:
+    asked, words = document.query(query), _words(query, document)
+    constant = 0.0
+    sums = np.zeros((len(words), 2))
+    sources: list[list[LatentSource]] = [[] for _ in words]
+    for name, weight, (part, own) in zip(model.names, model.weights.tolist(), model.split(document), strict=True):
+        found, share = explained(part, query, own), weight / query_length(part, asked)
+        constant += share * found.constant
+        for place, word in enumerate(found.parts):
+            whole = word.literal + word.latent  # of a generative model shares of a probability, else of the impact
+            literal = word.impact * word.literal / whole if whole else 0.0
+            sums[place] += share * literal, share * (word.impact - literal)
+            told = sum(source.weight for source in word.sources)
+            if isinstance(part, GenerativeModel) and told > 0:
+                share_of_source = share * (word.impact - literal) / told
+            else:
+                share_of_source = share
+            sources[place] += [
+                LatentSource(f"{name}: {each.name}", share_of_source * each.weight) for each in word.sources
+            ]
+    parts = [
+        LatentPart(word, float(n), literal, latent, literal + latent, _first(each))
+        for word, n, (literal, latent), each in zip(words, asked.counts, sums.tolist(), sources, strict=True)
+    ]
+    return LatentExplanation(constant, tuple(parts))
+
+
+def _first(sources: Sequence[LatentSource]) -> tuple[LatentSource, ...]:
+    """The strongest."""
+    return tuple(sorted(sources, key=lambda each: (-abs(each.weight), each.name))[:MOST_SOURCES])
 
 
 def _words(query: Query, document: Documents) -> list[str]:
@@ -38,7 +78,7 @@ def _words(query: Query, document: Documents) -> list[str]:
         term for term, weight in query.items() if weight > 0
     ]  # fmt: skip
     ids, unknown = document.vocabulary.ids, len(document.vocabulary)
-    return sorted(terms, key=lambda term: ids.get(term, unknown))
+    return sorted(terms, key=lambda term: (ids.get(term, unknown), term))
 
 
 def _generated(model: GenerativeModel, query: Query, document: Documents) -> LatentExplanation:
@@ -84,8 +124,7 @@ def _projected(model: ProjectionModel, query: Query, document: Documents) -> Lat
         literal = share * float(q[word] * d[word])
         sources = _pairs(model, word, title, q, d, norms, 1 - share) if word < known else []
         latent = sum(each.weight for each in sources)
-        ordered = sorted(sources, key=lambda each: (-abs(each.weight), each.name))
-        parts.append(LatentPart(term, float(n), literal, latent, literal + latent, tuple(ordered[:MOST_SOURCES])))
+        parts.append(LatentPart(term, float(n), literal, latent, literal + latent, _first(sources)))
     return LatentExplanation(0.0, tuple(parts))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_share
@@ -55,10 +56,19 @@ class GenerativeModel(ABC):
         """The same model with other weights in Clicks (15) and (16)."""
         return replace(self, lambda1=lambda1, lambda2=lambda2)
 
-    def fold_in(self, titles: Sequence[str]) -> Documents:
-        """What the model keeps of documents, known to it or new."""
+    @property
+    def width(self) -> int:
+        """The numbers that it keeps of a document: none, unless it has topics."""
+        return 0
+
+    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> Documents:
+        """What the model keeps of documents, known to it or new; `vectors`: where these are known already."""
         vocabulary, texts = self.vocabulary.extended(titles)
-        return Documents(vocabulary, texts, self.vectors(self.known(texts)))
+        return Documents(vocabulary, texts, self.vectors(self.known(texts)) if vectors is None else vectors)
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The numbers that it keeps of titles, for a vector field."""
+        return self.vectors(self.known(self.vocabulary.numbered(texts)[1]))
 
     def probabilities(self, query: Query, documents: Documents) -> QueryProbabilities:
         """The parts of the score."""
@@ -85,7 +95,7 @@ class GenerativeModel(ABC):
         return {}
 
     @abstractmethod
-    def vectors(self, titles: Texts) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+    def vectors(self, titles: Texts) -> npt.NDArray[np.float32]:
         """A row for each title over known words."""
 
     @abstractmethod

@@ -92,7 +92,9 @@ class Vocabulary:
         """
         weights = query if isinstance(query, Mapping) else Counter(self.analyzer.terms(query))
         ids, unknown = self.ids, count(len(self))
-        numbered = sorted((ids[word] if word in ids else next(unknown), n) for word, n in weights.items() if n > 0)
+        numbered = sorted(
+            (ids[word] if word in ids else next(unknown), n) for word, n in sorted(weights.items()) if n > 0
+        )
         words, counts = zip(*numbered, strict=True) if numbered else ((), ())
         return Texts(np.array([0, len(words)]), np.array(words, np.int32), np.array(counts, np.float32))
 
@@ -101,15 +103,27 @@ class Vocabulary:
         best = np.argsort(-weights, kind="stable")[:n]
         return {self.words[word]: float(weights[word]) for word in best.tolist() if weights[word] > 0}
 
-    def extended(self, texts: Sequence[str]) -> tuple["Vocabulary", Texts]:
-        """This vocabulary with the new words of some texts at its end, and the texts over it."""
+    def numbered(self, texts: Sequence[str]) -> tuple[list[str], Texts]:
+        """The new words of some texts, and the texts; new words have ids from len(self) on, in alphabetical order.
+
+        A row has its words in the order of their ids, so that sums over it do not depend on the texts beside it.
+        """
         counted = count_all(texts, self.analyzer)
         ids = self.ids
-        new = [term for term in counted.terms if term not in ids]
-        larger = Vocabulary((*self.words, *new), self.analyzer)
-        number = np.array([larger.ids[term] for term in counted.terms], np.int32)
-        found = Texts.of_table(counted.counts)
-        return larger, Texts(found.starts, number[found.words] if len(number) else found.words, found.counts)
+        new = sorted(term for term in counted.terms if term not in ids)
+        places = {word: number for number, word in enumerate(new, len(self))}
+        number = np.array([ids[term] if term in ids else places[term] for term in counted.terms], np.int32)
+        table = sparse.csr_array(counted.counts)
+        renamed = number[table.indices] if len(number) else table.indices
+        shape = (len(texts), len(self) + len(new))
+        table = sparse.csr_array((table.data, renamed, table.indptr), shape=shape)
+        table.sort_indices()
+        return new, Texts.of_table(table)
+
+    def extended(self, texts: Sequence[str]) -> tuple["Vocabulary", Texts]:
+        """This vocabulary with the new words of some texts at its end, and the texts over it."""
+        new, found = self.numbered(texts)
+        return Vocabulary((*self.words, *new), self.analyzer), found
 
 
 class Pair(NamedTuple):

@@ -72,24 +72,32 @@ class ProjectionModel:
         """The same model with another weight of the words' own cosine."""
         return replace(self, literal_weight=literal_weight)
 
-    def fold_in(self, titles: Sequence[str]) -> Documents:
-        """The projected titles, divided by their (soft) norms."""
+    @property
+    def width(self) -> int:
+        """The numbers that it keeps of a document."""
+        return int(self.matrix.shape[1])
+
+    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> Documents:
+        """The projected titles, divided by their (soft) norms; `vectors`: where these are known already."""
         vocabulary, texts = self.vocabulary.extended(titles)
-        return Documents(vocabulary, texts, self.project(texts))
+        return Documents(vocabulary, texts, self.project(texts) if vectors is None else vectors)
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """The projected texts, for a vector field; zeros where the model knows no word."""
-        return self.project(self.vocabulary.extended(texts)[1])
+        return self.project(self.vocabulary.numbered(texts)[1])
 
     def encode_query(self, text: str) -> npt.NDArray[np.float32]:
         """The projected query."""
-        vector: npt.NDArray[np.float32] = self.encode([text])[0]
+        vector: npt.NDArray[np.float32] = self.project(self.vocabulary.query(text))[0]
         return vector
 
     def project(self, texts: Texts) -> npt.NDArray[np.float32]:
         """A^T D / √(‖A^T D‖² + ε²) of each text. Words without a row in A count in the length of D alone."""
         vectors = weighted(texts, self.idf, max(len(self.vocabulary), 1 + int(texts.words.max(initial=-1))))
-        projected = vectors[:, : len(self.vocabulary)] @ self.matrix
+        known = vectors[:, : len(self.vocabulary)]
+        used, places = np.unique(known.indices, return_inverse=True)  # of a query some rows of A, not all
+        held = sparse.csr_array((known.data, places, known.indptr), shape=(len(texts), len(used)))
+        projected = held @ self.matrix[used]
         norms = np.sqrt((projected * projected).sum(axis=1, keepdims=True) + self.softness**2)
         return np.asarray(projected / np.where(norms > 0, norms, 1), np.float32)
 

@@ -1,8 +1,10 @@
 """The models by the names that people write; each may be given other parameters."""
 
-from typing import Any, Protocol
+from dataclasses import fields
+from typing import Any, Protocol, cast
 
 from germane.errors import ParameterError
+from germane.latent.ensemble import Ensemble, EnsembleModel, PartEstimator
 from germane.latent.generative import GenerativeModel
 from germane.latent.pairs import Pairs
 from germane.latent.projection import CLLSA, LSA, OPCA, VSM, ProjectionModel
@@ -15,7 +17,7 @@ from germane.latent.unigram import UM
 class Estimator(Protocol):
     """Frozen parameters, and a fit that gives a model."""
 
-    def fit(self, pairs: Pairs) -> GenerativeModel | ProjectionModel:
+    def fit(self, pairs: Pairs) -> GenerativeModel | ProjectionModel | EnsembleModel:
         """Learn from query-title pairs."""
 
 
@@ -34,7 +36,10 @@ _MODELS: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "opca": (OPCA, {}),
     "s2net": (S2Net, {}),
 }
-LATENT_NAMES = tuple(_MODELS)
+COMBINATION = "combination"
+PARTS = "wtm,opca"
+"""What a combination is made of unless others are named."""
+LATENT_NAMES = (*_MODELS, COMBINATION)
 
 
 def latent_named(name: str, **parameters: Any) -> Estimator:
@@ -43,6 +48,8 @@ def latent_named(name: str, **parameters: Any) -> Estimator:
     >>> latent_named("bltm-pr", n_topics=50).n_topics
     50
     """
+    if name == COMBINATION:
+        return _combination(**parameters)
     if name not in _MODELS:
         raise ParameterError(f"there is no latent model '{name}'; there are: {', '.join(LATENT_NAMES)}")
     kind, given = _MODELS[name]
@@ -51,3 +58,20 @@ def latent_named(name: str, **parameters: Any) -> Estimator:
     except TypeError as error:
         raise ParameterError(f"'{name}': {str(error).partition(' ')[2]}") from None
     return found
+
+
+def _combination(parts: str = PARTS, **parameters: Any) -> Ensemble:
+    """Several models, named with commas between them; each takes those of the parameters that it has."""
+    names = [name.strip() for name in str(parts).split(",")]
+    unknown = next((name for name in names if name not in _MODELS), None)
+    if unknown is not None or len(set(names)) < len(names):
+        told = f"there is no latent model '{unknown}'" if unknown is not None else "a part is named twice"
+        raise ParameterError(f"'{COMBINATION}': {told}; parts are some of: {', '.join(_MODELS)}")
+    own = {name: {each.name for each in fields(_MODELS[name][0])} for name in names}
+    foreign = next((given for given in parameters if not any(given in taken for taken in own.values())), None)
+    if foreign is not None:
+        raise ParameterError(f"'{COMBINATION}': none of {', '.join(names)} has a parameter '{foreign}'")
+    return Ensemble({
+        name: cast("PartEstimator", latent_named(name, **{each: x for each, x in parameters.items() if each in taken}))
+        for name, taken in own.items()
+    })  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from germane.arrays import AnyArray
 from germane.data.model_file import Arrays, ModelFile
 from germane.errors import InputError
+from germane.latent.ensemble import EnsembleModel, PartModel
 from germane.latent.generative import GenerativeModel
 from germane.latent.pairs import Vocabulary
 from germane.latent.projection import ProjectionModel
@@ -18,18 +19,34 @@ from germane.latent.translation import TranslationModel
 from germane.latent.unigram import UnigramModel
 from germane.text import analyzer_from_dict
 
-LatentModel: TypeAlias = GenerativeModel | ProjectionModel
+LatentModel: TypeAlias = GenerativeModel | ProjectionModel | EnsembleModel
 FILE = ModelFile(b"GERMANE LATENT MODEL", 1, "saved latent model", "germane.latent.save writes one")
-_CLASSES: Mapping[str, Callable[..., LatentModel]] = {
+_CLASSES: Mapping[str, Callable[..., PartModel]] = {
     kind.__name__: kind for kind in (UnigramModel, TopicModel, TranslationModel, ProjectionModel)
 }
 _WORDS = "words"
+_ENSEMBLE = EnsembleModel.__name__
 
 
 def save(model: LatentModel, path: str | Path) -> None:
     """Write the model, all or nothing; equal models give equal bytes."""
-    settings: dict[str, Any] = {"model": type(model).__name__, "analyzer": model.vocabulary.analyzer.to_dict()}
-    arrays: Arrays = {_WORDS: np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8)}
+    words = np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8)
+    settings: dict[str, Any] = {"analyzer": model.vocabulary.analyzer.to_dict()}
+    if isinstance(model, EnsembleModel):
+        parts = [_described(part) for part in model.parts]
+        settings |= {"model": _ENSEMBLE, "names": list(model.names), "parts": [told for told, _ in parts]}
+        arrays = {f"{i}.{name}": array for i, (_, own) in enumerate(parts) for name, array in own.items()}
+        arrays["weights"] = model.weights
+    else:
+        told, arrays = _described(model)
+        settings |= told
+    FILE.write(path, settings, {_WORDS: words, **arrays})
+
+
+def _described(model: PartModel) -> tuple[dict[str, Any], Arrays]:
+    """The settings and the arrays of a model, all but its vocabulary."""
+    settings: dict[str, Any] = {"model": type(model).__name__}
+    arrays: Arrays = {}
     for each in fields(model):
         value = getattr(model, each.name)
         if isinstance(value, np.ndarray):
@@ -38,29 +55,40 @@ def save(model: LatentModel, path: str | Path) -> None:
             settings[each.name] = {own.name: getattr(value, own.name) for own in fields(value)}
         elif not isinstance(value, Vocabulary):
             settings[each.name] = value
-    FILE.write(path, settings, arrays)
+    return settings, arrays
 
 
 def is_latent_model(value: object) -> TypeGuard[LatentModel]:
     """Whether it is a fitted model that `save` takes."""
-    return isinstance(value, GenerativeModel | ProjectionModel)
+    return isinstance(value, GenerativeModel | ProjectionModel | EnsembleModel)
 
 
 def load(path: str | Path) -> LatentModel:
     """What `save` wrote; `InputError` for what is missing, damaged, of a newer version or something else."""
     with FILE.reading(path) as (settings, arrays, _):
         words = tuple(arrays.pop(_WORDS).tobytes().decode().split("\n"))
-        kind = _CLASSES[settings.pop("model")]
         vocabulary = Vocabulary(words, analyzer_from_dict(settings.pop("analyzer")))
-        if "settings" in settings:
-            settings["settings"] = BLTM(**settings["settings"])
-        model = kind(vocabulary=vocabulary, **settings, **arrays)
-        _check(model)
-        return model
+        if settings["model"] != _ENSEMBLE:
+            return _rebuilt(vocabulary, settings, arrays)
+        parts = [
+            _rebuilt(vocabulary, told, {key[len(f"{i}.") :]: array for key, array in arrays.items()
+                                        if key.startswith(f"{i}.")})
+            for i, told in enumerate(settings["parts"])
+        ]  # fmt: skip
+        return EnsembleModel(vocabulary, tuple(settings["names"]), tuple(parts), arrays["weights"])
     raise InputError("cannot be read", source=str(path))  # not reached: whatever fails above raises
 
 
-def _check(model: LatentModel) -> None:
+def _rebuilt(vocabulary: Vocabulary, settings: dict[str, Any], arrays: Arrays) -> PartModel:
+    kind = _CLASSES[settings.pop("model")]
+    if "settings" in settings:
+        settings["settings"] = BLTM(**settings["settings"])
+    model = kind(vocabulary=vocabulary, **settings, **arrays)
+    _check(model)
+    return model
+
+
+def _check(model: PartModel) -> None:
     """Raise where the parts do not fit together: kernels trust them."""
     n = len(model.vocabulary)
     shapes: list[tuple[AnyArray, tuple[int, ...]]]

@@ -317,6 +317,11 @@ class TopicModel(GenerativeModel):
         logs = [np.log(table[words], dtype=np.float64).sum() for table, words in tables if table.size]
         return float((self.settings.beta - 1) * sum(logs))
 
+    @property
+    def width(self) -> int:
+        """The topics."""
+        return self.settings.n_topics
+
     def vectors(self, titles: Texts) -> npt.NDArray[np.float32]:
         """θ^d of each title, by folding in."""
         return self._folded(titles, self.phi_d)

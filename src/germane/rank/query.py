@@ -106,7 +106,8 @@ class ParsedQuery:
 
     `condition` is what a document must satisfy beside holding one of the weighted terms; None: nothing. With
     `wordless` it need not hold one. `notes`: sentences on how the query was read. `runs`: the terms that stand one
-    after the other, in a list of words or in a phrase; operators, signs, fields and filters end a run.
+    after the other, in a list of words or in a phrase; operators, signs, fields and filters end a run. `demanded`: a
+    required word that a search by words finds anyway (`+heart` alone), of which `condition` is silent.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -115,6 +116,12 @@ class ParsedQuery:
     words: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     runs: tuple[tuple[str, ...], ...] = ()
+    demanded: Condition | None = None
+
+    @property
+    def demands(self) -> tuple[Condition, ...]:
+        """What documents must satisfy that are found otherwise than by the weighted words: by vectors, or a model."""
+        return self.conditions if self.demanded is None else (*self.conditions, self.demanded)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -166,7 +173,9 @@ def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> Pars
     runs = [tuple(terms_of(word)) for word in words]
     weights = _counted(chain.from_iterable(runs))
     condition = And(tuple(map(holds, weights))) if len(weights) > 1 else None
-    return ParsedQuery(weights, condition, words=tuple(words), runs=tuple(run for run in runs if run))
+    demanded = holds(next(iter(weights))) if len(weights) == 1 else None
+    used = tuple(run for run in runs if run)
+    return ParsedQuery(weights, condition, words=tuple(words), runs=used, demanded=demanded)
 
 
 def _weighted(items: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:
@@ -194,12 +203,14 @@ def _remembering(analyzer: Analyzer) -> Callable[[str], list[str]]:
 class _Part(NamedTuple):
     """A condition, and whether it asks for words; one that does not is a filter.
 
-    `values_of`: the field, where it asks for one of some values of one field.
+    `values_of`: the field, where it asks for one of some values of one field. `demands`: of a list, whether one of its
+    words is required.
     """
 
     condition: Condition
     wordy: bool
     values_of: str | None = None
+    demands: bool = False
 
 
 class _Place(NamedTuple):
@@ -241,9 +252,12 @@ class _Reader:
         scoring = frozenset(term for term, weight in self._weights.items() if weight > 0.0)
         wordless = true_without(found.condition, scoring)
         parts = found.condition.parts if isinstance(found.condition, And) else (found.condition,)
+        implied: tuple[Condition, ...] = ()
         if not wordless:  # then a document holds one of the words anyway
-            parts = tuple(part for part in parts if not _is_any_of(part, scoring))
-        return ParsedQuery(self._weights, both(parts) if parts else None, wordless, words, notes, runs)
+            implied = tuple(part for part in parts if _is_any_of(part, scoring))
+            parts = tuple(part for part in parts if part not in implied)
+        demanded = both(implied) if implied and found.demands else None
+        return ParsedQuery(self._weights, both(parts) if parts else None, wordless, words, notes, runs, demanded)
 
     def _error(self, message: str, at: int, *, field: str | None = None) -> QueryError:
         return QueryError.at_place(message, self._text, at, field=field)
@@ -317,7 +331,7 @@ class _Reader:
         if not conditions:
             return None
         alone = next(iter(values)) if len(values) == len(conditions) == 1 else None
-        return _Part(both(conditions), word_required or bool(optional), alone)
+        return _Part(both(conditions), word_required or bool(optional), alone, word_required)
 
     # -- fields ------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ vectors in less precise numbers, whose error is bounded:
 
 Whatever may be among the best k by these bounds is scored exactly, r included: the result is that of scoring every
 document.
+An approximate search takes the rows that a graph of neighbours finds, and scores these exactly.
 One query is multiplied by a kernel on all cores; of many at once the products are made by NumPy's matrix product.
 """
 
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Floats, Integers
+from germane.index.graphs import Graph, graph_of
 from germane.index.vector_fields import LEVELS, STEP, VectorField, Vectors, field_named
 from germane.index.vectors import VectorFile
 from germane.lazy import LazyModule, is_few
@@ -48,6 +50,8 @@ NUMBERS_A_THREAD = 1 << 21
 ROUNDING, UNDERFLOW = 2.0**-24, 2.0**-126
 MARGIN = 1.001
 """For the rounding of the bounds themselves, and of what is computed of whole numbers."""
+LOOKED_AT, LEAST_LOOKED_AT = (8, 64), 512
+"""How many candidates a graph gives for each result wanted, at first and if too many of them are not; and at least."""
 _NOTHING: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
 
 
@@ -85,10 +89,12 @@ def search_vectors(
     masks: Sequence[Mask] | None = None,
     *,
     threads: int = 1,
+    approximate: bool = False,
 ) -> list[Hits]:
     """For each query (one a row) the best k documents that have a vector in the field, in the total order.
 
-    `masks`: for each segment the documents that are wanted (`Searcher.mask`); without, all live ones.
+    `masks`: for each segment the documents that are wanted (`Searcher.mask`); without, all live ones. `approximate`:
+    segments that have a graph (`index.graphs`) are searched by it, and may miss some of the best.
     """
     name, field = field_named(searcher.snapshot.manifest.vector_fields, name)
     whole("k", k, least=1)
@@ -98,7 +104,13 @@ def search_vectors(
     results: list[list[tuple[Floats, Integers]]] = [[] for _ in range(len(asked))]
     for i, live in enumerate(searcher.snapshot.segments):
         file, mask = live.vectors.get(name), searcher.mask(i, ()) if masks is None else masks[i]
-        found = [_NOTHING] * len(asked) if file is None else _best_of(file, asked, min(k, len(file)), mask, threads)
+        graph = graph_of(file) if approximate and file is not None else None
+        if file is None:
+            found = [_NOTHING] * len(asked)
+        elif graph is not None:
+            found = [_near(file, graph, query, min(k, len(file)), mask, threads) for query in asked]
+        else:
+            found = _best_of(file, asked, min(k, len(file)), mask, threads)
         for own, more in zip(results, found, strict=True):
             own.append(more)
     return [searcher.joined(own, k) for own in results]
@@ -112,6 +124,16 @@ def exact_scores(file: VectorFile, rows: Integers, query: Vectors) -> Floats:
     products = file.field.numbers(stored) * query.astype(np.float64)
     sums: Floats = np.add.accumulate(products, axis=1)[:, -1]
     return sums * stored.scales if len(stored.scales) else sums
+
+
+def _near(file: VectorFile, graph: Graph, query: Vectors, k: int, mask: Mask, threads: int) -> tuple[Floats, Integers]:
+    """The exact scores and the documents that a graph finds; where too few of them are wanted, the exact search's."""
+    for times in LOOKED_AT:
+        rows = graph.nearest(query, min(max(times * k, LEAST_LOOKED_AT), len(file)))
+        rows = rows[mask[file.docs[rows]] > 0] if len(mask) else rows
+        if len(rows) >= k:
+            return exact_scores(file, rows, query), file.docs[rows].astype(np.int64)
+    return _best_of(file, query[None], k, mask, threads)[0]
 
 
 def _best_of(file: VectorFile, asked: Vectors, k: int, mask: Mask, threads: int) -> list[tuple[Floats, Integers]]:

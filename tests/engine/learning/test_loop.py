@@ -8,6 +8,7 @@ from germane import Document, Engine
 from germane.clicks import ClickStore, PairRules
 from germane.engine.learning.loop import ClickRules, LearnSettings, compare, health
 from germane.engine.learning.sample import held_out
+from germane.engine.pipelines import rerank
 from germane.errors import InputError, ParameterError
 
 RULES = ClickRules(pairs=PairRules(certainty=0.0), memory=256, threads=1)
@@ -102,6 +103,45 @@ def test_by_time_and_drift(world, store, tmp_path):
     drifted = health(engine, "clicks", other, RULES)
     assert (drifted.queries.verdict, drifted.positions.verdict) == ("drifted", "drifted")
     assert "positions drifted" in drifted.line
+
+
+def test_a_combination_passes_the_gate_and_explains_itself(world, store, tmp_path):
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add(world.documents, threads=1)
+        small = {"parts": "wtm,opca,bltm", "n_dimensions": 10, "n_topics": 10, "n_iterations": 3}
+        report = engine.learn(store, rules=RULES, model="combination", **small)
+        assert report.promoted
+        mixing = report.candidate.mixing
+        assert {"wtm", "opca", "bltm", "wtm.lambda1", "opca.literal_weight", "first_weight"} <= {*mixing}
+        assert all(mixing[name] >= 0 for name in ("wtm", "opca", "bltm", "first_weight"))
+        stage = engine.models.stage("clicks")
+        assert stage.model.weights.tolist() == [mixing[name] for name in ("wtm", "opca", "bltm")]
+        assert stage.model.parts[1].literal_weight == mixing["opca.literal_weight"]
+        assert engine.vector_fields["clicks"].dimension == 20
+        query = world.topics[5].text
+        found = engine.search(query, 4, syntax=False, rerank="clicks")
+        assert {name.split("-")[0] for name in found.ids} == {"d0"}
+        why = engine.explain(query, found.ids[0], syntax=False, rerank="clicks")
+        assert why.score == pytest.approx(found[0].score, abs=1e-5)
+        sources = {source.name.split(": ")[0] for part in why.latent.parts for source in part.sources}
+        assert {"wtm", "opca"} & sources
+        engine.add([Document("late", {"title": "titleav titleaw titleax"})])
+        assert "late" in engine.search(query, 20, syntax=False, rerank="clicks").ids
+        few = engine.learn(store, rules=RULES, model="combination", name="few", first_weight=0.5, force=True, **small)
+        assert few.candidate.mixing["first_weight"] == 0.5
+
+
+def test_learnt_models_in_pipelines(engine, report, world):
+    query = world.topics[5].text
+    named = engine.search(query, 6, syntax=False, rerank="clicks", depth=50)
+    chain = engine.pipeline("bm25") >> rerank("clicks", depth=50)
+    assert chain.search(query, 6, syntax=False).ids == named.ids
+    fused = (engine.pipeline("bm25") + engine.pipeline("jm")) % 50 >> rerank("clicks@1", depth=50) % 6
+    assert fused.search(query, 6, syntax=False).ids == named.ids
+    with pytest.raises(ParameterError, match="no re-ranker 'other'"):
+        engine.pipeline("bm25") >> rerank("other")
+    required = engine.search("+titleav " + query, 50, rerank="clicks").ids
+    assert {*required} == {*engine.search("+titleav", 50).ids}  # the model brings no document without the word
 
 
 def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):

@@ -37,16 +37,23 @@ def export(
             show_default=False,
         ),
     ] = None,
+    vectors: Annotated[
+        bool,
+        typer.Option("--vectors", help="With the documents' vectors, as they are stored; in JSON Lines."),
+    ] = False,
     progress: options.Progress = False,
 ) -> None:
     """Write the documents in the format of the file's ending, or the index in CIFF.
 
-    Records of RIS, NBIB and BibTeX are written whole, with every tag that was read; in another format than their own,
-    what has no tag there becomes a note.
+    Vectors are left out unless --vectors is given; those of a learnt model always, since it makes them again. Records
+    of RIS, NBIB and BibTeX are written whole, with every tag that was read; in another format than their own, what has
+    no tag there becomes a note.
 
     Example: germane export my-index --to docs.jsonl
 
     Example: germane export my-index --to kept.ris
+
+    Example: germane export my-index --to docs.jsonl --vectors
 
     Example: germane export my-index --ciff my-index.ciff
     """
@@ -54,24 +61,29 @@ def export(
         raise ParameterError(f"choose one of {'--to' if to is not None else '--format'} and --ciff")
     require_apart({"--to": to, "--ciff": ciff}, [folder])
     if ciff is not None:
+        if vectors:
+            raise ParameterError("CIFF has no vectors: --vectors goes with JSON Lines")
         from germane.index.ciff import export_ciff
 
         snapshot = open_snapshot(folder)
         export_ciff(folder, ciff)
         tell(f"the index of {snapshot.n_docs:,} documents is in {ciff}")
         return
-    from germane.data.writing import format_for, write_documents
+    from germane.data.writing import format_for, record_text, write_documents
 
     chosen = format_for(to, format)
+    if vectors and chosen != "jsonl":
+        raise ParameterError(f"{chosen} has no vectors: --vectors goes with JSON Lines")
     snapshot = open_snapshot(folder)
-    documents = watched(snapshot.documents(), "exporting", total=snapshot.n_docs, always=progress)
+    own = [name for name, field in snapshot.manifest.vector_fields.items() if not field.source]
+    if own and not vectors and chosen == "jsonl":
+        tell(f"without the vectors of the documents ({', '.join(sorted(own))}): --vectors writes them too")
+    documents = watched(snapshot.documents(vectors=vectors), "exporting", total=snapshot.n_docs, always=progress)
     if to is not None:
         count = write_documents(to, documents, chosen)
         tell(f"{count:,} documents are in {to} ({chosen})")
     elif chosen == "jsonl":
-        import orjson
-
         for document in documents:
-            put_json_line(orjson.dumps({"id": document.id, **document.fields}))
+            put_json_line(record_text(document, chosen).rstrip("\n").encode())
     else:
         write_documents(sys.stdout, documents, chosen)

@@ -56,7 +56,9 @@ def learn(
     clicks: From,
     model: Annotated[
         str,
-        typer.Option(metavar="MODEL", help="wtm, bltm-pr, opca, s2net, ...: docs/latent.md.", rich_help_panel=_MODEL),
+        typer.Option(
+            metavar="MODEL", help="wtm, bltm-pr, opca, s2net, combination, ...: docs/latent.md.", rich_help_panel=_MODEL
+        ),
     ] = "wtm",
     set_: Annotated[
         list[str] | None,
@@ -98,6 +100,8 @@ def learn(
     Example: germane learn my-index --from my-clicks
 
     Example: germane learn my-index --from my-clicks --model bltm-pr --set n_topics=50 --hold-out time
+
+    Example: germane learn my-index --from my-clicks --model combination --set parts=wtm,opca
     """
     from germane.clicks import PairRules, SearchRules
     from germane.engine.learning.loop import ClickRules
@@ -105,8 +109,7 @@ def learn(
     parameters = parameters_typed(set_ or ())
     rules = ClickRules(SearchRules(min_dwell=min_dwell), PairRules(min_users, debias=not raw), memory, threads)
     judged = judged_typed(topics, qrels)
-    engine = open_engine(folder)
-    with steps("learning", otherwise=lambda words: None) as step:
+    with open_engine(folder) as engine, steps("learning", otherwise=lambda words: None) as step:
         report = engine.learn(
             clicks,
             name=name,

@@ -156,7 +156,8 @@ def promote(folder: options.Folder, version: Version, json: options.Json = False
 
     Example: germane models promote my-index clicks@2
     """
-    found = open_engine(folder).models.promote(version)
+    with open_engine(folder) as engine:
+        found = engine.promote(version)
     if json:
         put_json(found)
         return
@@ -169,7 +170,8 @@ def rollback(folder: options.Folder, name: Name = "clicks", json: options.Json =
 
     Example: germane models rollback my-index
     """
-    found = open_engine(folder).models.rollback(name)
+    with open_engine(folder) as engine:
+        found = engine.rollback(name)
     if json:
         put_json([] if found is None else [found])
         return

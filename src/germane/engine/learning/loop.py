@@ -13,15 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from germane.engine.learning.combining import tuned_weights, with_weights
 from germane.engine.learning.drift import distribution_of, positions_stability, queries_stability
 from germane.engine.learning.gate import GateQuery, judged_at_gate
 from germane.engine.learning.sample import ClickedPair, ClickSample, held_out, sampled
 from germane.engine.learning.shelf import DEFAULT_NAME, check_name
+from germane.engine.learning.source import FieldSource
 from germane.engine.learning.stage import LatentStage
 from germane.engine.learning.tuning import GRIDS, mixed, tuned_mixing
 from germane.engine.learning.values import GateReport, Health, LearnReport, ModelVersion, TrainingData
 from germane.errors import InputError, ParameterError
 from germane.evaluate.frames import AnyQrels, AnyTopics, as_qrels, as_topics
+from germane.latent.ensemble import EnsembleModel
 from germane.latent.pairs import Pairs
 from germane.latent.registry import Estimator, latent_named
 from germane.latent.saving import LatentModel
@@ -132,7 +135,7 @@ def learn(
     )  # fmt: skip
     promoted = gate.passed or force
     if promoted:
-        version = engine.models.promote(f"{name}@{version.version}")
+        version = engine.promote(f"{name}@{version.version}")
     return LearnReport(version, gate, promoted, force and not gate.passed)
 
 
@@ -235,8 +238,13 @@ def fitted(
     others = [pair for pair in pairs if not held_out(pair.query, TUNING_SHARE, TUNING)]
     first = _fit(engine, others if others else pairs, settings)
     told("tuning")
-    mixing = tuned_mixing(engine, first, gate_queries(tuning) if others else [], settings.depth, fixed)
-    return mixed(_fit(engine, pairs, settings), mixing), mixing
+    queries = gate_queries(tuning) if others else []
+    if isinstance(first, EnsembleModel):
+        mixing = tuned_weights(engine, first, queries, settings.depth, fixed)
+    else:
+        mixing = tuned_mixing(engine, first, queries, settings.depth, fixed)
+    whole = _fit(engine, pairs, settings)
+    return with_weights(whole, mixing) if isinstance(whole, EnsembleModel) else mixed(whole, mixing), mixing
 
 
 def _fit(engine: "Engine", pairs: Sequence[ClickedPair], settings: LearnSettings) -> LatentModel:
@@ -270,6 +278,9 @@ def health(engine: "Engine", name: str, store: "ClickStore | None", rules: Click
         f"{name}@{serving.version} ({serving.model}), trained {serving.minute} on {data.pairs:,} pairs of "
         f"{data.first_day} to {data.last_day}"
     )
+    source = FieldSource.read(engine.vector_fields.get(name))
+    if source is not None and source != FieldSource.of(serving):
+        line += f"; the index has vectors of {source.reference}, which the next change or 'germane vectors fold' renews"
     newer = [day for day in store.days if day > data.last_day] if store is not None else []
     if store is None or not newer:
         more = "" if store is None else "; no newer clicks"

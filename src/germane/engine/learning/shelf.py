@@ -20,6 +20,7 @@ from typing import Any
 
 import orjson
 
+from germane.engine.learning.source import FieldSource
 from germane.engine.learning.stage import LatentStage
 from germane.engine.learning.values import (
     Distribution,
@@ -87,7 +88,8 @@ class ModelShelf:
                 model = load(path)
                 if _digest(path) != found.file:
                     raise InputError("the learnt model is not the one that its record tells of", source=str(path))
-                stage = LatentStage(model, found.mixing.get("first_weight", 0.0), name=f"{found.name}@{found.version}")
+                reference, weight = f"{found.name}@{found.version}", found.mixing.get("first_weight", 0.0)
+                stage = LatentStage(model, weight, name=reference, source=str(FieldSource.of(found)))
                 kept = {other: held for other, held in self._stages.items() if other[0] != found.name}
                 self._stages = {**kept, key: stage}
             return self._stages[key]

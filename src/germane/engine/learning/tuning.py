@@ -16,9 +16,9 @@ from germane.engine.learning.gate import CUT_OFF, GateQuery
 from germane.engine.learning.stage import LatentStage
 from germane.engine.topic_model import TopicModel
 from germane.evaluate.tied import tied_ndcg
+from germane.latent.ensemble import PartModel
 from germane.latent.generative import GenerativeModel, QueryProbabilities
 from germane.latent.projection import Cosines
-from germane.latent.saving import LatentModel
 from germane.rank.query import plain
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ LEAST_QUERIES = 5
 MOST_QUERIES = 300
 
 
-def mixed(model: LatentModel, mixing: Mapping[str, float]) -> LatentModel:
+def mixed(model: PartModel, mixing: Mapping[str, float]) -> PartModel:
     """The model with its own weights of the mixture; that of the first stage is the stage's."""
     own = {name: value for name, value in mixing.items() if name != "first_weight"}
     if isinstance(model, GenerativeModel):
@@ -43,7 +43,7 @@ def mixed(model: LatentModel, mixing: Mapping[str, float]) -> LatentModel:
     return model.mixed(**{"literal_weight": model.literal_weight, **own})
 
 
-def default_mixing(model: LatentModel, fixed: Mapping[str, float]) -> dict[str, float]:
+def default_mixing(model: PartModel, fixed: Mapping[str, float]) -> dict[str, float]:
     """The weights that are used where nothing can be tuned."""
     generative = isinstance(model, GenerativeModel)
     names = [name for name in GRIDS[generative] if name != "first_weight"]
@@ -51,7 +51,7 @@ def default_mixing(model: LatentModel, fixed: Mapping[str, float]) -> dict[str, 
 
 
 def tuned_mixing(
-    engine: "Engine", model: LatentModel, queries: Sequence[GateQuery], depth: int, fixed: Mapping[str, float]
+    engine: "Engine", model: PartModel, queries: Sequence[GateQuery], depth: int, fixed: Mapping[str, float]
 ) -> dict[str, float]:
     """The best point of the grid; `fixed` weights are left as they are. The first of several that are alike."""
     if len(queries) < LEAST_QUERIES:
@@ -62,39 +62,46 @@ def tuned_mixing(
     totals = np.zeros(len(points))
     stage = LatentStage(model)
     for query in queries[:MOST_QUERIES]:
-        candidates = _Looked(engine, stage, query, depth)
+        candidates = _Mixtures(model, Looked(engine, stage, query, depth))
         totals += [candidates.ndcg(point) for point in points]
     return points[int(np.argmax(totals))]
 
 
-class _Looked:
-    """The candidates of one query, and all that a mixture needs of them."""
+class Looked:
+    """The candidates of one query: `documents`, segment by segment; `first`, their scores in the first stage; `gains`,
+    and behind them those of documents that were not found."""
 
     def __init__(self, engine: "Engine", stage: LatentStage, query: GateQuery, depth: int) -> None:
         parsed = plain(query.text, engine.analyzer)
         result = engine.search(query.text, depth, syntax=False, rerank=stage, depth=depth)
         hits, searcher = result.located
         ids = result.ids
-        self._size = len(ids)
-        self._parts: list[tuple[Integers, QueryProbabilities | Cosines]] = [
-            (rows, _part(stage.model, parsed.weights, documents))
-            for rows, documents in stage.documents(hits, searcher.snapshot)
-        ]
-        self._first = Candidates(TopicModel(parsed.weights), hits, searcher).scores_by(
-            stage.first.of_query(parsed.runs)
-        )
+        self.weights = parsed.weights
+        self.documents = list(stage.documents(hits, searcher.snapshot))
+        self.first = Candidates(TopicModel(parsed.weights), hits, searcher).scores_by(stage.first.of_query(parsed.runs))
         missing = [gain for name, gain in query.gains.items() if name not in set(ids)]
-        self._gains = np.array([*(query.gains.get(name, 0.0) for name in ids), *missing])
+        self.gains = np.array([*(query.gains.get(name, 0.0) for name in ids), *missing])
+
+
+class _Mixtures:
+    """All that a mixture needs of the candidates of one query."""
+
+    def __init__(self, model: PartModel, looked: Looked) -> None:
+        self._looked = looked
+        self._parts: list[tuple[Integers, QueryProbabilities | Cosines]] = [
+            (rows, _part(model, looked.weights, documents)) for rows, documents in looked.documents
+        ]
 
     def ndcg(self, point: Mapping[str, float]) -> float:
-        scores = np.full(len(self._gains), -np.inf)
+        looked = self._looked
+        scores = np.full(len(looked.gains), -np.inf)
         for rows, part in self._parts:
             scores[rows] = _score(part, point)
-        scores[: self._size] += point["first_weight"] * self._first
-        return tied_ndcg(scores, self._gains, CUT_OFF)
+        scores[: len(looked.first)] += point["first_weight"] * looked.first
+        return tied_ndcg(scores, looked.gains, CUT_OFF)
 
 
-def _part(model: LatentModel, weights: Mapping[str, float], documents: Any) -> QueryProbabilities | Cosines:
+def _part(model: PartModel, weights: Mapping[str, float], documents: Any) -> QueryProbabilities | Cosines:
     return model.probabilities(weights, documents) if isinstance(model, GenerativeModel) else model.cosines(
         weights, documents
     )  # fmt: skip

@@ -2,11 +2,13 @@
 
 import typer
 
-from germane.cli.commands.vectors.changing import add, drop
+from germane.cli.commands.vectors.changing import add, drop, fold, graph
 from germane.cli.commands.vectors.looking import list_, search
 
 vectors = typer.Typer(no_args_is_help=True)
 vectors.command("add")(add)
+vectors.command("fold")(fold)
+vectors.command("graph")(graph)
 vectors.command("list")(list_)
 vectors.command("search")(search)
 vectors.command("drop")(drop)

@@ -67,6 +67,44 @@ def add(
     tell(f"{counted(n, 'document')} given vectors '{name}' ({field.dimension} × {field.dtype}, {field.similarity})")
 
 
+def fold(
+    folder: options.Folder,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The name of the learnt model.")] = "clicks",
+) -> None:
+    """Fold all documents in by the version of a learnt model that serves, as the vector field of its name.
+
+    A promotion does that by itself, and documents that are added later are folded in with them. This is for an index
+    that another process was changing when a version was promoted, or whose field was dropped.
+
+    Example: germane vectors fold my-index
+
+    Example: germane vectors fold my-index clicks
+    """
+    with open_engine(folder) as engine:
+        n = engine.fold_in(model)
+        version = engine.models.version(model)
+    tell(f"{counted(n, 'document')} folded in by {version.name}@{version.version} ({version.model})")
+
+
+def graph(
+    folder: options.Folder,
+    name: Name,
+    threads: Annotated[
+        int, typer.Option("--threads", metavar="N", help="Faster by more, and then not the same each time.")
+    ] = 1,
+) -> None:
+    """Make the graphs by which vectors search --approximate goes, for segments of 100,000 vectors or more.
+
+    They lie beside the vectors and go with them. Documents that are added later are searched exactly until this is run
+    again. Needs germane[ann].
+
+    Example: germane vectors graph my-index title
+    """
+    with open_engine(folder) as engine:
+        n = engine.build_graphs(name, threads=threads)
+    tell(f"{counted(n, 'vector')} in graphs; the others are searched exactly")
+
+
 def drop(folder: options.Folder, name: Name) -> None:
     """Remove a vector field with all its vectors; the documents stay.
 

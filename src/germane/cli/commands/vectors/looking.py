@@ -14,7 +14,8 @@ from germane.errors import ParameterError
 
 
 def list_(folder: options.Folder, json: options.Json = False) -> None:
-    """The vector fields of an index: name, dimension, type, similarity, documents that have one, bytes.
+    """The vector fields of an index: name, dimension, type, similarity, documents that have one, bytes, and the version
+    of a learnt model that makes them, if one does.
 
     Example: germane vectors list my-index
     """
@@ -23,7 +24,8 @@ def list_(folder: options.Folder, json: options.Json = False) -> None:
         put_json(found)
         return
     for field in found:
-        put_row((field.name, field.dimension, field.dtype, field.similarity, field.documents, field.bytes))
+        own = (field.name, field.dimension, field.dtype, field.similarity, field.documents, field.bytes)
+        put_row(own if field.model is None else (*own, field.model))
     if not found:
         tell("the index has no vector field")
 
@@ -32,9 +34,17 @@ def search(
     folder: options.Folder,
     name: Name,
     vector: Annotated[
-        Path,
+        Path | None,
         typer.Argument(metavar="FILE", help="The query's vector: a .npy file or a JSON list.", show_default=False),
-    ],
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            help="A text instead, of which the learnt model that made the field makes a vector.",
+            show_default=False,
+        ),
+    ] = None,
     k: options.K = 10,
     query: Annotated[
         str | None,
@@ -50,6 +60,9 @@ def search(
         str | None,
         typer.Option("--filter", help="Only what this query finds: year:2010.. heart", show_default=False),
     ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="By the graphs of germane vectors graph: faster, may miss some.")
+    ] = False,
     json: options.Json = False,
     tsv: options.Tsv = False,
     trec: options.Trec = False,
@@ -57,25 +70,35 @@ def search(
 ) -> None:
     """The documents whose vectors are nearest to a query's, exactly; with --query, by words and vectors together.
 
+    Of a field that a learnt model made, no file is needed: the model makes a vector of --text, or of --query.
+
     Exit code 1 means that nothing was found.
 
     Example: germane vectors search my-index title query.npy -k 5
 
     Example: germane vectors search my-index title query.json --query "heart attack" --mix 0.3
+
+    Example: germane vectors search my-index clicks --text "heart attack"
     """
+    if (vector is None and text is None and query is None) or (text is not None and (vector or query) is not None):
+        raise ParameterError("give the query's vector as a file, or a text (--text), or words (--query)")
     wanted = options.one_of(json=json, tsv=tsv, trec=trec)
     if query is not None and filter is not None:
         raise ParameterError("--filter is for a search by vectors alone: write its conditions into --query")
     from germane.data.vector_files import read_vector
     from germane.engine.responses import SearchResponse
 
-    engine, asked = open_engine(folder), read_vector(vector)
+    engine = open_engine(folder)
+    asked = None if vector is None else read_vector(vector)
     if query is None:
-        result, ranked_by = engine.vector_search(asked, k, field=name, filter=filter), f"vectors:{name}"
+        by = text if asked is None else asked
+        assert by is not None  # one of the two was given
+        result = engine.vector_search(by, k, field=name, filter=filter, approximate=approximate)
+        ranked_by = f"vectors:{name}"
     else:
-        result = engine.hybrid_search(query, asked, k, field=name, mix=_mix(mix))
+        result = engine.hybrid_search(query, asked, k, field=name, mix=_mix(mix), approximate=approximate)
         ranked_by = f"hybrid:{name}:{mix}"
-    found = SearchResponse.of(result, query or "", ranked_by, k)
+    found = SearchResponse.of(result, query or text or "", ranked_by, k)
     if wanted == "json":
         put_json(found)
     elif wanted == "tsv":
