@@ -126,7 +126,7 @@ def learn(
         ModelVersion(
             name, 0, settings.model, dict(settings.parameters), mixing,
             datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            _data(training, all_days, test, settings), gate, "", False,
+            _data(training, all_days, test, settings, store.days[-1]), gate, "", False,
             distribution_of(all_days.searches, all_days.clicks_by_position),
         ),
     )  # fmt: skip
@@ -244,7 +244,7 @@ def _fit(engine: "Engine", pairs: Sequence[ClickedPair], settings: LearnSettings
 
 
 def _data(
-    training: ClickSample, whole: ClickSample, test: Sequence[GateQuery], settings: LearnSettings
+    training: ClickSample, whole: ClickSample, test: Sequence[GateQuery], settings: LearnSettings, last_day: str
 ) -> TrainingData:
     return TrainingData(
         training.fingerprint,
@@ -257,6 +257,7 @@ def _data(
         settings.hold_out,
         len(test),
         dict(whole.report.dropped),
+        last_day,
     )
 
 
