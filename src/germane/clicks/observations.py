@@ -210,7 +210,8 @@ CREATE TEMP TABLE coded_cells AS
 DROP TABLE daily_cells;
 DROP TABLE daily_shown;
 DROP TABLE lists;
-CREATE TEMP TABLE coded_users AS SELECT query, count(DISTINCT who) AS users FROM daily_users GROUP BY query;
+CREATE TEMP TABLE coded_users AS
+    SELECT query, count(*) AS users FROM (SELECT DISTINCT query, who FROM daily_users) GROUP BY query;
 CREATE TEMP TABLE queries AS SELECT DISTINCT code, text FROM daily_queries;
 CREATE TEMP TABLE objects AS SELECT DISTINCT code, text FROM daily_objects;
 DROP TABLE daily_queries;
@@ -379,7 +380,7 @@ def observe(
             (alike,) = connection.execute(f"SELECT count(*) - count(DISTINCT code) FROM {table}").fetchall()[0]
             if alike:
                 raise StorageError(f"two of the {table} have one code; leave one day out of the history, and try again")
-        (counts.users,) = connection.execute("SELECT count(DISTINCT who) FROM daily_users").fetchall()[0]
+        (counts.users,) = connection.execute("SELECT count(*) FROM (SELECT DISTINCT who FROM daily_users)").fetchall()[0]
         yield Observations(connection, rules, counts, chosen)
 
 
