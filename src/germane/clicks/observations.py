@@ -380,7 +380,9 @@ def observe(
             (alike,) = connection.execute(f"SELECT count(*) - count(DISTINCT code) FROM {table}").fetchall()[0]
             if alike:
                 raise StorageError(f"two of the {table} have one code; leave one day out of the history, and try again")
-        (counts.users,) = connection.execute("SELECT count(*) FROM (SELECT DISTINCT who FROM daily_users)").fetchall()[0]
+        (counts.users,) = connection.execute("SELECT count(*) FROM (SELECT DISTINCT who FROM daily_users)").fetchall()[
+            0
+        ]
         yield Observations(connection, rules, counts, chosen)
 
 

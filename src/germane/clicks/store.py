@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "MANIFEST.json"
 LOCK = "LOCK"
+TRUTH = "truth.json"
+"""What the simulator writes beside a log."""
 FORMAT = 1
 MEMORY = 2048
 """Megabytes that the work on a history may take unless told otherwise."""
@@ -160,7 +162,7 @@ class ClickStore:
         is what it counts from.
         """
         told = progress or _silent
-        files = _files(sources)
+        files = log_files(sources)
         with self._writing(), working_database(self.folder, memory=memory, threads=threads) as connection:
             if retain_days is not None:
                 self.rules = replace(self.rules, retain_days=retain_days)
@@ -388,13 +390,14 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def _files(sources: Sequence[str | Path]) -> list[Path]:
-    """The files named, and those of the folders named, by name."""
+def log_files(sources: Sequence[str | Path]) -> list[Path]:
+    """The files named, and those of the folders named, by name; in a folder the truth of a simulation is no log."""
     found: list[Path] = []
     for source in sources:
         path = Path(source)
         if path.is_dir():
-            found += sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+            within = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+            found += sorted(file for file in within if file.name != TRUTH)
         elif path.is_file():
             found.append(path)
         else:

@@ -12,7 +12,7 @@ from germane.engine.learning.loop import ClickRules, LearnSettings, compare, hea
 from germane.engine.learning.sample import held_out
 from germane.errors import InputError, ParameterError
 
-RULES = ClickRules(pairs=PairRules(certainty=0.0), memory=256, threads=1)
+RULES = ClickRules(pairs=PairRules(certainty=0.5), memory=256, threads=1)
 
 
 def everything(*folders: Path) -> bytes:

@@ -194,7 +194,8 @@ def split(
         left = "; ".join(f"{n:,} pairs: {reason}" for reason, n in whole.report.dropped.items())
         raise InputError(
             f"too few clicks to learn from and to test: {len(training.pairs):,} pairs, and {len(queries):,} queries "
-            f"held out" + (f" (left out: {left})" if left else ""),
+            f"held out; hold out more (share), or the last days (hold_out 'time')"
+            + (f" (left out: {left})" if left else ""),
             source=str(store.folder),
         )
     return training, queries[:MOST_HELD_OUT], whole
