@@ -2,6 +2,7 @@
 
     GERMANE_DATA=... python benchmarks/debiasing.py [--collections homedepot,nfcorpus_titles,cranfield] [--seeds 3]
         [--models wtm,bltm-pr,opca] [--queries 150] [--searches 30000] [--eta 1.0] [--threads N]
+    GERMANE_DATA=... python benchmarks/debiasing.py --rules [--collections ...] [--models wtm] ...
 
 For each collection and seed a log is simulated (`simulate_log`: position-based users who examine the k-th result with
 probability k^-eta; each query has some twenty results, whose order says nothing of relevance and varies), imported, and
@@ -12,8 +13,13 @@ an estimate). Each model learns from each kind of pairs, with its default parame
 - for *new* queries, none of which is in the log, the judged titles and 50 others.
 
 NDCG@10 over all queries and seeds, by the true judgements; the paired t-test of debiased against raw pairs; and the
-share of what the true relevances give. Exit status 1 if debiased pairs are not significantly better than raw ones or
-stay below 97 % of the truth, for any collection and model, on logged queries.
+share of what the true relevances give, with its 95 % interval (bootstrap over queries). Exit status 1 if debiased pairs
+are not significantly better than raw ones or stay below 97 % of the truth, for any collection and model, on logged
+queries.
+
+With --rules, debiased pairs are made by each of several rules, on logged queries only; and for each collection that
+rule is named which is best, on average, on the others. `chosen pairs` are those of the truth, with the weights of the
+first rule: what is lost by the weights alone.
 """
 
 import argparse
@@ -21,12 +27,13 @@ import csv
 import gzip
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from germane.clicks import ClickModel, ClickStore, PairRules, observe, read_pairs, simulate_log, write_pairs
+from germane.clicks import ClickModel, ClickStore, PairRules, em_curve, observe, read_pairs, simulate_log, write_pairs
 from germane.data import catalog, read_documents, read_qrels, read_topics
 from germane.evaluate.significance import paired_t
 from germane.evaluate.tied import tied_ndcg
@@ -40,6 +47,12 @@ POOL = 10
 PARAMETERS = {"bltm-pr": {"n_topics": 50}, "opca": {"n_dimensions": 50}}
 """Of models whose defaults ask for more pairs than a small log has."""
 KINDS = ("raw", "debiased", "truth")
+RULES = {
+    **{f"learnt, {p}": PairRules(certainty=p) for p in (0.8, 0.5, 0.6, 0.7, 0.9)},
+    **{f"m = {m}, {p}": PairRules(prior_weight=m, certainty=p) for m in (2.0, 10.0) for p in (0.5, 0.69, 0.84)},
+}
+"""The first is the default; probabilities of 0.69 and 0.84 are half a standard error and one."""
+CHOSEN = "chosen pairs"
 
 
 @dataclass(frozen=True)
@@ -111,25 +124,32 @@ def load(name: str, n_queries: int, seed: int) -> Collection:
     return Collection(found.titles, logged, some(found.new), grades)
 
 
-def pairs_of(collection: Collection, arguments: argparse.Namespace, seed: int) -> tuple[dict[str, list], dict]:
-    """The pairs of each kind, and γ of every logged query and result."""
+def pairs_of(
+    collection: Collection, arguments: argparse.Namespace, seed: int, wanted: Mapping[str, PairRules]
+) -> tuple[dict[str, list], dict]:
+    """The pairs by each of the rules wanted and the true ones, and γ of every logged query and result."""
     documents = [Document(name, {"title": title}) for name, title in collection.titles.items()]
     qrels = [Judgement(topic.id, doc, grade) for topic in collection.logged
              for doc, grade in collection.grades[topic.id].items()]  # fmt: skip
+    searches = round(arguments.searches * len(collection.logged) / arguments.queries)  # as many for each query
     with tempfile.TemporaryDirectory() as folder:
         log = simulate_log(
             documents, collection.logged, qrels, Path(folder) / "log", model=ClickModel(eta=arguments.eta),
-            searches=arguments.searches, users=2000, ranker=arguments.ranker, jitter=arguments.jitter,
+            searches=searches, users=2000, ranker=arguments.ranker, jitter=arguments.jitter,
             zipf=arguments.zipf, format="parquet", random_state=seed,
         )  # fmt: skip
         store = ClickStore.create(Path(folder) / "store")
         store.add(list(log.files), memory=1024, threads=arguments.threads)
         kinds = {}
         with observe(store, memory=1024, threads=arguments.threads) as observations:
-            for kind in KINDS[:2]:
-                target = Path(folder) / f"{kind}.tsv"
-                report = write_pairs(observations, target, PairRules(debias=kind == "debiased"), titles=documents)
+            curve = em_curve(observations.cells(), positions=observations.rules.max_position)
+            for kind, rules in wanted.items():
+                target = Path(folder) / "pairs.tsv"
+                report = write_pairs(observations, target, rules, curve=curve, titles=documents)
                 kinds[kind] = list(read_pairs(target))
+            target = Path(folder) / "all.jsonl"
+            write_pairs(observations, target, PairRules(threshold=0.0), curve=curve, titles=documents)
+            scores = {(pair.query, pair.title): pair.weight for pair in read_pairs(target)}
             shown = observations.connection.execute(
                 "SELECT DISTINCT query, object FROM cells JOIN query_users USING (query) WHERE users >= 5"
             ).fetchall()
@@ -140,6 +160,9 @@ def pairs_of(collection: Collection, arguments: argparse.Namespace, seed: int) -
         (query, collection.titles[doc], gamma)
         for (query, doc), gamma in logged.items()
         if gamma > report.mean_rate and collection.titles[doc].strip()
+    ]
+    kinds[CHOSEN] = [
+        (query, title, scores[query, title]) for query, title, _ in kinds["truth"] if (query, title) in scores
     ]
     return kinds, logged
 
@@ -188,6 +211,41 @@ def judged(model, collection: Collection, lists: Lists) -> np.ndarray:
     ])  # fmt: skip
 
 
+def interval(found: np.ndarray, truth: np.ndarray, resamples: int = 2000) -> tuple[float, float]:
+    """The middle 95 % of the share of the truth, over queries drawn with replacement."""
+    drawn = np.random.default_rng(0).integers(len(found), size=(resamples, len(found)))
+    low, high = np.quantile(found[drawn].mean(axis=1) / truth[drawn].mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def by_rules(arguments: argparse.Namespace) -> None:
+    """The share of the truth by each rule, and for each collection the rule that is best on the others."""
+    names = arguments.collections.split(",")
+    for model in arguments.models.split(","):
+        shares: dict[str, dict[str, float]] = {}
+        for name in names:
+            values: dict[str, list[np.ndarray]] = {}
+            for seed in range(arguments.seeds):
+                collection = load(name, arguments.queries, seed)
+                kinds, shown = pairs_of(collection, arguments, seed, RULES)
+                lists = logged_lists(collection, shown)
+                for kind, found in kinds.items():
+                    fitted = latent_named(model, **PARAMETERS.get(model, {})).fit(Pairs.build(found))
+                    values.setdefault(kind, []).append(judged(fitted, collection, lists))
+            truth = np.concatenate(values.pop("truth"))
+            shares[name] = {kind: float(np.concatenate(found).mean() / truth.mean()) for kind, found in values.items()}
+            print(f"{model}, {name}: {len(truth)} queries", file=sys.stderr, flush=True)
+        print(f"| {model}: rule | {' | '.join(names)} | mean |")
+        print("|---" * (len(names) + 2) + "|")
+        for kind in (*RULES, CHOSEN):
+            own = [shares[name][kind] for name in names]
+            print(f"| {kind} | {' | '.join(f'{share:.1%}' for share in own)} | {np.mean(own):.1%} |")
+        best = {name: max(RULES, key=lambda kind, name=name: np.mean(
+                    [shares[other][kind] for other in names if other != name])) for name in names}  # fmt: skip
+        chosen = " | ".join(f"{kind}: {shares[name][kind]:.1%}" for name, kind in best.items())
+        print(f"| best on the others | {chosen} | |")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", default="homedepot,nfcorpus_titles,cranfield")
@@ -200,7 +258,11 @@ def main() -> int:
     parser.add_argument("--jitter", type=float, default=0.5)
     parser.add_argument("--zipf", type=float, default=0.7)
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--rules", action="store_true", help="compare rules, and choose each left-out")
     arguments = parser.parse_args()
+    if arguments.rules:
+        by_rules(arguments)
+        return 0
     missed = False
     print("| collection | model | queries | raw | debiased | truth | debiased - raw, p | of the truth |")
     print("|---|---|---|---|---|---|---|---|")
@@ -208,10 +270,12 @@ def main() -> int:
         values: dict[tuple[str, str, str], list[np.ndarray]] = {}
         for seed in range(arguments.seeds):
             collection = load(name, arguments.queries, seed)
-            kinds, shown = pairs_of(collection, arguments, seed)
+            kinds, shown = pairs_of(
+                collection, arguments, seed, {"debiased": PairRules(), "raw": PairRules(debias=False)}
+            )
             lists = {"logged": logged_lists(collection, shown), "new": new_lists(collection, seed)}
-            for kind, found in kinds.items():
-                pairs = Pairs.build(found)
+            for kind in KINDS:
+                pairs = Pairs.build(kinds[kind])
                 for model in arguments.models.split(","):
                     fitted = latent_named(model, **PARAMETERS.get(model, {})).fit(pairs)
                     for which, own in lists.items():
@@ -223,7 +287,8 @@ def main() -> int:
                 share = debiased.mean() / truth.mean()
                 print(
                     f"| {name} | {model} | {len(raw):,} {which} | {raw.mean():.4f} | {debiased.mean():.4f} | "
-                    f"{truth.mean():.4f} | {debiased.mean() - raw.mean():+.4f}, {p:.2g} | {share:.1%} |",
+                    f"{truth.mean():.4f} | {debiased.mean() - raw.mean():+.4f}, {p:.2g} | "
+                    f"{share:.1%} ({' to '.join(f'{x:.1%}' for x in interval(debiased, truth))}) |",
                     flush=True,
                 )
                 missed |= which == "logged" and (p >= BAR_P or share < BAR_SHARE)

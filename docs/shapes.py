@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from germane.classify.responses import PredictionResponse, TrainingResponse
-from germane.clicks import ClickStats, EraseResponse, ImportResponse, LogSimulation, PairsReport
+from germane.clicks import ClickStats, ImportResponse, LogSimulation, PairsReport
 from germane.data.conversion import ConversionResponse
 from germane.data.responses import DedupeResponse, DocumentResponse
-from germane.engine.learning.values import GateReport, LearnReport, ModelVersion
+from germane.engine.learning.values import Erasure, GateReport, LearnReport, ModelVersion
 from germane.engine.methods import MethodResponse
 from germane.engine.responses import (
     AddResponse,
@@ -53,7 +53,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "clicks import": (ImportResponse,),
     "clicks stats": (ClickStats,),
     "clicks pairs": (PairsReport,),
-    "clicks erase": (EraseResponse,),
+    "clicks erase": (Erasure,),
     "clicks simulate": (LogSimulation,),
     "learn": (LearnReport,),
     "models list": (list[ModelVersion],),
@@ -61,6 +61,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "models compare": (GateReport,),
     "models promote": (ModelVersion,),
     "models rollback": (list[ModelVersion],),
+    "models remove": (list[ModelVersion],),
     "workspace list": (WorkspaceResponse,),
     "workspace show": (KeptRecord,),
     "workspace note": (NotesResponse,),

@@ -96,7 +96,7 @@ def test_import_again_and_otherwise(run, fails, store, log, tmp_path):
     assert "left out: 1,580 rows: there already" in again.stderr
     (tmp_path / "half.jsonl").write_bytes(b'{"timestamp": "2026-01-01T00:00:00Z", "que')
     bad = run("clicks", "import", store, tmp_path / "half.jsonl", "--threads", 1)
-    assert (bad.exit_code, "1 rows: not a JSON object, or half of one" in bad.stderr) == (0, True)
+    assert (bad.exit_code, "1 row: not a JSON object, or half of one" in bad.stderr) == (0, True)
     assert "made with first position 1" in fails(
         "clicks", "import", store, tmp_path / "half.jsonl", "--first-position", 0
     )

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 
 import pytest
 
@@ -116,6 +117,34 @@ def test_what_is_added_later_is_folded_in(run, files, tmp_path):
     assert "folded in by clicks@2 (opca)" in run("vectors", "fold", index).stderr
     assert run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout == found
     assert run("check", index).exit_code == 0
+
+
+def test_erasing_a_user_from_models_too(run, fails, files, tmp_path):
+    index, store = tmp_path / "index", tmp_path / "store"
+    shutil.copytree(files / "index", index)
+    shutil.copytree(files / "store", store)
+    user = ("--user", "client-000007", *SMALL)
+    for _ in range(2):
+        run("learn", index, "--from", store, *TIME, "--name", "other", "--force")
+    assert "--models needs the --index" in fails("clicks", "erase", store, *user, "--models")
+    assert "--force belongs to --models" in fails("clicks", "erase", store, *user, "--force")
+    assert "nowhere" in fails("clicks", "erase", store, *user, "--index", tmp_path / "nowhere")
+    gone = json.loads(run("clicks", "erase", store, *user, "--index", index, "--models", "--json").stdout)
+    assert gone["queries"] > 0
+    other = [each for each in gone["models"] if each["version"].startswith("other")]
+    assert other == [
+        {"index": str(index), "version": "other@1", "serving": False, "removed": True},
+        {"index": str(index), "version": "other@2", "serving": True, "removed": False},
+    ]
+    told = run("clicks", "erase", store, "--user", "client-000008", *SMALL, "--index", index).stderr
+    assert f"other@2 of {index} has seen it, and serves: learn a new version" in told
+    assert "--index tells which" in run("clicks", "erase", store, "--user", "client-000009", *SMALL).stderr
+    assert "other@2 serves: promote another" in fails("models", "remove", index, "other@2")
+    assert "no version '9'" in fails("models", "remove", index, "other@9")
+    removed = run("models", "remove", index, "other@2", "--force").stderr
+    assert "removed: other@2" in removed
+    assert "no version of 'other' serves now" in removed
+    assert not list((index / "models" / "other").glob("0*"))
 
 
 def test_bad_input(fails, files, tmp_path):

@@ -13,6 +13,7 @@ RULES = SearchRules(
     session_gap=20, click_window=40, robot_clicks=9, robot_searches=12, robot_results=15, max_position=6,
     max_query_words=4, min_dwell=3,
 )  # fmt: skip
+SEEDS = range(8)
 WORDS = ["Copper", "liver  brain", "wilson disease", "a b c d e", "caf\u00e9", "cafe\u0301"]
 
 
@@ -64,7 +65,7 @@ def random_log(seed: int) -> list[dict]:
     return rows
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_as_plain_python_counts(history, seed):
     rows = random_log(seed)
     expected = seen_in(rows, RULES)
@@ -88,7 +89,7 @@ def test_as_plain_python_counts(history, seed):
 
 def test_the_random_logs_hold_every_case():
     searches, clicks = set(), set()
-    for seed in range(12):
+    for seed in SEEDS:
         found = seen_in(random_log(seed), RULES)
         searches |= found.searches.keys()
         clicks |= found.clicks.keys()
@@ -102,6 +103,26 @@ def test_the_random_logs_hold_every_case():
 def counted(store, **rules):
     with observe(store, SearchRules(**rules), memory=256, threads=1) as found:
         return found.counts
+
+
+def test_lists_that_come_again(history):
+    """A list is looked through once: on later days, and for other queries, it counts as on the first."""
+    rows = [
+        query("q1", "2026-01-01T10:00:00Z", "copper", ["a", "b", "c"]),
+        query("q2", "2026-01-02T10:00:00Z", "copper", ["a", "b", "c"]),
+        query("q3", "2026-01-02T11:00:00Z", "liver", ["a", "b", "c"]),
+        query("q4", "2026-01-02T12:00:00Z", "liver", ["b", "a", "c"]),
+        query("q5", "2026-01-01T13:00:00Z", "liver", ["a", "a"]),
+        query("q6", "2026-01-02T13:00:00Z", "liver", ["a", "a"]),
+        click("q2", "2026-01-02T10:00:05Z", "b", 2),
+    ]
+    with observe(history(rows), SearchRules(max_position=2), memory=256, threads=1) as found:
+        cells = found.connection.execute("SELECT * FROM cells ORDER BY ALL").fetchall()
+        assert found.counts.dropped_searches == {"a list that names a result twice": 2}
+    assert cells == [
+        ("copper", "a", 1, 2, 0), ("copper", "b", 2, 2, 1),
+        ("liver", "a", 1, 1, 0), ("liver", "a", 2, 1, 0), ("liver", "b", 1, 1, 0), ("liver", "b", 2, 1, 0),
+    ]  # fmt: skip
 
 
 def test_a_user_with_a_great_many_clicks(history):

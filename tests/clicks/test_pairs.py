@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from clicks.conftest import click, query
 from germane.clicks import Pair, PairRules, PositionCurve, observe, read_pairs, write_pairs
+from germane.clicks.attraction import attraction_prior
 from germane.errors import InputError, ParameterError
 from germane.types import Document
 
@@ -28,8 +30,6 @@ def log():
 
 @pytest.fixture
 def curve():
-    import numpy as np
-
     return PositionCurve(np.array(THETA), 0)
 
 
@@ -58,6 +58,52 @@ def test_the_score_by_its_formula(observed, curve, tmp_path):
     write_pairs(observed, tmp_path / "raw.jsonl", raw, curve=curve)
     found = {(p.query, p.title): p.weight for p in read_pairs(tmp_path / "raw.jsonl")}
     assert found["copper", "Title of b"] == pytest.approx(3 / 6)
+
+
+def test_the_score_by_a_learnt_prior(observed, curve, tmp_path):
+    """As Bayes' rule has it in plain Python, with the same steps of examinations."""
+    pairs = {("copper", "a"): (2, 6.0), ("copper", "b"): (3, 3.0), ("copper", "c"): (1, 1.5), ("liver", "c"): (1, 2.0),
+             ("liver", "b"): (0, 1.0)}  # fmt: skip
+    clicks, examined = (np.array(each) for each in zip(*pairs.values(), strict=True))
+    stepped = np.exp((np.floor(16 * np.log(examined)) + 0.5) / 16)
+    prior = attraction_prior(clicks, stepped, np.ones(5))
+    posterior = prior.posterior(clicks, examined)
+    expected = dict(zip(pairs, posterior @ prior.levels, strict=True))
+    write_pairs(observed, tmp_path / "p.jsonl", PairRules(min_users=1, threshold=0.0), curve=curve)
+    found = {(p.query, p.title[-1]): p.weight for p in read_pairs(tmp_path / "p.jsonl")}
+    assert found == pytest.approx({pair: score for pair, score in expected.items() if pair != ("liver", "b")})
+    # Kept is what is above the mean rate with enough probability.
+    sure = posterior[:, prior.levels > clicks.sum() / examined.sum()].sum(axis=1)
+    for certainty in (0.0, 0.5, 0.8, 0.99):
+        rules = PairRules(min_users=1, certainty=certainty)
+        write_pairs(observed, tmp_path / "p.jsonl", rules, curve=curve)
+        kept = {(p.query, p.title[-1]) for p in read_pairs(tmp_path / "p.jsonl")}
+        assert kept == {pair for pair, p in zip(pairs, sure, strict=True) if p > certainty and pairs[pair][0]}
+
+
+def test_so_many_clicks_that_the_prior_does_not_matter(observed, curve, tmp_path):
+    """No level is near enough to what ten million clicks say: the likelihoods of all are 0 in floating point."""
+    observed.connection.execute("INSERT INTO coded_cells SELECT query, object, 1, 70000000, 10000000 FROM coded_cells")
+    report = write_pairs(observed, tmp_path / "p.jsonl", PairRules(min_users=1, threshold=0.0), curve=curve)
+    assert report.pairs == 5
+    assert [pair.weight for pair in read_pairs(tmp_path / "p.jsonl")] == pytest.approx([1 / 7] * 5, rel=1e-4)
+
+
+def test_the_prior_of_planted_levels():
+    """Pairs of three levels, few examinations each: the shares come back, and scores are nearer to the truth."""
+    rng = np.random.default_rng(3)
+    gamma = rng.choice([0.1, 0.4, 0.9], size=4_000, p=[0.7, 0.2, 0.1])
+    examined = rng.uniform(2.0, 30.0, size=len(gamma))
+    clicks = rng.poisson(gamma * examined)
+    prior = attraction_prior(clicks, examined, np.ones(len(gamma)))
+    assert prior.shares.sum() == pytest.approx(1.0)
+    for below, share in ((0.04, 0.0), (0.2, 0.7), (0.6, 0.9), (1.3, 1.0)):
+        assert prior.shares[prior.levels < below].sum() == pytest.approx(share, abs=0.04)
+    scores = prior.posterior(clicks, examined) @ prior.levels
+    mean = clicks.sum() / examined.sum()
+    for m in (0.0, 1.0, 3.0, 10.0, 30.0):
+        smoothed = (clicks + m * mean) / (examined + m)
+        assert ((scores - gamma) ** 2).mean() < ((smoothed - gamma) ** 2).mean()
 
 
 def test_what_is_left_out(observed, curve, tmp_path):
@@ -111,6 +157,6 @@ def test_files_that_are_no_pairs(observed, tmp_path):
             list(read_pairs(tmp_path / name))
     (tmp_path / "good.jsonl").write_text('{"title": "y", "weight": 1, "query": "x", "more": 2}\n')
     assert list(read_pairs(tmp_path / "good.jsonl")) == [Pair("x", "y", 1.0)]
-    for wrong in ({"min_users": 0}, {"prior_weight": -1.0}, {"threshold": math.nan}):
+    for wrong in ({"min_users": 0}, {"prior_weight": -1.0}, {"certainty": 1.0}, {"threshold": math.nan}):
         with pytest.raises(ParameterError):
             PairRules(**wrong)

@@ -2,12 +2,13 @@
 
 import gzip
 import json
+import unicodedata
 
 import duckdb
 import pytest
 
 from clicks.conftest import click, query, write_jsonl
-from germane.clicks import ClickStore, ImportRules
+from germane.clicks import ClickStore, ImportRules, reading
 from germane.errors import InputError, ParameterError
 
 GOOD = [
@@ -204,3 +205,15 @@ def test_redaction_can_be_set(tmp_path, add):
     path = write_jsonl(tmp_path / "log.jsonl", [query("q1", "2026-01-01", "a@b.c 12345 7", ["a"])])
     assert add(path, rules=ImportRules(redact_digits=0, redact_addresses=False))[1][0][5] == "a@b.c 12345 7"
     assert add(path, rules=ImportRules(redact_digits=1))[1][0][5] is None
+
+
+def test_every_space_of_unicode_becomes_one():
+    """What is looked for before anything is replaced leaves none out."""
+    spaces = [chr(code) for code in range(1, 0x11000) if unicodedata.category(chr(code)) in ("Zs", "Zl", "Zp", "Cc")]
+    assert len(spaces) > 80
+    connection = duckdb.connect()
+    connection.execute(f"CREATE MACRO redacted(q) AS {reading._redaction(ImportRules())}")
+    texts = [text for space in spaces for text in (f"a{space}b", f"{space}a b", f"a b{space}", f"a {space}b")]
+    found = connection.execute("SELECT DISTINCT redacted(unnest(?::VARCHAR[]))", [texts]).fetchall()
+    assert found == [("a b",)]
+    assert connection.execute("SELECT redacted(''), redacted(NULL), redacted(' ')").fetchall() == [(None, None, None)]

@@ -38,7 +38,12 @@ if TYPE_CHECKING:
 # Texts are long and come again and again: queries, objects and users are codes of 64 bits, and the tables `queries` and
 # `objects` tell their texts. A day's searches are numbered, and events are tied to them once. Two texts of one code are
 # unlikely beyond worry (one log in a million, of ten million queries), yet looked for.
+# Lists of hits come again too: each is looked through once, `lists` keeps the codes of its results, and searches are
+# counted by query and list until all days are done.
 _TABLES = """
+CREATE TEMP TABLE lists (list UBIGINT, codes UBIGINT[]);
+CREATE TEMP TABLE lists_with_twins (list UBIGINT);
+CREATE TEMP TABLE daily_shown (query UBIGINT, list UBIGINT, shown BIGINT);
 CREATE TEMP TABLE daily_cells (query UBIGINT, object UBIGINT, position INTEGER, shown INTEGER, clicked INTEGER);
 CREATE TEMP TABLE daily_users (query UBIGINT, who UBIGINT);
 CREATE TEMP TABLE daily_queries (code UBIGINT, text VARCHAR);
@@ -52,10 +57,10 @@ CREATE OR REPLACE TEMP TABLE q AS
     WITH near AS NOT MATERIALIZED (
         SELECT * FROM {queries} WHERE time >= {lo} - {margin} AND time < {hi} + {margin}),
     several AS MATERIALIZED (SELECT hash(query_id) AS code FROM near GROUP BY code HAVING count(*) > 1)
-    SELECT query_id, time, query, hits, user_id, client_id, session, 1 AS n
+    SELECT query_id, time, query, hits, hash(hits) AS list, user_id, client_id, session, 1 AS n
     FROM near ANTI JOIN several ON hash(near.query_id) = several.code
     UNION ALL
-    SELECT query_id, time, first.query, first.hits, user_id, client_id, session, n FROM (
+    SELECT query_id, time, first.query, first.hits, hash(first.hits), user_id, client_id, session, n FROM (
         SELECT query_id, min(time) AS time, arg_min({{'query': query, 'hits': hits}}, time) AS first,
                min(user_id) AS user_id, min(client_id) AS client_id, min(session) AS session, count(*) AS n
         FROM near SEMI JOIN several ON hash(near.query_id) = several.code GROUP BY query_id);
@@ -66,7 +71,7 @@ CREATE OR REPLACE TEMP TABLE e AS
 
 _BROUGHT = """
 INSERT INTO q
-    SELECT query_id, min(time), arg_min(query, time), NULL, min(user_id), min(client_id), min(session), 1
+    SELECT query_id, min(time), arg_min(query, time), NULL, NULL, min(user_id), min(client_id), min(session), 1
     FROM e ANTI JOIN q USING (query_id) WHERE query IS NOT NULL AND query_id IS NOT NULL GROUP BY query_id
 """
 
@@ -93,9 +98,18 @@ CREATE OR REPLACE TEMP TABLE s AS
            coalesce(q.session, x.session, '') AS session,
            q.time >= {lo} AND q.time < {hi} AS own,
            coalesce(x.clicks, 0) AS clicks, coalesce(x.clicked, 0) AS clicked,
-           coalesce(x.impressions, 0) AS impressions, coalesce(len(q.hits), 0) AS listed,
-           CASE WHEN coalesce(x.impressions, 0) = 0 THEN list_unique(q.hits) < len(q.hits) END AS twice
+           coalesce(x.impressions, 0) AS impressions, coalesce(len(q.hits), 0) AS listed, q.list
     FROM told q LEFT JOIN of_events x USING (search);
+CREATE OR REPLACE TEMP TABLE fresh AS
+    WITH wanted AS (
+        SELECT DISTINCT list FROM s ANTI JOIN lists USING (list) WHERE own AND impressions = 0 AND listed > 0)
+    SELECT list, first(hits) AS hits FROM q SEMI JOIN wanted USING (list) GROUP BY list;
+INSERT INTO lists
+    SELECT list, [CASE WHEN hit IS NOT NULL THEN hash(hit) END FOR hit IN hits[:{max_position}]] FROM fresh;
+INSERT INTO lists_with_twins SELECT list FROM fresh WHERE list_unique(hits) < len(hits);
+INSERT INTO daily_objects
+    SELECT DISTINCT hash(object), object FROM (SELECT unnest(hits[:{max_position}]) AS object FROM fresh)
+    WHERE object IS NOT NULL;
 CREATE OR REPLACE TEMP TABLE robots AS
     SELECT who FROM s WHERE own AND who IS NOT NULL GROUP BY who
     HAVING count(*) > {robot_searches} OR sum(clicks) > {robot_clicks}
@@ -108,7 +122,7 @@ CREATE OR REPLACE TEMP TABLE judged AS
         WHEN query IS NULL OR query = '' THEN '{empty_query}'
         WHEN len(string_split(query, ' ')) > {max_query_words} THEN '{long_query}'
         WHEN impressions = 0 AND listed = 0 THEN '{no_results}'
-        WHEN impressions = 0 AND s.twice THEN '{twice}' END AS reason
+        WHEN impressions = 0 AND list IN (FROM lists_with_twins) THEN '{twice}' END AS reason
     FROM s LEFT JOIN (SELECT who, true AS robot FROM robots) r USING (who);
 """
 
@@ -165,14 +179,8 @@ CREATE OR REPLACE TEMP TABLE v AS
 """
 
 _KEEP = """
-CREATE OR REPLACE TEMP TABLE listed AS
-    SELECT query, hash(object) AS code, object, position
-    FROM (SELECT judged.code AS query, unnest(hits[:{max_position}]) AS object,
-                 unnest(range(1, least(listed, {max_position}) + 1)) AS position
-          FROM judged JOIN q ON q.rowid = judged.search WHERE own AND reason IS NULL AND impressions = 0)
-    WHERE object IS NOT NULL;
-INSERT INTO daily_cells SELECT query, code, position, count(*), 0 FROM listed GROUP BY ALL;
-INSERT INTO daily_objects SELECT DISTINCT code, object FROM listed;
+INSERT INTO daily_shown
+    SELECT code, list, count(*) FROM judged WHERE own AND reason IS NULL AND impressions = 0 GROUP BY ALL;
 INSERT INTO daily_cells
     SELECT query, code, place, 0, count(*) FROM v WHERE reason IS NULL AND by_list GROUP BY ALL;
 INSERT INTO daily_cells
@@ -194,9 +202,16 @@ INSERT INTO daily_dwell
 _ALL = """
 CREATE TEMP TABLE coded_cells AS
     SELECT query, object, position, CAST(sum(shown) AS BIGINT) AS shown, CAST(sum(clicked) AS BIGINT) AS clicked
-    FROM daily_cells GROUP BY ALL;
+    FROM (FROM daily_cells
+          UNION ALL
+          SELECT query, unnest(codes), unnest(range(1, len(codes) + 1)), shown, 0
+          FROM (SELECT query, list, sum(shown) AS shown FROM daily_shown GROUP BY ALL) JOIN lists USING (list))
+    WHERE object IS NOT NULL GROUP BY ALL;
 DROP TABLE daily_cells;
-CREATE TEMP TABLE coded_users AS SELECT query, count(DISTINCT who) AS users FROM daily_users GROUP BY query;
+DROP TABLE daily_shown;
+DROP TABLE lists;
+CREATE TEMP TABLE coded_users AS
+    SELECT query, count(*) AS users FROM (SELECT DISTINCT query, who FROM daily_users) GROUP BY query;
 CREATE TEMP TABLE queries AS SELECT DISTINCT code, text FROM daily_queries;
 CREATE TEMP TABLE objects AS SELECT DISTINCT code, text FROM daily_objects;
 DROP TABLE daily_queries;
@@ -365,7 +380,9 @@ def observe(
             (alike,) = connection.execute(f"SELECT count(*) - count(DISTINCT code) FROM {table}").fetchall()[0]
             if alike:
                 raise StorageError(f"two of the {table} have one code; leave one day out of the history, and try again")
-        (counts.users,) = connection.execute("SELECT count(DISTINCT who) FROM daily_users").fetchall()[0]
+        (counts.users,) = connection.execute("SELECT count(*) FROM (SELECT DISTINCT who FROM daily_users)").fetchall()[
+            0
+        ]
         yield Observations(connection, rules, counts, chosen)
 
 

@@ -1,28 +1,34 @@
 """Pairs (query, title, weight) for learning: the query click field [gao2011clickthrough, §5.1], debiased.
 
-Score(d, q) = (C + m·μ) / (Σ_k n_k θ_k + m)
+Score(d, q) = E[γ | C, Σ_k n_k θ_k]
 
-for C clicks on d for q and n_k impressions at position k: clicks over examinations, smoothed by m examinations at the
-mean rate μ = ΣC / Σ_k n_k θ_k of the log, so that one click of one impression is not certainty. It estimates the
-attraction γ_{q,d} of the position-based model. Without debiasing all θ_k are 1, and it is the click-through rate. The
-paper retains pairs whose score exceeds a threshold and learns from them; the score is kept as the pair's weight.
+for C clicks on d for q and n_k impressions at position k: the attraction γ of the position-based model that is to be
+expected of so many clicks in so many examinations, given how γ is distributed over the pairs of the log
+(`attraction.py`), so that one click of one impression is not certainty. With a prior weight m it is
+(C + m·μ) / (Σ_k n_k θ_k + m) instead: smoothed by m examinations at the mean rate μ = ΣC / Σ_k n_k θ_k of the log.
+Without debiasing all θ_k are 1, and it is the click-through rate. The paper retains pairs whose score exceeds a
+threshold and learns from them; the score is kept as the pair's weight.
 
-Far down a list few results are examined, and one click by chance makes a score above μ. So a pair must exceed μ by its
-standard error √(C + m·μ) / (Σ_k n_k θ_k + m), that of a count which is about Poisson.
+Far down a list few results are examined, and one click by chance makes a score above μ. So a pair is kept if γ > μ is
+likely enough: P(γ > μ | C, Σ_k n_k θ_k), or, with a prior weight, by the standard error
+√(C + m·μ) / (Σ_k n_k θ_k + m) of a count which is about Poisson.
 """
 
+import math
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import NormalDist
 from tempfile import gettempdir
 from typing import NamedTuple
 
 import numpy as np
 
 from germane.arrays import Floats
+from germane.clicks.attraction import AttractionPrior, attraction_prior
 from germane.clicks.database import working_database
 from germane.clicks.observations import Observations
 from germane.clicks.position_bias import PositionCurve, em_curve
@@ -40,6 +46,8 @@ _COPY = {
     ".jsonl": "FORMAT json",
     ".tsv": "FORMAT csv, DELIMITER '\t', QUOTE '', ESCAPE '', HEADER",
 }
+_FINE, _STEPS = 50, 16
+"""Clicks below this are counted one by one; steps to a factor of e."""
 _INSERTED = 10_000
 """Titles handed over at a time."""
 
@@ -136,26 +144,69 @@ def _score(observations: Observations, theta: Floats, rules: PairRules) -> tuple
     )
     clicks, examined = observations.one("SELECT sum(clicks), sum(examined) FROM summed")
     mean = float(clicks) / float(examined) if examined else float("nan")
-    prior = rules.prior_weight * mean if examined else 0.0
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE scored AS SELECT query, object, clicks, shown, "
-        f"(clicks + {prior!r}) / (examined + {float(rules.prior_weight)!r}) AS weight, "
-        f"sqrt(clicks + {prior!r}) / (examined + {float(rules.prior_weight)!r}) AS error FROM summed WHERE clicks > 0"
-    )
+    if not clicks:
+        scored = "SELECT *, 0.0 AS weight, false AS certain FROM summed"
+    elif rules.prior_weight is None:
+        scored = _by_learnt_prior(_prior(observations), mean, rules.certainty)
+    else:
+        scored = _by_prior_weight(rules.prior_weight, mean, rules.certainty)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE scored AS SELECT * FROM ({scored}) WHERE clicks > 0")
     return mean, mean if rules.threshold is None else float(rules.threshold)
+
+
+def _prior(observations: Observations) -> AttractionPrior:
+    """How γ is distributed. Pairs are counted by clicks and examinations; the many of them by steps of 6 %, and by
+    whole numbers alone, so that the order in which threads count does not matter."""
+    fine = f"ln({_FINE}.0)"
+    found = observations.connection.execute(
+        f"""
+        SELECT CAST(CASE WHEN clicks < {_FINE} THEN clicks
+                         ELSE {_FINE} + floor({_STEPS} * (ln(clicks) - {fine})) END AS INTEGER) AS c,
+               CAST(floor({_STEPS} * ln(examined)) AS INTEGER) AS e, count(*) AS pairs
+        FROM summed WHERE examined > 0 GROUP BY ALL ORDER BY ALL
+        """
+    ).fetchnumpy()
+    many = np.asarray(found["c"], np.float64)
+    clicks = np.where(many < _FINE, many, _FINE * np.exp((many - _FINE + 0.5) / _STEPS))
+    return attraction_prior(clicks, np.exp((np.asarray(found["e"], np.float64) + 0.5) / _STEPS), found["pairs"])
+
+
+def _by_learnt_prior(prior: AttractionPrior, mean: float, certainty: float) -> str:
+    """The statement of scores by Bayes' rule; so many clicks that nothing is left of the prior speak for themselves."""
+    log_peak = "(clicks * ln(clicks / examined) - clicks)"  # of the likelihood over all γ, so that no part exceeds 1
+    parts = ", ".join(
+        f"{share!r} * exp(clicks * {math.log(level)!r} - examined * {level!r} - {log_peak})"
+        for level, share in zip(prior.levels.tolist(), prior.shares.tolist(), strict=True)
+    )
+    levels, above = prior.levels.tolist(), (prior.levels > mean).astype(np.float64).tolist()
+    return f"""
+        SELECT query, object, clicks, shown,
+               coalesce(list_dot_product(parts, {levels}::DOUBLE[]) / total, clicks / examined) AS weight,
+               coalesce(list_dot_product(parts, {above}::DOUBLE[]) / total > {certainty!r},
+                        clicks / examined > {mean!r}) AS certain
+        FROM (SELECT *, nullif(list_sum(parts), 0) AS total FROM (SELECT *, [{parts}] AS parts FROM summed
+              WHERE clicks > 0))
+    """
+
+
+def _by_prior_weight(weight: float, mean: float, certainty: float) -> str:
+    """The statement of scores smoothed by so many examinations at the mean rate."""
+    errors = NormalDist().inv_cdf(certainty) if certainty > 0 else -math.inf
+    smoothed, size = f"(clicks + {weight * mean!r})", f"(examined + {float(weight)!r})"
+    certain = f"{smoothed} / {size} - {errors!r} * sqrt{smoothed} / {size} > {mean!r}" if certainty > 0 else "true"
+    return f"SELECT *, {smoothed} / {size} AS weight, {certain} AS certain FROM summed"
 
 
 def _judge(observations: Observations, rules: PairRules, threshold: float) -> dict[str, int]:
     """Make the table `judged_pairs`, with the reason of each pair that is left out; how many for each."""
-    bar = "NULL" if np.isnan(threshold) else repr(threshold)
-    errors = float(rules.certainty) if rules.threshold is None else 0.0
+    enough = "certain" if rules.threshold is None else f"weight > {threshold!r}"
     observations.connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE judged_pairs AS
         SELECT q.text AS query, o.text AS object, clicks, shown, weight, t.title, CASE
             WHEN u.users < {rules.min_users} THEN 'a query of fewer than {rules.min_users} users'
             WHEN clicks < {rules.min_clicks} THEN 'fewer than {rules.min_clicks} clicks'
-            WHEN NOT coalesce(weight - {errors!r} * error > {bar}, false) THEN 'a score not above the threshold'
+            WHEN NOT {enough} THEN 'a score not above the threshold'
             WHEN t.object IS NULL THEN 'no title is known'
             WHEN trim(t.title) = '' THEN 'an empty title' END AS reason
         FROM scored s JOIN coded_users u USING (query) JOIN queries q ON s.query = q.code

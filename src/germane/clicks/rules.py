@@ -87,23 +87,25 @@ class PairRules:
 
     - `min_users`: k-anonymity; a query that fewer people typed is in no pair.
     - `min_clicks`: fewer clicks make no pair.
-    - `prior_weight`: Score(d, q) is smoothed by so many examined results with the mean click rate of the log.
+    - `prior_weight`: Score(d, q) is smoothed by so many examined results with the mean click rate of the log; None
+      learns from the log how results differ, and expects of each what its clicks say in this light.
     - `threshold`: Score(d, q) must exceed it; None takes the mean click rate of the log.
-    - `certainty`: above the mean rate the score must be by so many standard errors; a threshold that is given is plain.
+    - `certainty`: a result must be above the mean rate with this probability; a threshold that is given is plain.
     - `debias`: divide by examinations rather than by impressions.
     """
 
     min_users: int = 5
     min_clicks: int = 1
-    prior_weight: float = 10.0
+    prior_weight: float | None = None
     threshold: float | None = None
     debias: bool = True
-    certainty: float = 1.0
+    certainty: float = 0.8
 
     def __post_init__(self) -> None:
         _require("min_users", self.min_users, 1, 10**9)
         _require("min_clicks", self.min_clicks, 1, 10**9)
-        _require("prior_weight", self.prior_weight, 0, 1e9)
-        _require("certainty", self.certainty, 0, 1e9)
+        if self.prior_weight is not None:
+            _require("prior_weight", self.prior_weight, 0, 1e9)
+        _require("certainty", self.certainty, 0, 0.999999)
         if self.threshold is not None:
             _require("threshold", self.threshold, 0, 1e9)

@@ -25,7 +25,7 @@ import orjson
 
 from germane.arrays import Floats, Integers, Mask
 from germane.clicks.database import working_database
-from germane.clicks.store import MEMORY, literal
+from germane.clicks.store import MEMORY, TRUTH, literal
 from germane.data.atomic import open_for_writing, write_bytes
 from germane.errors import InputError, ParameterError, StorageError
 from germane.schema import HIDDEN, Response
@@ -194,7 +194,7 @@ def simulate_log(
         robot_names=tuple(_user(users + i, users) for i in range(n_robots)),
     )
     truth = {**simulation.to_dict(), "robot_names": simulation.robot_names}
-    write_bytes(folder / "truth.json", orjson.dumps(truth, option=orjson.OPT_INDENT_2) + b"\n")
+    write_bytes(folder / TRUTH, orjson.dumps(truth, option=orjson.OPT_INDENT_2) + b"\n")
     return simulation
 
 

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import orjson
 
@@ -30,13 +30,15 @@ from germane.clicks.reading import LogReader
 from germane.clicks.rules import ImportRules
 from germane.data.atomic import write_bytes
 from germane.errors import IndexLockedError, InputError, ParameterError, StorageError
-from germane.schema import Response
+from germane.schema import HIDDEN, Response
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MANIFEST = "MANIFEST.json"
 LOCK = "LOCK"
+TRUTH = "truth.json"
+"""What the simulator writes beside a log."""
 FORMAT = 1
 MEMORY = 2048
 """Megabytes that the work on a history may take unless told otherwise."""
@@ -82,11 +84,12 @@ class ImportResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class EraseResponse(Response):
-    """What was taken out of the history: rows of one user, or of days too old."""
+    """What was taken out of the history: rows of one user, or of days too old; `dates` are the days they were of."""
 
     queries: int
     events: int
     days: int
+    dates: Annotated[tuple[str, ...], HIDDEN] = ()
 
 
 class ClickStore:
@@ -159,7 +162,7 @@ class ClickStore:
         is what it counts from.
         """
         told = progress or _silent
-        files = _files(sources)
+        files = log_files(sources)
         with self._writing(), working_database(self.folder, memory=memory, threads=threads) as connection:
             if retain_days is not None:
                 self.rules = replace(self.rules, retain_days=retain_days)
@@ -233,7 +236,7 @@ class ClickStore:
         path.parent.mkdir(parents=True, exist_ok=True)
         (rows,) = connection.execute(
             f"COPY (SELECT * FROM ({select}) ORDER BY time, query_id) TO {literal(str(path))} "
-            "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 200000)"
+            "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 200000)"
         ).fetchall()[0]
         if not rows:
             path.unlink()
@@ -290,7 +293,8 @@ class ClickStore:
             self.files = [file for file in self.files if file.day >= day.isoformat()]
             self._write_manifest()
         counts = {table: sum(file.rows for file in old if file.table == table) for table in TABLES}
-        return EraseResponse(counts["queries"], counts["events"], len({file.day for file in old}))
+        dates = sorted({file.day for file in old})
+        return EraseResponse(counts["queries"], counts["events"], len(dates), tuple(dates))
 
     def _without(self, connection: "DuckDBPyConnection", gone: str, told: Progress) -> EraseResponse:
         """The history without the rows for which the condition holds."""
@@ -316,7 +320,7 @@ class ClickStore:
             self._load(_manifest(self.folder))
             self._sweep()
             raise
-        return EraseResponse(counts["queries"], counts["events"], len(days))
+        return EraseResponse(counts["queries"], counts["events"], len(days), tuple(sorted(days)))
 
     # -- the folder ----------------------------------------------------------------------------------------------------
 
@@ -386,13 +390,14 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def _files(sources: Sequence[str | Path]) -> list[Path]:
-    """The files named, and those of the folders named, by name."""
+def log_files(sources: Sequence[str | Path]) -> list[Path]:
+    """The files named, and those of the folders named, by name; in a folder the truth of a simulation is no log."""
     found: list[Path] = []
     for source in sources:
         path = Path(source)
         if path.is_dir():
-            found += sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+            within = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+            found += sorted(file for file in within if file.name != TRUTH)
         elif path.is_file():
             found.append(path)
         else:

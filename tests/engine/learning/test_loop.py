@@ -1,7 +1,9 @@
 """The loop: clicks become a candidate, the gate decides, versions serve; drift; an erased user leaves no trace."""
 
 import json
+from pathlib import Path
 
+import duckdb
 import pytest
 
 from germane import Document, Engine
@@ -11,7 +13,15 @@ from germane.engine.learning.sample import held_out
 from germane.engine.pipelines import rerank
 from germane.errors import InputError, ParameterError
 
-RULES = ClickRules(pairs=PairRules(certainty=0.0), memory=256, threads=1)
+RULES = ClickRules(pairs=PairRules(certainty=0.5), memory=256, threads=1)
+
+
+def everything(*folders: Path) -> bytes:
+    """All bytes below folders, and all texts in Parquet files, which are compressed."""
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    rows = [str(duckdb.execute("FROM read_parquet(?)", [str(path)]).fetchall()) for path in files
+            if path.suffix == ".parquet"]  # fmt: skip
+    return b"".join(path.name.encode() + path.read_bytes() for path in files) + "".join(rows).encode()
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +177,11 @@ def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):
     engine.learn(history, rules=rules, share=0.4, force=True)
     term = engine.analyzer.terms("secretword")[0]
     assert term in engine.models.stage("clicks@1").model.vocabulary.words
-    history.erase("anna", memory=256, threads=1)
+    traces = (b"secretword", b"anna")
+    assert all(trace in everything(engine.folder / "models", history.folder) for trace in traces)
+    gone = history.erase("anna", memory=256, threads=1)
+    assert gone.dates == ("2026-01-01",)
+    assert [each.version for each in engine.models.learnt_from(gone.dates)] == [1]
     engine.learn(ClickStore.open(tmp_path / "store"), rules=rules, share=0.4, force=True)
     assert term not in engine.models.stage("clicks@2").model.vocabulary.words
     folder = engine.folder / "models" / "clicks"
@@ -176,6 +190,10 @@ def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):
     )
     assert b"secret" not in kept
     assert b"anna" not in kept
+    engine.models.remove("clicks@1")
+    left = everything(engine.folder / "models", history.folder)
+    assert not any(trace in left for trace in traces)
+    assert b"otto" in left
 
 
 def test_bad_input(engine, store, tmp_path, world):

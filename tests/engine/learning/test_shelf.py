@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -73,6 +74,57 @@ def test_promoting_twice_is_once(index):
     assert shelf.serving().version == 1
     assert shelf.rollback().version == 2
     assert shelf.rollback() is None
+
+
+def test_removing(index):
+    """Never what serves, unless forced; and no number is given twice."""
+    shelf = index.models
+    for word in ("one", "two", "three"):
+        shelf.add("clicks", fitted(word), record())
+    for reference in ("clicks@1", "clicks@2", "clicks@3"):
+        shelf.promote(reference)
+    for reference in ("clicks@3", "clicks"):
+        with pytest.raises(ParameterError, match="clicks@3 serves: promote another"):
+            shelf.remove(reference)
+    assert "two" in shelf.stage("clicks@2").model.vocabulary.words
+    shelf.remove("clicks@2")
+    with pytest.raises(ParameterError, match="no version '2'; there are: 1, 3"):
+        shelf.stage("clicks@2")
+    shelf.remove("clicks@3", force=True)
+    assert shelf.serving().version == 1  # 2 is gone
+    assert sorted(path.name for path in (index.folder / "models" / "clicks").iterdir()) == [
+        "000001.json", "000001.model", "LOCK", "SERVING"
+    ]  # fmt: skip
+    assert shelf.add("clicks", fitted("four"), record()).version == 4
+    shelf.remove("clicks", force=True)
+    assert shelf.serving() is None
+    shelf.remove("clicks@4")
+    assert shelf.names() == []
+    assert shelf.add("clicks", fitted("five"), record()).version == 5
+
+
+def test_a_removal_that_dies_can_be_done_again(index):
+    """The record goes last: while anything of a version is there, it can be named."""
+    index.models.add("clicks", fitted("one"), record())
+    folder = index.folder / "models" / "clicks"
+    (folder / "000001.model").unlink()
+    index.models.remove("clicks@1")
+    assert index.models.names() == []
+
+
+@pytest.mark.parametrize(
+    ("held_out", "last_seen", "day", "seen"),
+    [
+        ("query", None, "2026-01-07", True), ("query", None, "2026-01-08", False), ("query", None, "2025-12-31", False),
+        ("time", "2026-01-09", "2026-01-09", True), ("time", "2026-01-09", "2026-01-10", False),
+        ("time", None, "2027-01-01", True),
+    ],
+)  # fmt: skip
+def test_which_days_a_version_has_seen(index, held_out, last_seen, day, seen):
+    """Those it was learnt from and those its gate looked at; an old record of held-out days does not tell its last."""
+    data = replace(record().data, held_out=held_out, last_day_seen=last_seen)
+    index.models.add("clicks", fitted("one"), replace(record(), data=data))
+    assert bool(index.models.learnt_from([day])) is seen
 
 
 def test_the_index_does_not_mind(index, world):
@@ -180,4 +232,4 @@ def test_a_process_that_dies_at_the_last_moment_changes_nothing(index):
     fresh = ModelShelf(index.folder)
     assert fresh.serving().version == 1
     assert fresh.promote("clicks@2").serving
-    assert json.loads((index.folder / "models" / "clicks" / "SERVING").read_bytes()) == {"served": [1, 2]}
+    assert json.loads((index.folder / "models" / "clicks" / "SERVING").read_bytes()) == {"served": [1, 2], "last": 2}

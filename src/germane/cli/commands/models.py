@@ -1,4 +1,4 @@
-"""germane models: the learnt models of an index; list, show, compare, promote, rollback."""
+"""germane models: the learnt models of an index; list, show, compare, promote, rollback, remove."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,7 +32,7 @@ Clicks = Annotated[
 
 @models.callback()
 def about() -> None:
-    """Look at the learnt models of an index, compare them, promote one, or take a promotion back.
+    """Look at the learnt models of an index, compare them, promote one, take a promotion back, or remove one.
 
     Example: germane models list my-index
 
@@ -176,6 +176,39 @@ def rollback(folder: options.Folder, name: Name = "clicks", json: options.Json =
         put_json([] if found is None else [found])
         return
     tell(f"no version of '{name}' serves now" if found is None else f"{found.name}@{found.version} serves again")
+
+
+@models.command("remove")
+def remove(
+    folder: options.Folder,
+    versions: Annotated[
+        list[str], typer.Argument(metavar="MODEL...", help="Versions, as clicks@1 clicks@2.", show_default=False)
+    ],
+    force: Annotated[
+        bool, typer.Option("--force", help="One that serves too; what served before serves again.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Delete versions with all that they were learnt from. Their numbers are not given again.
+
+    Example: germane models remove my-index clicks@1
+
+    Example: germane models remove my-index clicks@1 clicks@2 --force
+    """
+    shelf = open_engine(folder).models
+    for each in versions:
+        shelf.version(each)  # none is removed where one is not there
+    before = {name: shelf.serving(name) for name in shelf.names()}
+    for each in versions:
+        shelf.remove(each, force=force)
+    if json:
+        put_json(shelf.versions())
+        return
+    tell(f"removed: {', '.join(versions)}")
+    for name, served in before.items():
+        now = shelf.serving(name)
+        if served is not None and (now is None or now.version != served.version):
+            tell(f"no version of '{name}' serves now" if now is None else f"{name}@{now.version} serves again")
 
 
 def _judged(version: "ModelVersion") -> tuple[str, str, str]:

@@ -129,7 +129,7 @@ def learn(
         ModelVersion(
             name, 0, settings.model, dict(settings.parameters), mixing,
             datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            _data(training, all_days, test, settings), gate, "", False,
+            _data(training, all_days, test, settings, store.days[-1]), gate, "", False,
             distribution_of(all_days.searches, all_days.clicks_by_position),
         ),
     )  # fmt: skip
@@ -197,7 +197,8 @@ def split(
         left = "; ".join(f"{n:,} pairs: {reason}" for reason, n in whole.report.dropped.items())
         raise InputError(
             f"too few clicks to learn from and to test: {len(training.pairs):,} pairs, and {len(queries):,} queries "
-            f"held out" + (f" (left out: {left})" if left else ""),
+            f"held out; hold out more (share), or the last days (hold_out 'time')"
+            + (f" (left out: {left})" if left else ""),
             source=str(store.folder),
         )
     return training, queries[:MOST_HELD_OUT], whole
@@ -252,7 +253,7 @@ def _fit(engine: "Engine", pairs: Sequence[ClickedPair], settings: LearnSettings
 
 
 def _data(
-    training: ClickSample, whole: ClickSample, test: Sequence[GateQuery], settings: LearnSettings
+    training: ClickSample, whole: ClickSample, test: Sequence[GateQuery], settings: LearnSettings, last_day: str
 ) -> TrainingData:
     return TrainingData(
         training.fingerprint,
@@ -265,6 +266,7 @@ def _data(
         settings.hold_out,
         len(test),
         dict(whole.report.dropped),
+        last_day,
     )
 
 

@@ -2,8 +2,9 @@
 
     models/<name>/000003.model      the model (`latent.saving`), checksummed, never changed
     models/<name>/000003.json       what it was learnt from and how it fared; a version exists once this is there
-    models/<name>/SERVING           which version serves, and those that served before, the last one last
-    models/<name>/LOCK              held by whoever adds or promotes
+    models/<name>/SERVING           which version serves, and those that served before, the last one last; once one was
+                                    removed, the highest number that was given, so that none is given again
+    models/<name>/LOCK              held by whoever adds, promotes or removes
 
 Every file is written under another name, flushed and renamed (`index/durable.py`). A reader looks at SERVING, then
 opens files that never change: it sees the old model or the new one. The index itself knows nothing of the folder.
@@ -13,7 +14,7 @@ import contextlib
 import hashlib
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from germane.engine.learning.values import (
     TrainingData,
 )
 from germane.errors import InputError, ParameterError, StorageError
-from germane.index.durable import WriterLock, make_folder, storage_errors, write_atomic
+from germane.index.durable import WriterLock, fsync_folder, make_folder, storage_errors, write_atomic
 from germane.latent.saving import LatentModel, load, save
 from germane.rank.registry import MODELS
 
@@ -94,6 +95,10 @@ class ModelShelf:
                 self._stages = {**kept, key: stage}
             return self._stages[key]
 
+    def learnt_from(self, days: Collection[str]) -> list[ModelVersion]:
+        """The versions that have seen clicks of one of these days, or whose gate has."""
+        return [each for each in self.versions() if any(each.data.has_seen(day) for day in days)]
+
     def __contains__(self, reference: str) -> bool:
         name, _, number = reference.partition("@")
         if not _NAME.fullmatch(name) or name in MODELS:
@@ -107,7 +112,7 @@ class ModelShelf:
         """Keep a model with its record, as the next version of that name."""
         check_name(name)
         with self._changing(name) as folder:
-            number = max(_numbers(folder), default=0) + 1
+            number = self._last(name) + 1
             target = folder / f"{number:06}.model"
             with storage_errors(target):
                 save(model, target)
@@ -123,7 +128,7 @@ class ModelShelf:
         self.stage(f"{name}@{number}")  # a damaged one must not serve
         with self._changing(name) as folder:
             history = [each for each in self._history(name) if each != number]
-            _point(folder, [*history, number])
+            _point(folder, [*history, number], self._last(name))
         return self.version(f"{name}@{number}")
 
     def rollback(self, name: str = DEFAULT_NAME) -> ModelVersion | None:
@@ -132,8 +137,31 @@ class ModelShelf:
             history = self._history(name)
             if not history:
                 raise ParameterError(f"no version of '{name}' serves: there is nothing to take back")
-            _point(folder, history[:-1])
+            _point(folder, history[:-1], self._last(name))
         return self.serving(name)
+
+    def remove(self, reference: str, *, force: bool = False) -> None:
+        """Delete a version, its model and its record. The one that serves is deleted with `force` alone; then the one
+        serves that did before.
+
+        What is deleted serves no more first; then the model goes, then the record, so that whatever is left by a
+        process that dies is a version still, which can be removed.
+        """
+        name, number = self._resolved(reference)
+        with self._changing(name) as folder:
+            history = self._history(name)
+            if history[-1:] == [number] and not force:
+                raise ParameterError(
+                    f"{name}@{number} serves: promote another version before it is removed, or force it, and what "
+                    "served before serves again"
+                )
+            _point(folder, [each for each in history if each != number], self._last(name))
+            with storage_errors(folder):
+                for ending in ("model", "json"):
+                    (folder / f"{number:06}.{ending}").unlink(missing_ok=True)
+                fsync_folder(folder)
+        with self._loading:
+            self._stages = {key: stage for key, stage in self._stages.items() if key[:2] != (name, number)}
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -164,12 +192,19 @@ class ModelShelf:
         return history[-1] if history else None
 
     def _history(self, name: str) -> list[int]:
+        return self._pointer(name)[0]
+
+    def _last(self, name: str) -> int:
+        """The highest number that a version has or had."""
+        return max([self._pointer(name)[1], *_numbers(self._folder / name)])
+
+    def _pointer(self, name: str) -> tuple[list[int], int]:
         path = self._folder / name / SERVING
         try:
             content = orjson.loads(path.read_bytes())
-            return [int(number) for number in content["served"]]
+            return [int(number) for number in content["served"]], int(content.get("last", 0))
         except FileNotFoundError:
-            return []
+            return [], 0
         except (OSError, ValueError, TypeError, KeyError):
             raise InputError("it does not say which version serves", source=str(path)) from None
 
@@ -207,8 +242,8 @@ def _numbers(folder: Path) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def _point(folder: Path, served: list[int]) -> None:
-    write_atomic(folder / SERVING, orjson.dumps({"served": served}) + b"\n")
+def _point(folder: Path, served: list[int], last: int) -> None:
+    write_atomic(folder / SERVING, orjson.dumps({"served": served, "last": last}) + b"\n")
 
 
 def _digest(path: Path) -> str:

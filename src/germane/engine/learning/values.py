@@ -12,6 +12,7 @@ class TrainingData:
     """What a model was learnt from. `fingerprint` is the SHA-256 of its pairs, `dropped` the pairs left out by reason.
 
     `held_out`: "query" or "time"; so many queries were kept for the gate, and so many pairs learnt from.
+    `last_day_seen` is the last day whose clicks the model or its gate has seen.
     """
 
     fingerprint: str
@@ -24,6 +25,16 @@ class TrainingData:
     held_out: str
     held_out_queries: int
     dropped: Mapping[str, int]
+    last_day_seen: Annotated[str | None, ABSENT] = None
+
+    def has_seen(self, day: str) -> bool:
+        """Whether clicks of this day may be in the model or in the report of its gate.
+
+        A record that does not tell its last day is one of an earlier release, whose gate saw later days than the model
+        if days were held out.
+        """
+        last = self.last_day_seen or (self.last_day if self.held_out == "query" else None)
+        return self.first_day <= day and (last is None or day <= last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,27 @@ class Health(Response):
     queries: Annotated[Stability | None, ABSENT] = None
     positions: Annotated[Stability | None, ABSENT] = None
     searches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedFrom(Response):
+    """A version of a model that has seen clicks which are erased now. `removed`: it is gone too."""
+
+    index: str
+    version: str
+    serving: bool
+    removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure(Response):
+    """What was taken out of the history: rows of one user, or of days too old; and the models that have seen the days
+    they were of."""
+
+    queries: int
+    events: int
+    days: int
+    models: tuple[ErasedFrom, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,24 @@
-"""germane clicks erase: take a user, or old days, out of a history."""
+"""germane clicks erase: take a user, or old days, out of a history, and out of what was learnt from it."""
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from germane.cli import options
 from germane.cli.commands.clicks.parts import Memory, Store, Threads
+from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import counted, put_json, tell
 from germane.errors import ParameterError
+
+if TYPE_CHECKING:
+    from germane.engine.learning.shelf import ModelShelf
+    from germane.engine.learning.values import ErasedFrom
+
+_MODELS = "Models"
 
 
 def erase(
@@ -21,6 +30,21 @@ def erase(
     older_than: Annotated[
         int | None, typer.Option(metavar="DAYS", help="Days before today; older ones go.", show_default=False, min=0)
     ] = None,
+    index: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            help="An index that learnt from this history: which of its models have seen what goes; repeatable.",
+            show_default=False,
+            rich_help_panel=_MODELS,
+        ),
+    ] = None,
+    models: Annotated[
+        bool, typer.Option("--models", help="Remove these models, those that serve apart.", rich_help_panel=_MODELS)
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --models: those that serve too.", rich_help_panel=_MODELS)
+    ] = False,
     memory: Memory = 2048,
     threads: Threads = None,
     progress: options.Progress = False,
@@ -28,25 +52,70 @@ def erase(
 ) -> None:
     """Take every trace of a user out of a history, or all days that are too old. Pairs made before are to be made anew.
 
+    Models learnt before still hold it: --index tells which, and --models removes them. A model has seen a user if it
+    was learnt or tested on a day with a row of that user.
+
     Example: germane clicks erase my-clicks --user client-000017
+
+    Example: germane clicks erase my-clicks --user client-000017 --index my-index --models
 
     Example: germane clicks erase my-clicks --older-than 90
     """
     from germane.clicks import ClickStore
+    from germane.engine.learning.values import Erasure
 
     if (user is None) == (older_than is None):
         raise ParameterError("choose one of --user and --older-than")
+    if (models and not index) or (force and not models):
+        raise ParameterError("--models needs the --index that has them" if models else "--force belongs to --models")
     opened = ClickStore.open(store)
+    shelves = {folder: open_engine(folder).models for folder in index or ()}
+    for shelf in shelves.values():
+        shelf.versions()  # a damaged record is told before anything is erased
     with steps("erasing", always=progress, otherwise=lambda words: None) as step:
         if user is not None:
             gone = opened.erase(user, memory=memory, threads=threads, progress=step)
         else:
             assert older_than is not None
             gone = opened.erase_before(datetime.now(UTC).date() - timedelta(days=older_than))
+    found: list[ErasedFrom] = []
+    for folder, shelf in shelves.items():
+        found += _seen(folder, shelf, gone.dates, remove=models, force=force)
     if json:
-        put_json(gone)
+        put_json(Erasure(gone.queries, gone.events, gone.days, tuple(found)))
         return
     tell(
         f"{counted(gone.queries, 'query row')} and {counted(gone.events, 'event')} of {counted(gone.days, 'day')} "
-        f"erased from {store}; pairs and models made of it before are to be made anew"
+        f"erased from {store}; pairs made of it before are to be made anew"
     )
+    _tell_models(found, named=bool(shelves), erased=gone.days > 0)
+
+
+def _seen(
+    folder: Path, shelf: "ModelShelf", days: Sequence[str], *, remove: bool, force: bool
+) -> "Iterator[ErasedFrom]":
+    """The versions that have seen these days, and whether each was removed."""
+    from germane.engine.learning.values import ErasedFrom
+
+    for each in shelf.learnt_from(days):
+        reference = f"{each.name}@{each.version}"
+        goes = remove and (force or not each.serving)
+        if goes:
+            shelf.remove(reference, force=force)
+        yield ErasedFrom(str(folder), reference, each.serving, goes)
+
+
+def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> None:
+    if erased and not named:
+        tell("models learnt from it before still hold it: --index tells which, and germane models remove deletes them")
+    for each in found:
+        if each.removed:
+            tell(
+                f"{each.version} of {each.index} had seen it, and is removed"
+                + (", though it served" if each.serving else "")
+            )
+        elif each.serving:
+            tell(f"{each.version} of {each.index} has seen it, and serves: learn a new version, then germane models "
+                 f"remove {each.index} {each.version}")  # fmt: skip
+        else:
+            tell(f"{each.version} of {each.index} has seen it: germane models remove {each.index} {each.version}")

@@ -12,6 +12,7 @@ from germane.cli.progress import steps
 from germane.cli.streams import counted, put_json, tell
 from germane.errors import ParameterError
 
+NOTHING_READ = 1
 _PRIVACY = "Privacy"
 _READING = "Reading"
 
@@ -68,15 +69,19 @@ def import_(
 ) -> None:
     """Add click logs to a history, which is made if it is not there. What is there already is not added again.
 
+    Exit code 1 means that no row of any file could be read; rows and files that could not are named and counted.
+
     Example: germane clicks import my-clicks ubi_queries.jsonl ubi_events.jsonl
 
     Example: germane clicks import my-clicks log.csv --map time=when --map query=words --map object=product
     """
     from germane.clicks import ClickStore, ImportRules
+    from germane.clicks.store import log_files
 
     given = {"redact_digits": redact_digits, "first_position": first_position}
     said = {name: value for name, value in given.items() if value is not None}
     mapping = mapping_of(map or ())
+    log_files(sources)  # complains before a history is made
     if (store / "MANIFEST.json").exists():
         opened = ClickStore.open(store)
         other = [name for name, value in said.items() if getattr(opened.rules, name) != value]
@@ -103,11 +108,13 @@ def import_(
         tell(f"not read, or not to its end: {what}")
     if json:
         put_json(report)
-        return
-    tell_dropped("rows", report.dropped)
-    if report.expired_days:
-        tell(f"{counted(report.expired_days, 'day')} removed, older than the history is kept")
-    tell(
-        f"{counted(report.rows, 'row')} read; {counted(report.queries, 'query row')} and "
-        f"{counted(report.events, 'event')} of {counted(report.days, 'day')} added to {store}"
-    )
+    else:
+        tell_dropped("rows", report.dropped)
+        if report.expired_days:
+            tell(f"{counted(report.expired_days, 'day')} removed, older than the history is kept")
+        tell(
+            f"{counted(report.rows, 'row')} read; {counted(report.queries, 'query row')} and "
+            f"{counted(report.events, 'event')} of {counted(report.days, 'day')} added to {store}"
+        )
+    if report.unreadable and not report.rows:
+        raise typer.Exit(NOTHING_READ)

@@ -54,11 +54,14 @@ def pairs(
         int, typer.Option(metavar="N", help="Fewer clicks make no pair.", rich_help_panel=_PAIRS)
     ] = 1,
     prior_weight: Annotated[
-        float,
+        float | None,
         typer.Option(
-            metavar="N", help="Examined results at the mean rate that smooth each score.", rich_help_panel=_PAIRS
+            metavar="N",
+            help="Examined results at the mean rate that smooth each score.",
+            show_default="learnt from the log",
+            rich_help_panel=_PAIRS,
         ),
-    ] = 10.0,
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -71,11 +74,11 @@ def pairs(
     certainty: Annotated[
         float,
         typer.Option(
-            metavar="N",
-            help="Standard errors by which scores must exceed the mean click rate.",
+            metavar="P",
+            help="Probability with which a result must be above the mean click rate.",
             rich_help_panel=_PAIRS,
         ),
-    ] = 1.0,
+    ] = 0.8,
     raw: Annotated[
         bool,
         typer.Option("--raw", help="Click-through rates as they are, position and all.", rich_help_panel=_PAIRS),
