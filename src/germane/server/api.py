@@ -67,6 +67,7 @@ ON_DUPLICATE = Parameter(
 )
 ID = Parameter("id", "the id of a document", where="path", most=500)
 NDJSON = "application/x-ndjson"
+ATOM = "application/atom+xml"
 EXPORT = Media(tuple(media.partition(";")[0] for media in TYPES.values()))
 
 
@@ -325,6 +326,10 @@ def one_topic(library: "Library", given: Given) -> TopicAnswer:
     return TopicAnswer(view.topic, view.timeline, view.words, tuple(map(HitResponse.of, view.hits)))
 
 
+def topic_feed(library: "Library", given: Given) -> bytes:
+    return topics.feed_of(library, given["name"])
+
+
 def new_topic(library: "Library", given: Given) -> TopicAnswer:
     engine = library.engine(given.body.get("collection"))
     seeds = [engine.document(name) for name in given.body["documents"]]
@@ -470,6 +475,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/topics/feed", "Show a collection's documents to all topics", feed_topics, FeedResponse,
               body=_object((), collection=_text(200))),
     Operation("GET", "/topics/{name}", "A topic", one_topic, TopicAnswer, (NAME,)),
+    Operation("GET", "/topics/{name}/feed", "What a topic delivered last, as an Atom feed", topic_feed, Media((ATOM,)),
+              (NAME, Parameter("key", "what opens this feed where the server asks for a token", most=64))),
     Operation("POST", "/topics/{name}/judgements", "Say whether a document is on the topic", judge_topic, TopicAnswer,
               (NAME,), body=_object(("document", "on_topic"), document=_text(500), on_topic={"type": "boolean"})),
     Operation("POST", "/topics/{name}/undo", "Take the latest judgement back", undo_topic, TopicAnswer, (NAME,),

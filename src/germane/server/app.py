@@ -21,7 +21,7 @@ from germane.errors import GermaneError
 from germane.metasearch.responses import FindResponse
 from germane.schema import Response as Answer
 from germane.server import finding, pages
-from germane.server.api import OPERATIONS
+from germane.server.api import ATOM, OPERATIONS
 from germane.server.exports import ENDINGS, TYPES
 from germane.server.library import Library
 from germane.server.metrics import Metrics
@@ -120,6 +120,8 @@ def _endpoint(
         if isinstance(answer, bytes):
             format = given.values.get("format", "")
             media = TYPES.get(format, operation.answer.kinds[0])
+            if media == ATOM:
+                return Response(answer, media_type=media)
             name = f"germane.{ENDINGS.get(format, 'jsonl')}"
             return Response(answer, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
         return json_response(answer, operation.status)

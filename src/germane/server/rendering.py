@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from germane.server.library import Library
 
 THEMES = ("light", "dark")
-THEME, LOGGING = "germane_theme", "germane_log"
-"""Cookies: the look, and whether clicks are logged."""
+THEME, LOGGING, CLIENT = "germane_theme", "germane_log", "germane_client"
+"""Cookies: the look, whether clicks are logged, and a number drawn by lot that ties a browser's clicks together."""
 
 
 class Renderer:

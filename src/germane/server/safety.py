@@ -3,7 +3,8 @@
 The middleware is plain ASGI, so that bodies are counted as they come and answers may stream.
 
 - **DNS rebinding**: the Host header must name an address of the server's own, else 403.
-- **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time.
+- **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time. The feed of a topic opens
+  with a key of its own too (`feed_key`), since feed readers send no headers.
 - **Cross-site requests**: a change (any method but GET, HEAD, OPTIONS) is refused if the browser says that it comes
   from another site (Sec-Fetch-Site, Origin), and one made with a cookie or without a token must bring the value of the
   `germane_csrf` cookie in the header `X-CSRF-Token` or the form field `csrf` (double submit). Programs that send JSON
@@ -13,6 +14,7 @@ The middleware is plain ASGI, so that bodies are counted as they come and answer
 
 import hmac
 import json
+import re
 import secrets
 import threading
 import time
@@ -20,7 +22,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 
@@ -54,6 +56,9 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 OPEN_PATHS = ("/static/", "/sign-in", "/api/v1/health")
 """What is answered without a token."""
+
+
+_FEED = re.compile(r"/api/v1/topics/([^/]+)/feed")
 
 
 class Safety:
@@ -118,6 +123,7 @@ class Safety:
             raise ProblemError(413, _too_large(self.settings.max_body))
         authorised = self._bearer(headers) or _same(cookies.get(TOKEN, ""), self.settings.token)
         path = str(scope["path"])
+        authorised = authorised or self._feed(scope, path)
         if self.settings.token and not authorised and not path.startswith(OPEN_PATHS):
             raise ProblemError(
                 401, "this server asks for a token: open /sign-in, or send 'Authorization: Bearer TOKEN'",
@@ -129,6 +135,14 @@ class Safety:
     def _bearer(self, headers: dict[str, str]) -> bool:
         kind, _, value = headers.get("authorization", "").partition(" ")
         return kind.lower() == "bearer" and _same(value.strip(), self.settings.token)
+
+    def _feed(self, scope: Scope, path: str) -> bool:
+        """Whether this is the feed of a topic, with the key that opens it and nothing else."""
+        match = _FEED.fullmatch(path)
+        if match is None or self.settings.token is None or scope["method"] not in SAFE:
+            return False
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[-1]
+        return _same(given, feed_key(self.settings.token, match[1]))
 
     def _check_origin(self, method: str, headers: dict[str, str], host: str, csrf: str, *, api: bool) -> None:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
@@ -150,6 +164,11 @@ class Safety:
             403, f"a change needs the header X-CSRF-Token with the value of the cookie {CSRF}, or, without cookies, a "
             "content type such as application/json or the header X-Requested-With",
         )  # fmt: skip
+
+
+def feed_key(token: str, topic: str) -> str:
+    """What opens the feed of one topic: it says nothing of the token, and opens nothing else."""
+    return hmac.new(token.encode(), f"feed of {topic}".encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
 
 
 def same_secret(given: str, expected: str) -> bool:

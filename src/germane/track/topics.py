@@ -157,3 +157,12 @@ class TopicSet:
         smallest[-1] = lot
         smallest.sort()
         return True
+
+
+def moved_tally(tally: Integers, bins: int) -> Integers:
+    """A topic's tally around a threshold that lies so many bins higher; the outermost bins take what is beyond."""
+    if not len(tally):
+        return tally
+    moved: Integers = np.zeros_like(tally)
+    np.add.at(moved, np.clip(np.arange(len(tally)) - bins, 0, len(tally) - 1), tally)
+    return moved
