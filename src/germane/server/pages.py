@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from germane.errors import InputError
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
-from germane.server import finding, topics
+from germane.server import behaviour, finding, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.library import Library
@@ -23,6 +23,7 @@ from germane.server.place import Place
 from germane.server.problems import ProblemError
 from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
+from germane.server.roles import identified
 from germane.server.safety import TOKEN, same_secret
 from germane.server.screens import REASONS
 from germane.types import Document
@@ -50,6 +51,7 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
         Route("/find", made.find, methods=["POST"]),
         Route("/find/stream", functools.partial(find_stream, library, renderer)),
         Route("/click", made.click, methods=["POST"]),
+        Route("/forget", made.forget, methods=["POST"]),
         Route("/screen", made.screens),
         Route("/screen", made.new_screen, methods=["POST"]),
         Route("/screen/{name}", made.screen),
@@ -127,12 +129,14 @@ class Pages:
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []
         headers = {"x-place": shown.place.url(page=shown.place.page)}
-        return self.renderer.page(
-            request, template, view="search", title=shown.place.q, shown=shown, place=shown.place, kept=kept,
-            sources=finding.source_names(self.library), methods=METHOD_NAMES, models=MODEL_NAMES,
-            first=self.library.first, headers=headers,
+        seen = behaviour.seen(self.library, request, shown)
+        answer = self.renderer.page(
+            request, template, view="search", seen=seen.query_id, title=shown.place.q, shown=shown,
+            place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_NAMES,
+            models=MODEL_NAMES, first=self.library.first, headers=headers,
             size=len(self.library.engine(place.c)),
         )  # fmt: skip
+        return seen.onto(answer)
 
     async def mark(self, request: Request) -> Response:
         """Mark a result; the search is kept with its first mark."""
@@ -221,14 +225,20 @@ class Pages:
     async def click(self, request: Request) -> Response:
         """Log that a result was opened, unless it was switched off."""
         form = await Form.of(request)
-        if request.cookies.get(LOGGING) != "off" and form["q"] and form["id"]:
-            position = int(form["position"]) if form["position"].isdigit() else None
-            event = {
-                "action_name": "click", "query_id": f"page:{form['q']}", "user_query": form["q"],
-                "event_attributes": {"object": {"object_id": form["id"]}, "position": {"ordinal": position}},
-            }  # fmt: skip
+        event = behaviour.click(request, form, form["c"] or self.library.first)
+        if event is not None:
             await self.aside(lambda: self.library.events.add([event]))
         return Response(status_code=204)
+
+    async def forget(self, request: Request) -> Response:
+        """Take what was logged of this visitor out of the log."""
+        form = await Form.of(request)
+        client = behaviour.client_of(request)
+        if client:
+            await self.aside(lambda: self.library.events.erase_user(client))
+        answer = RedirectResponse(_inside(form["to"], "/search"), 303)
+        answer.delete_cookie(behaviour.CLIENT)
+        return answer
 
     # -- screening -------------------------------------------------------------------------------------------------
 
@@ -428,11 +438,11 @@ class Pages:
     async def sign_in(self, request: Request) -> Response:
         """Take the token, and keep it in a cookie."""
         form = await Form.of(request)
-        token = self.library.settings.token
-        if token is None or not same_secret(form["token"], token):
+        token = identified(self.library.settings.all_tokens, form["token"])
+        if token is None:
             return self.renderer.page(request, "sign-in.html", 401, view="", title="Sign in", wrong=True)
         answer = RedirectResponse("/search", 303)
-        answer.set_cookie(TOKEN, token, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
+        answer.set_cookie(TOKEN, token.value, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
         return answer
 
 
