@@ -1,40 +1,41 @@
 """Learnt models as the page shows them: what the clicks say, which model serves, and how candidates fared.
 
-The history of clicks is made of the log (`events.py`) when it is asked for, and not kept: what was taken out of the log
-is in none. Numbers of the clicks are kept in memory for as long as the log is the same.
+The history of clicks is made of the log when it is asked for, and not kept (`work.history`): what was taken out of the
+log is in none. Its numbers are held in memory for as long as the log, and what serves, are the same.
 """
 
-import contextlib
-import tempfile
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from germane.errors import GermaneError, InputError, MissingExtraError, ParameterError
+from germane.errors import GermaneError, InputError, MissingExtraError
 from germane.server.listing import title_of
 from germane.server.problems import ProblemError
 from germane.types import Document
 
 if TYPE_CHECKING:
-    from germane.clicks import ClickStats, ClickStore
+    from germane.clicks import ClickStats
     from germane.engine import Engine
     from germane.engine.learning.values import GateSet, Loss, ModelVersion
     from germane.server.library import Library
+    from germane.server.responses import JobResponse
 
-MEMORY = 512
-"""Megabytes that the work on clicks may take."""
-THREADS = 2
+TRAINING = "train"
+"""The kind of job that learns."""
+USERS = 5
+"""A query that fewer people typed is learnt from only where somebody says so."""
 RANKS = 10
 MODELS = ("wtm", "opca", "s2net", "bltm")
 
 
 @dataclass(frozen=True, slots=True)
 class Clicks:
-    """What the log holds; `stats` is None where there is nothing to count, and `problem` says why it cannot be."""
+    """What the log holds; `stats` is None where there is nothing to count, and `problem` says why it cannot be. `health`
+    has a line for each model that serves."""
 
     stats: "ClickStats | None"
+    health: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
 
     @property
@@ -56,6 +57,7 @@ class ModelsView:
     clicks: Clicks
     serving: "tuple[tuple[ModelVersion, str], ...]"
     versions: "tuple[ModelVersion, ...]"
+    training: "JobResponse | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +96,17 @@ class Learning:
     def __init__(self, library: "Library") -> None:
         self._library = library
         self._lock = threading.Lock()
-        self._counted: tuple[tuple[int, int], Clicks] | None = None
+        self._counted: dict[str, tuple[tuple[int | str, ...], Clicks]] = {}
 
     def view(self, collection: str) -> ModelsView:
         """All that there is."""
-        engine = self._library.engine(collection)
-        versions = engine.models.versions()
-        serving = [version for version in versions if version.serving]
+        versions = self._library.engine(collection).models.versions()
+        clicks = self.clicks(collection)
         return ModelsView(
-            self.clicks(),
-            tuple((version, self._health(engine, version)) for version in serving),
+            clicks,
+            tuple((version, clicks.health[version.name]) for version in versions if version.serving),
             tuple(sorted(versions, key=lambda version: (version.trained_at, version.version), reverse=True)),
+            self.training(collection),
         )
 
     def version(self, collection: str, reference: str, loss: int = 1) -> VersionView:
@@ -125,21 +127,21 @@ class Learning:
             return VersionView(found, chosen, None, at, str(error))
         return VersionView(found, chosen, opened, at)
 
-    def train(self, collection: str, model: str, min_users: int) -> "ModelVersion":
-        """A candidate from the clicks of the page, through the gate; it serves if it passed."""
-        from germane.clicks import PairRules
-        from germane.engine.learning.loop import ClickRules
-
+    def train(self, collection: str, model: str, min_users: int) -> None:
+        """Have a candidate learnt from the clicks of the page, in the background; it serves if it passes the gate."""
         if model not in MODELS:
             raise ProblemError(422, f"a model is one of {', '.join(MODELS)}, not '{model[:40]}'")
-        rules = ClickRules(pairs=PairRules(min_users), memory=MEMORY, threads=THREADS)
-        with self.history() as store:
-            if not store.days:
-                raise ProblemError(422, "there are no clicks to learn from yet: search, and open what fits")
-            try:
-                return self._library.engine(collection).learn(store, model=model, rules=rules).candidate
-            except InputError as error:  # names a folder that is gone by now
-                raise ProblemError(422, error.message) from None
+        if self.clicks(collection).stats is None:
+            raise ProblemError(422, "there are no clicks to learn from yet: search, and open what fits")
+        self._library.jobs.add(TRAINING, {"collection": collection, "model": model, "min_users": min_users})
+
+    def training(self, collection: str) -> "JobResponse | None":
+        """The latest training for a collection: waiting, under way, or how it ended."""
+        from germane.server.work_api import described
+
+        jobs = [job for job in self._library.workspace.jobs.all() if job.kind == TRAINING]
+        mine = [job for job in jobs if (job.settings.get("collection") or self._library.first) == collection]
+        return described(mine[-1]) if mine else None
 
     def promote(self, collection: str, reference: str) -> None:
         """Let a version serve."""
@@ -149,51 +151,42 @@ class Learning:
         """Let the version serve that did before."""
         self._library.engine(collection).models.rollback(name)
 
-    def clicks(self) -> Clicks:
-        """The numbers of the log, counted anew where it has changed."""
-        path = self._library.events.path
+    def clicks(self, collection: str) -> Clicks:
+        """The numbers of the log, counted anew where it, or what serves, has changed."""
+        engine = self._library.engine(collection)
+        serving = tuple(f"{each.name}@{each.version}" for each in engine.models.versions() if each.serving)
         try:
-            state = path.stat()
+            found = self._library.events.path.stat()
+            state = (found.st_size, found.st_mtime_ns, *serving)
         except FileNotFoundError:
-            return Clicks(None)
-        key = state.st_size, state.st_mtime_ns
+            state = serving
         with self._lock:
-            if self._counted is None or self._counted[0] != key:
-                self._counted = key, self._count()
-            return self._counted[1]
+            if collection not in self._counted or self._counted[collection][0] != state:
+                self._counted[collection] = state, self._count(collection)
+            return self._counted[collection][1]
 
-    def _count(self) -> Clicks:
+    def _count(self, collection: str) -> Clicks:
+        from germane.engine.learning.loop import health
+        from germane.server.work import click_rules, history
+
+        engine, rules = self._library.engine(collection), click_rules(USERS)
+        names = [name for name in engine.models.names() if engine.models.serving(name) is not None]
+        plain = {name: health(engine, name, None, rules).line for name in names}
+        if not self._library.events.path.exists():
+            return Clicks(None, plain)
         try:
             from germane.clicks import click_stats, observe
 
-            with self.history() as store:
+            with history(self._library, collection) as store:
                 if not store.days:
-                    return Clicks(None)
-                with observe(store, memory=MEMORY, threads=THREADS) as observed:
-                    return Clicks(click_stats(store, observed))
-        except (MissingExtraError, InputError) as error:
-            return Clicks(None, error.message if isinstance(error, InputError) else str(error))
-
-    @contextlib.contextmanager
-    def history(self) -> "Iterator[ClickStore]":
-        """The log as a history, for as long as it is used."""
-        from germane.clicks import ClickStore
-
-        with tempfile.TemporaryDirectory() as folder:
-            store = ClickStore.create(Path(folder) / "clicks")
-            if self._library.events.path.exists():
-                store.add([self._library.events.path], memory=MEMORY, threads=THREADS)
-            yield store
-
-    def _health(self, engine: "Engine", version: "ModelVersion") -> str:
-        from germane.engine.learning.loop import ClickRules, health
-
-        rules = ClickRules(memory=MEMORY, threads=THREADS)
-        try:
-            with self.history() as store:
-                return health(engine, version.name, store if store.days else None, rules).line
-        except (MissingExtraError, InputError, ParameterError):
-            return health(engine, version.name, None, rules).line
+                    return Clicks(None, plain)
+                with observe(store, memory=rules.memory, threads=rules.threads) as observed:
+                    stats = click_stats(store, observed, min_users=USERS)
+                return Clicks(stats, {name: health(engine, name, store, rules).line for name in names})
+        except MissingExtraError as error:
+            return Clicks(None, plain, str(error))
+        except InputError as error:  # names a folder that is gone by now
+            return Clicks(None, plain, error.message)
 
 
 def _opened(engine: "Engine", loss: "Loss", candidate: str, baseline: str | None) -> Opened:

@@ -1,14 +1,12 @@
 """The page: routes that answer with HTML. Forms work without JavaScript; with it, the same routes answer fragments."""
 
 import functools
-import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -16,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from germane.errors import InputError
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
-from germane.server import finding, study, topics
+from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.forms import Form, inside, whole
@@ -25,8 +23,9 @@ from germane.server.listing import Listing, keep_search, listing, request_of, ti
 from germane.server.place import Place
 from germane.server.problems import ProblemError
 from germane.server.reading import document_view, why
-from germane.server.rendering import CLIENT, LOGGING, THEME, THEMES, Renderer
-from germane.server.safety import TOKEN, same_secret
+from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
+from germane.server.roles import identified
+from germane.server.safety import TOKEN
 from germane.server.screens import REASONS
 from germane.types import Document
 
@@ -52,6 +51,7 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
         Route("/find", made.find, methods=["POST"]),
         Route("/find/stream", functools.partial(find_stream, library, renderer)),
         Route("/click", made.click, methods=["POST"]),
+        Route("/forget", made.forget, methods=["POST"]),
         Route("/screen", made.screens),
         Route("/screen", made.new_screen, methods=["POST"]),
         Route("/screen/{name}", made.screen),
@@ -98,29 +98,14 @@ class Pages:
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []
         headers = {"x-place": shown.place.url(page=shown.place.page)}
-        search = self._logged(request, shown)
+        seen = behaviour.seen(self.library, request, shown)
         answer = self.renderer.page(
-            request, template, view="search", title=shown.place.q, shown=shown, place=shown.place, kept=kept,
-            sources=finding.source_names(self.library), methods=METHOD_NAMES, models=MODEL_NAMES,
-            learnt=self.library.engine(place.c).models.names(), first=self.library.first, headers=headers,
-            size=len(self.library.engine(place.c)), search="" if search is None else search["query_id"],
+            request, template, view="search", seen=seen.query_id, title=shown.place.q, shown=shown,
+            place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_NAMES,
+            models=MODEL_NAMES, learnt=self.library.engine(place.c).models.names(), first=self.library.first,
+            headers=headers, size=len(self.library.engine(place.c)),
         )  # fmt: skip
-        if search is not None:
-            answer.set_cookie(CLIENT, search["client_id"], max_age=YEAR, httponly=True, samesite="strict")
-            answer.background = BackgroundTask(self.aside, functools.partial(self.library.events.add, [search]))
-        return answer
-
-    def _logged(self, request: Request, shown: Listing) -> dict[str, Any] | None:
-        """What is logged of a search, so that clicks can be learnt from: the words and what was shown, in order. Lists
-        that marks have ordered say nothing of the ranking, and pages behind the first are hardly looked at."""
-        if request.cookies.get(LOGGING) == "off" or not shown.rows or shown.place.s or shown.place.page > 1:
-            return None
-        given = request.cookies.get(CLIENT, "")
-        client = given if given.isalnum() and len(given) == 32 else secrets.token_hex(16)
-        return {
-            "query_id": secrets.token_hex(16), "client_id": client, "user_query": shown.place.effective,
-            "query_response_hit_ids": [row.id for row in shown.rows],
-        }  # fmt: skip
+        return seen.onto(answer)
 
     async def mark(self, request: Request) -> Response:
         """Mark a result; the search is kept with its first mark."""
@@ -209,15 +194,20 @@ class Pages:
     async def click(self, request: Request) -> Response:
         """Log that a result was opened, unless it was switched off."""
         form = await Form.of(request)
-        if request.cookies.get(LOGGING) != "off" and form["q"] and form["id"]:
-            position = int(form["position"]) if form["position"].isdigit() else None
-            event = {
-                "action_name": "click", "query_id": form["search"] or f"page:{form['q']}", "user_query": form["q"],
-                "client_id": request.cookies.get(CLIENT, ""),
-                "event_attributes": {"object": {"object_id": form["id"]}, "position": {"ordinal": position}},
-            }  # fmt: skip
+        event = behaviour.click(request, form, form["c"] or self.library.first)
+        if event is not None:
             await self.aside(lambda: self.library.events.add([event]))
         return Response(status_code=204)
+
+    async def forget(self, request: Request) -> Response:
+        """Take what was logged of this visitor out of the log."""
+        form = await Form.of(request)
+        client = behaviour.client_of(request)
+        if client:
+            await self.aside(lambda: self.library.events.erase_user(client))
+        answer = RedirectResponse(inside(form["to"], "/search"), 303)
+        answer.delete_cookie(behaviour.CLIENT)
+        return answer
 
     # -- screening -------------------------------------------------------------------------------------------------
 
@@ -445,8 +435,6 @@ class Pages:
             answer.set_cookie(THEME, form["theme"], max_age=YEAR, samesite="strict")
         if form["log"] in ("on", "off"):
             answer.set_cookie(LOGGING, form["log"], max_age=YEAR, samesite="strict")
-        if form["log"] == "off":
-            answer.delete_cookie(CLIENT, httponly=True, samesite="strict")
         return answer
 
     async def sign_in_page(self, request: Request) -> Response:
@@ -456,11 +444,11 @@ class Pages:
     async def sign_in(self, request: Request) -> Response:
         """Take the token, and keep it in a cookie."""
         form = await Form.of(request)
-        token = self.library.settings.token
-        if token is None or not same_secret(form["token"], token):
+        token = identified(self.library.settings.all_tokens, form["token"])
+        if token is None:
             return self.renderer.page(request, "sign-in.html", 401, view="", title="Sign in", wrong=True)
         answer = RedirectResponse("/search", 303)
-        answer.set_cookie(TOKEN, token, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
+        answer.set_cookie(TOKEN, token.value, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
         return answer
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from germane.server.library import Library
 
 THEMES = ("light", "dark")
-THEME, LOGGING, CLIENT = "germane_theme", "germane_log", "germane_client"
-"""Cookies: the look, whether clicks are logged, and a number drawn by lot that ties a browser's clicks together."""
+THEME, LOGGING = "germane_theme", "germane_log"
+"""Cookies: the look, and whether clicks are logged."""
 
 
 class Renderer:
@@ -53,6 +53,7 @@ class Renderer:
             "collections": list(self._library.engines),
             "view": content.get("view", ""),
             "place": Place(),
+            "seen": "",
             "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         }
         text = self._environment.get_template(template).render({**shared, **content})

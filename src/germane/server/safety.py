@@ -3,8 +3,9 @@
 The middleware is plain ASGI, so that bodies are counted as they come and answers may stream.
 
 - **DNS rebinding**: the Host header must name an address of the server's own, else 403.
-- **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time. The feed of a topic opens
-  with a key of its own too (`feed_key`), since feed readers send no headers.
+- **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time. Its role decides what may be
+  done (`roles.py`): of pages here, of the API where its operations are called. The feed of a topic opens with a key of
+  its own too (`feed_key`), since feed readers send no headers.
 - **Cross-site requests**: a change (any method but GET, HEAD, OPTIONS) is refused if the browser says that it comes
   from another site (Sec-Fetch-Site, Origin), and one made with a cookie or without a token must bring the value of the
   `germane_csrf` cookie in the header `X-CSRF-Token` or the form field `csrf` (double submit). Programs that send JSON
@@ -20,14 +21,15 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
 
+from germane.server.audit import Audit
 from germane.server.metrics import Metrics
 from germane.server.problems import ProblemError, problem_document
+from germane.server.roles import SAFE, Role, Token, identified, page_role, require
 from germane.server.settings import Settings
 
 Scope = MutableMapping[str, Any]
@@ -38,9 +40,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CSRF, TOKEN = "germane_csrf", "germane_token"
 """The cookies."""
-SAFE = {"GET", "HEAD", "OPTIONS"}
-BODY_SECONDS = 30.0
-"""How long a body may take to come."""
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (
         b"content-security-policy",
@@ -69,6 +68,7 @@ class Safety:
 
     def __init__(self, app: App, settings: Settings, metrics: Metrics, *, pages: bool = True) -> None:
         self.app, self.settings, self.metrics, self.pages = app, settings, metrics, pages
+        self._tokens = settings.all_tokens
         self._rates = Rates(settings.per_minute)
         self._audit = Audit(settings.audit)
 
@@ -98,14 +98,14 @@ class Safety:
 
         try:
             self._check(scope, headers, cookies, csrf)
-            await self.app(scope, _Limited(receive, self.settings.max_body), sent)
+            await self.app(scope, _Limited(receive, self.settings.max_body, self.settings.body_seconds), sent)
         except ProblemError as refusal:
             await _refuse(refusal, str(scope["path"]), sent)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.note(str(scope["method"]), route, status, time.perf_counter() - began)
             if scope["method"] not in SAFE:
-                self._audit.note(scope, status)
+                self._audit.request(scope, status)
 
     def _check(self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], csrf: str) -> None:
         host = headers.get("host", "")
@@ -121,28 +121,31 @@ class Safety:
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self.settings.max_body:
             raise ProblemError(413, _too_large(self.settings.max_body))
-        authorised = self._bearer(headers) or _same(cookies.get(TOKEN, ""), self.settings.token)
-        path = str(scope["path"])
-        authorised = authorised or self._feed(scope, path)
-        if self.settings.token and not authorised and not path.startswith(OPEN_PATHS):
+        who = self._bearer(headers) or identified(self._tokens, cookies.get(TOKEN, ""))
+        path, api = str(scope["path"]), str(scope["path"]).startswith("/api/")
+        if self._tokens and who is None and not self._feed(scope, path) and not path.startswith(OPEN_PATHS):
             raise ProblemError(
                 401, "this server asks for a token: open /sign-in, or send 'Authorization: Bearer TOKEN'",
                 www_authenticate="Bearer",
             )  # fmt: skip
+        role = who.role if who is not None else Role.READER if self._tokens else Role.ADMIN
+        scope["state"].update(role=role, who="" if who is None else who.name or who.role.word)
         if scope["method"] not in SAFE:
-            self._check_origin(str(scope["method"]), headers, host, csrf, api=path.startswith("/api/"))
+            self._check_origin(str(scope["method"]), headers, host, csrf, api=api)
+        if self.pages and not api:
+            require(role, page_role(str(scope["method"]), path))
 
-    def _bearer(self, headers: dict[str, str]) -> bool:
+    def _bearer(self, headers: dict[str, str]) -> Token | None:
         kind, _, value = headers.get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and _same(value.strip(), self.settings.token)
+        return identified(self._tokens, value.strip()) if kind.lower() == "bearer" else None
 
     def _feed(self, scope: Scope, path: str) -> bool:
         """Whether this is the feed of a topic, with the key that opens it and nothing else."""
         match = _FEED.fullmatch(path)
-        if match is None or self.settings.token is None or scope["method"] not in SAFE:
+        if match is None or scope["method"] not in SAFE:
             return False
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[-1]
-        return _same(given, feed_key(self.settings.token, match[1]))
+        return any(same_secret(given, feed_key(token.value, match[1])) for token in self._tokens)
 
     def _check_origin(self, method: str, headers: dict[str, str], host: str, csrf: str, *, api: bool) -> None:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
@@ -155,7 +158,7 @@ class Safety:
         form = kind in ("application/x-www-form-urlencoded", "multipart/form-data")
         if form and not given and not api:
             return  # the form's own field is compared when it is read: `pages.Form`
-        if given and _same(given, csrf):
+        if same_secret(given, csrf):
             return
         simple = method == "POST" and (form or kind in ("", "text/plain"))  # what a page of another site can send
         if not headers.get("cookie") and (not simple or "x-requested-with" in headers):
@@ -173,7 +176,7 @@ def feed_key(token: str, topic: str) -> str:
 
 def same_secret(given: str, expected: str) -> bool:
     """Whether two secrets are the same, compared in constant time; no empty one is."""
-    return _same(given, expected)
+    return bool(given and expected) and hmac.compare_digest(given.encode(), expected.encode())
 
 
 class Rates:
@@ -196,30 +199,12 @@ class Rates:
             return left >= 1.0
 
 
-class Audit:
-    """One line of JSON for each change: when, from where, what, and how it ended."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path, self._lock = path, threading.Lock()
-
-    def note(self, scope: Scope, status: int) -> None:
-        """Write a line; nothing where there is no log."""
-        if self._path is None:
-            return
-        line = {
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "client": (scope.get("client") or ("", 0))[0],
-            "method": scope["method"], "path": str(scope["path"])[:500], "status": status,
-        }  # fmt: skip
-        with self._lock, self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
-
 class _Limited:
     """`receive` that counts the bytes of a body, and does not wait for ever."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
         self._receive, self._most = receive, most
-        self._read, self._deadline, self._whole = 0, time.monotonic() + BODY_SECONDS, False
+        self._read, self._deadline, self._whole = 0, time.monotonic() + seconds, False
 
     async def __call__(self) -> Message:
         if self._whole:
@@ -259,7 +244,3 @@ def _cookies(header: str) -> dict[str, str]:
 
 def _is_token(text: str) -> bool:
     return len(text) == 32 and all(sign.isalnum() or sign in "-_" for sign in text) and text.isascii()
-
-
-def _same(given: str, expected: str | None) -> bool:
-    return bool(given and expected) and hmac.compare_digest(given.encode(), str(expected).encode())

@@ -69,8 +69,8 @@ class Study:
         collection, users = self._collection(form["c"]), whole(form["min_users"] or "5")
         if not 1 <= users <= 1_000:
             raise ProblemError(422, f"a query is learnt from if 1 to 1,000 people typed it, not {users}")
-        made = await self.aside(lambda: self.learning.train(collection, form["model"] or MODELS[0], users))
-        return RedirectResponse(self._address(collection, f"/{made.name}@{made.version}"), 303)
+        await self.aside(lambda: self.learning.train(collection, form["model"] or MODELS[0], users))
+        return RedirectResponse(self._address(collection), 303)
 
     async def promote(self, request: Request) -> Response:
         """Let a version serve, whatever the gate said."""

@@ -157,7 +157,8 @@ def feed_address(library: "Library", name: str) -> str:
     """Where the feed of a topic is. Where the server asks for a token, the address has a key for this feed alone: feed
     readers send no headers, and an address is no place for the token itself."""
     path = f"{PREFIX}/topics/{quote(name, safe='')}/feed"
-    return path if library.settings.token is None else f"{path}?key={feed_key(library.settings.token, name)}"
+    tokens = library.settings.all_tokens
+    return f"{path}?key={feed_key(tokens[0].value, name)}" if tokens else path
 
 
 def _reach(watch: Watch, name: str) -> tuple[int, int]:

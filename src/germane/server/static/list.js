@@ -146,6 +146,9 @@ export function enhance() {
 
 /** A click on a result, with its position, for the log on this machine. */
 export function logged(row) {
-  const { query, search } = document.querySelector(".columns")?.dataset || {};
-  if (query) beacon("/click", { q: query, search, id: row.dataset.id, position: row.dataset.rank });
+  const list = document.querySelector(".columns")?.dataset;
+  if (list?.query) {
+    const place = { q: list.query, search: list.search, c: list.collection };
+    beacon("/click", { ...place, id: row.dataset.id, position: row.dataset.rank });
+  }
 }
