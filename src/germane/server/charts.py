@@ -226,7 +226,7 @@ def differences(bars: Sequence[tuple[str, float, str, bool]], what: str, width: 
         x = 44 + place * step
         parts.append(
             f'<a href="{escape(address)}" aria-label="{escape(label)}, {value:+.3f}"><title>{escape(label)}: '
-            f'{value:+.3f}</title><rect class="hit" x="{x:.1f}" y="0" width="{step:.1f}" height="{height}"/>'
+            f'{value:+.3f}</title><rect class="hit{" chosen" if chosen else ""}" x="{x:.1f}" y="0" width="{step:.1f}" height="{height}"/>'
             f'<rect class="{kind}" x="{x + min(1.0, step / 6):.1f}" y="{zero - tall if value >= 0 else zero:.1f}" '
             f'width="{max(step - min(2.0, step / 3), 0.6):.1f}" height="{tall:.1f}"/></a>'
         )

@@ -42,6 +42,10 @@ class Form:
         """Every value of a field."""
         return [value for value in self._fields.getlist(name) if isinstance(value, str)]
 
+    async def close(self) -> None:
+        """Let go of its files."""
+        await self._fields.close()
+
     def file(self, name: str) -> UploadFile | None:
         """A file."""
         value = self._fields.get(name)

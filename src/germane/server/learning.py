@@ -4,6 +4,7 @@ The history of clicks is made of the log when it is asked for, and not kept (`wo
 log is in none. Its numbers are held in memory for as long as the log, and what serves, are the same.
 """
 
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,8 +32,8 @@ MODELS = ("wtm", "opca", "s2net", "bltm")
 
 @dataclass(frozen=True, slots=True)
 class Clicks:
-    """What the log holds; `stats` is None where there is nothing to count, and `problem` says why it cannot be. `health`
-    has a line for each model that serves."""
+    """What the log holds; `stats` is None where there is nothing to count, and `problem` says why it cannot be.
+    `health` has a line for each model that serves."""
 
     stats: "ClickStats | None"
     health: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +43,11 @@ class Clicks:
     def curve(self) -> list[tuple[int, float, float]]:
         """Position, click-through rate, and examination θ."""
         return [] if self.stats is None else [(each.position, each.rate, each.theta) for each in self.stats.curve]
+
+    @property
+    def has_theta(self) -> bool:
+        """Whether examination is known beyond the first position."""
+        return sum(not math.isnan(theta) for _, _, theta in self.curve) > 1
 
     @property
     def left_out(self) -> list[tuple[str, str, int]]:

@@ -288,7 +288,9 @@ def _value(found: "Evaluation", measure: str) -> Value:
     if len(values) < 2:
         return Value(found[measure], None, None)
     effect = paired_effect(values, np.zeros(len(values)))
-    return Value(found[measure], effect.low, effect.high)
+    if values.min() < 0.0 or values.max() > 1.0:
+        return Value(found[measure], effect.low, effect.high)
+    return Value(found[measure], max(effect.low, 0.0), min(effect.high, 1.0))  # no mean of shares lies beyond
 
 
 def _bars(found: "Sequence[Evaluation]", measure: str) -> tuple[QueryBar, ...]:

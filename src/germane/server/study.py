@@ -108,6 +108,7 @@ class Study:
             if file is not None and file.filename:
                 files[role] = Handed(file.filename[-120:], await file.read())
         loose = [Handed(str(file.filename)[-120:], await file.read()) for file in form.files("files")]
+        await form.close()
         try:
             key = await self.aside(lambda: self.evaluations.keep({**told_apart(loose), **files}))
         except InputError as error:

@@ -69,7 +69,7 @@ def compared(name: str, queries: Sequence[GateQuery], candidate: npt.ArrayLike, 
         int((difference < 0).sum()),
         int((difference == 0).sum()),
         tuple(Loss(queries[i].text, float(a[i]), float(b[i])) for i in losing),
-        *(paired_effect(a, b)[1:3] if len(a) > 1 else (math.nan, math.nan)),
+        *(map(float, paired_effect(a, b)[1:3]) if len(a) > 1 else (math.nan, math.nan)),
     )
 
 

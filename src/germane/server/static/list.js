@@ -4,7 +4,7 @@ import { beacon, fieldsOf, fragment } from "./net.js";
 import { glide } from "./flip.js";
 
 const root = () => document.getElementById("results");
-const rows = () => [...document.querySelectorAll(".list > .row")];
+const rows = () => [...document.querySelectorAll(".list > .row")].filter((row) => row.checkVisibility?.() ?? true);
 const NEXT = Symbol("the first row without a mark");
 let busy = false;
 
