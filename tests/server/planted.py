@@ -19,8 +19,10 @@ def planted_clicks(engine: Engine, application: str = "research", queries: int =
         for visitor in range(visitors):
             found = [*best[visitor % 4 :], *best[: visitor % 4]]  # what is seen at several places tells of places
             at = began + timedelta(days=visitor % 3, minutes=3 * number, seconds=visitor)
-            row = {"query_id": f"{number:012}{visitor:012}", "client_id": f"visitor{visitor:017}", "user_query": query[1],
-                   "application": application}  # fmt: skip
+            row = {
+                "query_id": f"{number:012}{visitor:012}", "client_id": f"visitor{visitor:017}",
+                "user_query": query[1], "application": application,
+            }  # fmt: skip
             lines.append({**row, "timestamp": at.isoformat(), "query_response_hit_ids": list(found)})
             for position, name in enumerate(found, start=1):
                 if name.rpartition("-")[0] == query[0] and rng.random() < 1.0 / position:

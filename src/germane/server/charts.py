@@ -223,10 +223,10 @@ def differences(bars: Sequence[tuple[str, float, str, bool]], what: str, width: 
     for place, (label, value, address, chosen) in enumerate(bars):
         tall = max(abs(value) / span * (height - 16), 1.0)
         kind = ("column up" if value >= 0 else "column down") + (" chosen" if chosen else "")
-        x = 44 + place * step
+        x, hit = 44 + place * step, "hit chosen" if chosen else "hit"
         parts.append(
             f'<a href="{escape(address)}" aria-label="{escape(label)}, {value:+.3f}"><title>{escape(label)}: '
-            f'{value:+.3f}</title><rect class="hit{" chosen" if chosen else ""}" x="{x:.1f}" y="0" width="{step:.1f}" height="{height}"/>'
+            f'{value:+.3f}</title><rect class="{hit}" x="{x:.1f}" y="0" width="{step:.1f}" height="{height}"/>'
             f'<rect class="{kind}" x="{x + min(1.0, step / 6):.1f}" y="{zero - tall if value >= 0 else zero:.1f}" '
             f'width="{max(step - min(2.0, step / 3), 0.6):.1f}" height="{tall:.1f}"/></a>'
         )

@@ -160,8 +160,8 @@ class TopicSet:
 
 
 def moved_tally(tally: Integers, bins: int) -> Integers:
-    """A topic's tally around a threshold that lies so many bins higher. The outermost bins take what is beyond, and keep
-    it: where in there it lay is not known."""
+    """A topic's tally around a threshold that lies so many bins higher. The outermost bins take what is beyond, and
+    keep it: where in there it lay is not known."""
     if not len(tally):
         return tally
     last = len(tally) - 1
