@@ -133,7 +133,8 @@ def _seen(folder: Path) -> dict[str, object]:
             page.evaluate(WATCH)
             for number in range(MARKS):
                 page.keyboard.press("yn"[number % 2])
-                page.wait_for_function(f"window.marks.length > {number}")
+                while page.evaluate("window.marks.length") <= number:  # the page allows no other way to wait for it
+                    page.wait_for_timeout(50)
                 page.wait_for_timeout(400)  # what comes after the list, such as groups, and the person's next look
             seen = page.evaluate("window.marks")
             results = page.locator("#count strong").inner_text()

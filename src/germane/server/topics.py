@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 BACKGROUND = 5_000
 """Documents of a collection that a new stream learns general language from."""
 HITS = 50
+KNOWN_WORDS = 200
+"""Words of a topic whose weights over time are looked up."""
 DEAREST, CHEAPEST = 200.0, 0.5
 """What a miss may cost, in false alarms."""
 
@@ -105,7 +107,7 @@ def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
         report = report_of(watch, name)
         hits = [hit for hit in watch.hits(name, last=HITS) if hit.delivered]
         seeds = watch.topic(name).seeds
-        moments = words_over_time(watch, name)
+        moments = words_over_time(watch, name, n=KNOWN_WORDS)
         return TopicView(
             TopicResponse.of(watch.topic(name), health_of(watch, name)),
             report.timeline,
