@@ -21,7 +21,7 @@ from germane.errors import GermaneError
 from germane.metasearch.responses import FindResponse
 from germane.schema import Response as Answer
 from germane.server import api, finding, pages, work_api
-from germane.server.exports import ENDINGS, TYPES
+from germane.server.exports import ENDINGS, TYPES, Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
 from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
@@ -135,8 +135,8 @@ def _endpoint(
         given = operation.read(request.path_params, request.query_params, raw, kind)
         call = functools.partial(operation.handler, library, given)
         answer = await aside(call, changing=operation.role > Role.READER)
-        if isinstance(answer, bytes):
-            format = given.values.get("format", "")
+        if isinstance(answer, bytes | Attachment):
+            answer, format = answer if isinstance(answer, Attachment) else (answer, given.values.get("format", ""))
             media = TYPES.get(format, operation.answer.kinds[0])
             name = f"germane.{ENDINGS.get(format, 'jsonl')}"
             return Response(answer, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
