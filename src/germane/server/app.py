@@ -25,7 +25,7 @@ from germane.server.exports import ENDINGS, TYPES, Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
 from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
-from germane.server.problems import ProblemError, problem_document, told
+from germane.server.problems import ProblemError, problem_bytes, told
 from germane.server.rendering import Renderer
 from germane.server.roles import Role, require
 from germane.server.safety import Safety
@@ -178,7 +178,7 @@ def _failed(renderer: Renderer) -> Callable[[Request, Exception], Response]:
             or path == "/metrics"
             or "text/html" not in request.headers.get("accept", "text/html")
         ):
-            body = orjson.dumps(problem_document(status, detail, path))
+            body = problem_bytes(status, detail, path)
             return Response(body, status, headers, media_type="application/problem+json")
         return renderer.page(request, "problem.html", status, title="", status=status, detail=detail, headers=headers)
 

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import orjson
+
 from germane.errors import (
     DocumentExistsError,
     GermaneError,
@@ -68,3 +70,8 @@ def problem_document(status: int, detail: str, instance: str = "") -> dict[str, 
     """The members of a problem document."""
     title = TITLES.get(status, "An error")
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, "instance": instance}
+
+
+def problem_bytes(status: int, detail: str, instance: str = "") -> bytes:
+    """The document as JSON."""
+    return orjson.dumps(problem_document(status, detail, instance))
