@@ -60,7 +60,7 @@ def told(error: Exception) -> Told:
     if isinstance(error, GermaneError):
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
         message = " ".join(str(error).split())
-        if isinstance(error, ParameterError) and message.startswith("there is no "):
+        if isinstance(error, ParameterError) and message.startswith(("there is no ", "no topic ")):
             status = 404
         return Told(status, message)
     return Told(500, "something went wrong in the server; its log says what, and nothing was changed half-way")

@@ -173,7 +173,7 @@ def roll_back(library: "Library", given: Given) -> ModelsResponse:
 
 TRAINING = members(
     (), collection=text(200), name=text(64), model={"type": "string", "enum": list(LATENT_NAMES)},
-    hold_out={"type": "string", "enum": ["query", "time"]}, share={"type": "number"},
+    hold_out={"type": "string", "enum": ["query", "time"]}, share={"type": "number", "minimum": 0, "maximum": 1},
     min_users={"type": "integer", "minimum": 1}, allow_equal={"type": "boolean"}, force={"type": "boolean"},
     parameters={"type": "object"},
 )  # fmt: skip
