@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,19 @@ import orjson
 
 from germane.data.atomic import open_for_writing
 from germane.errors import ParameterError
+from germane.schema import Response
 
 MOST = 1_000
 """Events at once."""
 LONGEST = 20_000
 """Bytes of an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogErased(Response):
+    """How many lines were taken out of a log."""
+
+    lines: int
 
 
 class ClickLog:

@@ -22,11 +22,11 @@ from germane.metasearch.responses import FindResponse
 from germane.schema import Response as Answer
 from germane.server import api, finding, pages, work_api
 from germane.server.api import ATOM
-from germane.server.exports import ENDINGS, TYPES
+from germane.server.exports import ENDINGS, TYPES, Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
 from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
-from germane.server.problems import ProblemError, problem_document, told
+from germane.server.problems import ProblemError, problem_bytes, told
 from germane.server.rendering import Renderer
 from germane.server.roles import Role, require
 from germane.server.safety import Safety
@@ -136,8 +136,8 @@ def _endpoint(
         given = operation.read(request.path_params, request.query_params, raw, kind)
         call = functools.partial(operation.handler, library, given)
         answer = await aside(call, changing=operation.role > Role.READER)
-        if isinstance(answer, bytes):
-            format = given.values.get("format", "")
+        if isinstance(answer, bytes | Attachment):
+            answer, format = answer if isinstance(answer, Attachment) else (answer, given.values.get("format", ""))
             media = TYPES.get(format, operation.answer.kinds[0])
             if media == ATOM:
                 return Response(answer, media_type=media)
@@ -181,7 +181,7 @@ def _failed(renderer: Renderer) -> Callable[[Request, Exception], Response]:
             or path == "/metrics"
             or "text/html" not in request.headers.get("accept", "text/html")
         ):
-            body = orjson.dumps(problem_document(status, detail, path))
+            body = problem_bytes(status, detail, path)
             return Response(body, status, headers, media_type="application/problem+json")
         return renderer.page(request, "problem.html", status, title="", status=status, detail=detail, headers=headers)
 

@@ -60,7 +60,7 @@ class Library:
         self.settings = settings
         self.home = home
         self.kept = KeptSearches(workspace)
-        self.screens: Screens = Screens(workspace)
+        self.screens: Screens = Screens(workspace, shared=settings.workers > 1)
         self.uploads: Uploads = Uploads(home / "uploads")
         self.events = ClickLog(home / "clicks.jsonl")
         self.audit = Audit(settings.audit)
@@ -86,8 +86,7 @@ class Library:
             return engine  # what is open can still be searched
         stamp = found.st_ino, found.st_mtime_ns
         if self._stamps.get(chosen) != stamp:
-            if chosen in self._stamps:
-                engine.refresh()
+            engine.refresh()
             self._stamps[chosen] = stamp
         return engine
 

@@ -14,10 +14,8 @@ The middleware is plain ASGI, so that bodies are counted as they come and answer
 """
 
 import hmac
-import json
 import re
 import secrets
-import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
@@ -28,7 +26,8 @@ import anyio
 
 from germane.server.audit import Audit
 from germane.server.metrics import Metrics
-from germane.server.problems import ProblemError, problem_document
+from germane.server.problems import ProblemError, problem_bytes
+from germane.server.rates import Rates
 from germane.server.roles import SAFE, Role, Token, identified, page_role, require
 from germane.server.settings import Settings
 
@@ -69,7 +68,7 @@ class Safety:
     def __init__(self, app: App, settings: Settings, metrics: Metrics, *, pages: bool = True) -> None:
         self.app, self.settings, self.metrics, self.pages = app, settings, metrics, pages
         self._tokens = settings.all_tokens
-        self._rates = Rates(settings.per_minute)
+        self._rates = Rates(settings.per_minute, shared=settings.rates)
         self._audit = Audit(settings.audit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,7 +119,7 @@ class Safety:
             )
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self.settings.max_body:
-            raise ProblemError(413, _too_large(self.settings.max_body))
+            raise ProblemError(413, _too_large(self.settings.max_body), connection="close")
         who = self._bearer(headers) or identified(self._tokens, cookies.get(TOKEN, ""))
         path, api = str(scope["path"]), str(scope["path"]).startswith("/api/")
         if self._tokens and who is None and not self._feed(scope, path) and not path.startswith(OPEN_PATHS):
@@ -179,26 +178,6 @@ def same_secret(given: str, expected: str) -> bool:
     return bool(given and expected) and hmac.compare_digest(given.encode(), expected.encode())
 
 
-class Rates:
-    """A bucket of tokens for each address: `per_minute` in store, refilled evenly."""
-
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._per_minute, self._clock = per_minute, clock
-        self._lock = threading.Lock()
-        self._known: dict[str, tuple[float, float]] = {}
-
-    def allow(self, client: str) -> bool:
-        """Whether one more request is let through now."""
-        now = self._clock()
-        with self._lock:
-            if len(self._known) > 10_000:
-                self._known.clear()
-            left, since = self._known.get(client, (float(self._per_minute), now))
-            left = min(self._per_minute, left + (now - since) * self._per_minute / 60.0)
-            self._known[client] = (max(left - 1.0, 0.0), now)
-            return left >= 1.0
-
-
 class _Limited:
     """`receive` that counts the bytes of a body, and does not wait for ever."""
 
@@ -212,12 +191,12 @@ class _Limited:
         with anyio.move_on_after(max(self._deadline - time.monotonic(), 0.0)) as waiting:
             message = await self._receive()
         if waiting.cancelled_caught:
-            raise ProblemError(408, "the request took too long to come")
+            raise ProblemError(408, "the request took too long to come", connection="close")
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))
             self._whole = not message.get("more_body", False)
             if self._read > self._most:
-                raise ProblemError(413, _too_large(self._most))
+                raise ProblemError(413, _too_large(self._most), connection="close")
         return message
 
 
@@ -226,7 +205,7 @@ def _too_large(most: int) -> str:
 
 
 async def _refuse(refusal: ProblemError, path: str, send: Send) -> None:
-    body = json.dumps(problem_document(refusal.status, refusal.detail, path)).encode()
+    body = problem_bytes(refusal.status, refusal.detail, path)
     headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
     headers += [(name.encode(), value.encode()) for name, value in refusal.headers.items()]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

@@ -64,8 +64,8 @@ class _Desk:
 class Screens:
     """The screening projects of a workspace, with the sittings of their reviewers."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, *, shared: bool = False) -> None:
+        self._workspace, self._shared = workspace, shared
         self._desks: OrderedDict[tuple[str, str], _Desk] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -159,6 +159,9 @@ class Screens:
         project = self._workspace.projects.get(name)
         with self._lock:
             desk = self._desks.get((name, reviewer))
+            if desk is not None and self._shared:  # another process may have taken decisions since
+                known = self._workspace.projects.decisions(project, reviewer)
+                desk = desk if dict(known) == dict(desk.sitting.screening.decisions) else None
             if desk is None:
                 if reviewer not in self._workspace.projects.reviewers(project):
                     raise ParameterError(f"there is no reviewer '{reviewer}' in the project '{name}': join it first")

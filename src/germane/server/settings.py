@@ -22,7 +22,7 @@ class Settings:
     query, the deepest result that a page may begin at, results that marks re-rank, requests a minute from one address,
     and searches at the same time; seconds for the head of a request, and for its body. `sources`: what meta-search may
     ask. `audit`: the file that changes are noted in. `retain_days`: how long clicks are kept; 0 keeps them for ever.
-    `workers`: processes that share the indexes.
+    `workers`: processes that share the indexes, and `rates` the file by which they count requests.
     """
 
     host: str = "127.0.0.1"
@@ -43,6 +43,7 @@ class Settings:
     audit: Path | None = None
     retain_days: int = 365
     workers: int = 1
+    rates: Path | None = None
 
     def __post_init__(self) -> None:
         tokens = self.all_tokens  # complains of those that are too short

@@ -13,11 +13,13 @@ import anyio
 import orjson
 
 from germane.data.writing import write_documents
+from germane.engine.requests import RankingRequest, SearchRequest
 from germane.errors import ParameterError
 from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
 from germane.server.jobs import Progress, Work
 from germane.types import Document
+from germane.workspace.values import Result, Search
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
@@ -112,8 +114,22 @@ def _lines_of(library: "Library", collection: str) -> Iterator[bytes]:
 def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Ask the sources of a kept search again, and keep what they say now as a new one; what is new in it."""
     search = library.kept.search(settings["search"])
-    names = tuple(name for name in search.source.split(",") if name)
     known = {result.document for result in library.workspace.searches.results(search)}
+    kept = _found_again(library, search, progress) if "answers" in search.settings else _searched_again(library, search)
+    new = [result.document for result in library.workspace.searches.results(kept) if result.document not in known]
+    return {"search": kept.id, "results": library.workspace.searches.size(kept), "new": new}
+
+
+def _searched_again(library: "Library", search: Search) -> Search:
+    """The same search in its own collection, as it is now."""
+    ranking = RankingRequest(search.settings.get("model"))
+    answer = library.engine(search.source).answer(SearchRequest(search.query, library.settings.depth, ranking))
+    results = (Result(hit.id, hit.fields, hit.score) for hit in answer.hits)
+    return library.kept.keep(search.query, results, search.source, model=answer.model)
+
+
+def _found_again(library: "Library", search: Search, progress: Progress) -> Search:
+    names = tuple(name for name in search.source.split(",") if name)
     progress.tell(force=True, step="asking", done=0, total=len(names))
 
     async def ask() -> "FoundList | None":
@@ -126,9 +142,7 @@ def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress)
     found = anyio.run(ask)
     if found is None or not len(found):
         raise ParameterError("no source found anything; the kept search stays as it is")
-    kept = finding.keep_found(library, found)
-    new = [result.document for result in library.workspace.searches.results(kept) if result.document not in known]
-    return {"search": kept.id, "results": library.workspace.searches.size(kept), "new": new}
+    return finding.keep_found(library, found)
 
 
 def export(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import anyio
 from germane.engine.learning.values import GateReport, ModelVersion
 from germane.latent.registry import LATENT_NAMES
 from germane.server.api import COLLECTION, FORMAT, K, members, text
-from germane.server.exports import TYPES
+from germane.server.exports import TYPES, Attachment
 from germane.server.jobs import has_ended
 from germane.server.operations import Given, Media, Operation, Parameter
 from germane.server.problems import ProblemError
@@ -97,14 +97,14 @@ def new_feed(library: "Library", given: Given) -> JobResponse:
     return described(library.jobs.add("feed", given.body))
 
 
-def job_file(library: "Library", given: Given) -> bytes:
+def job_file(library: "Library", given: Given) -> Attachment:
     found = described(library.workspace.jobs.get(given["job"]))
     if found.kind != "export" or found.state != "done" or found.result is None:
         raise ProblemError(404, f"there is no file of job {found.job}: it is no export, or it has not ended")
     path = library.home / "exports" / str(found.result["file"])
     if not path.is_file():
         raise ProblemError(404, f"there is no file of job {found.job} any more: files are kept for a day")
-    return path.read_bytes()
+    return Attachment(path.read_bytes(), str(found.settings.get("format", "jsonl")))
 
 
 async def progress_of(
@@ -173,7 +173,7 @@ def roll_back(library: "Library", given: Given) -> ModelsResponse:
 
 TRAINING = members(
     (), collection=text(200), name=text(64), model={"type": "string", "enum": list(LATENT_NAMES)},
-    hold_out={"type": "string", "enum": ["query", "time"]}, share={"type": "number"},
+    hold_out={"type": "string", "enum": ["query", "time"]}, share={"type": "number", "minimum": 0, "maximum": 1},
     min_users={"type": "integer", "minimum": 1}, allow_equal={"type": "boolean"}, force={"type": "boolean"},
     parameters={"type": "object"},
 )  # fmt: skip
