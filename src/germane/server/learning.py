@@ -161,11 +161,11 @@ class Learning:
         """The numbers of the log, counted anew where it, or what serves, has changed."""
         engine = self._library.engine(collection)
         serving = tuple(f"{each.name}@{each.version}" for each in engine.models.versions() if each.serving)
-        try:
-            found = self._library.events.path.stat()
-            state = (found.st_size, found.st_mtime_ns, *serving)
-        except FileNotFoundError:
-            state = serving
+        state: tuple[int | str, ...] = serving
+        path = self._library.events.path
+        if path.exists():
+            found = path.stat()
+            state = (*serving, found.st_size, found.st_mtime_ns)
         with self._lock:
             if collection not in self._counted or self._counted[collection][0] != state:
                 self._counted[collection] = state, self._count(collection)
@@ -197,7 +197,7 @@ class Learning:
 
 def _opened(engine: "Engine", loss: "Loss", candidate: str, baseline: str | None) -> Opened:
     own = engine.search(loss.query, RANKS, syntax=False, rerank=candidate)
-    other = engine.search(loss.query, RANKS, syntax=False, **({} if baseline is None else {"rerank": baseline}))
+    other = engine.search(loss.query, RANKS, syntax=False, rerank=baseline)
     both = [{hit.id: rank for rank, hit in enumerate(found, start=1)} for found in (own, other)]
     lists = [
         tuple(Place(hit.id, title_of(Document(hit.id, hit.fields)), rank, elsewhere.get(hit.id))

@@ -16,7 +16,7 @@ import orjson
 
 from germane.data import SkipReport
 from germane.data.atomic import write_bytes
-from germane.data.bad_records import Skipped
+from germane.data.bad_records import OnBad, Skipped
 from germane.errors import GermaneError, InputError, ParameterError, UnknownDocumentError
 from germane.server.listing import title_of
 
@@ -248,27 +248,29 @@ def _read(folder: Path) -> _Read:
         raise ParameterError(
             "there is no such evaluation, it may be older than a day: hand the files in again"
         ) from None
-    odd: list[Odd] = []
     reports = {role: SkipReport() for role in names}
-    loaded = {}
-    for role, name in names.items():
-        load = load_qrels if role == "qrels" else load_run
+    runs: list[Run] = []
+    qrels: Qrels = {}
+    for role in ("a", "b", "qrels"):
+        if role not in names:
+            continue
         report = reports[role]
         try:
-            loaded[role] = load(folder / role, on_bad=_counting(report))
+            if role == "qrels":
+                qrels = load_qrels(folder / role, on_bad=_counting(report))
+            else:
+                runs.append(load_run(folder / role, on_bad=_counting(report)))
         except InputError as error:
             first = f" ({_said(report.first[0])})" if report.first and error.line is None else ""
-            raise InputError(error.message + first, source=name, line=error.line, field=error.field) from None
-        if report.count:
-            odd.append(Odd(name, report.count, tuple(map(_said, report.first))))
-    roles = [role for role in ("a", "b") if role in names]
-    return _Read(
-        tuple(names[role] for role in roles), names["qrels"], tuple(loaded[role] for role in roles), loaded["qrels"],
-        tuple(odd),
-    )  # fmt: skip
+            raise InputError(error.message + first, source=names[role], line=error.line, field=error.field) from None
+    odd = [
+        Odd(names[role], found.count, tuple(map(_said, found.first))) for role, found in reports.items() if found.count
+    ]
+    called = tuple(names[role] for role in ("a", "b") if role in names)
+    return _Read(called, names["qrels"], tuple(runs), qrels, tuple(odd))
 
 
-def _counting(report: SkipReport):  # type: ignore[no-untyped-def]
+def _counting(report: SkipReport) -> OnBad:
     def note(error: InputError) -> None:
         report.note(error)
         if report.count > MOST_BAD:

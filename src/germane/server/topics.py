@@ -182,7 +182,9 @@ def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
     decision = thresholds(moved).decision
     hits = [hit.score for hit in watch.hits(name)]
     said = [each.on_topic for each in watch.judged(name)]
-    curve, point, best = (), None, None
+    curve: tuple[tuple[float, float], ...] = ()
+    point: tuple[float, float] | None = None
+    best: tuple[float, float] | None = None
     if report.response.detection is not None:
         found = report.curve
         curve = tuple(zip(found.p_miss.tolist(), found.p_fa.tolist(), strict=True))
