@@ -1,4 +1,4 @@
-"""schemathesis over the OpenAPI document: no request drawn from it fails the server, or gets an answer not written there.
+"""schemathesis over the OpenAPI document: no request from it fails the server, or gets an answer not written in it.
 
 All checks but one: what fits the document may still be refused for what it says (422), such as a query whose brackets
 do not match. Few examples by default; GERMANE_EXAMPLES=100 for many.

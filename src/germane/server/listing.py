@@ -175,17 +175,16 @@ def kept_listing(library: "Library", place: Place) -> Listing:
     analyzer = engine.analyzer
     terms = {term for word in refined.search.query.split() for term in analyzer.terms(word)}
     ranked = refined.refinement.results
-    known: dict[str, str | None] = {}
     rows = []
     for one in ranked[at]:
         result, change = refined.results[one.id], refined.changes.get(one.id)
         text = text_of(result.fields, RESULT_FIELDS[1:])
-        piece = snippet(text, terms, analyzer, known=known)
+        piece = snippet(text, terms, analyzer)
         rows.append(
             Row(
                 one.id,
                 one.rank,
-                pieces(_title(result.fields, one.id), terms, analyzer, known),
+                pieces(_title(result.fields, one.id), terms, analyzer),
                 about(result.fields),
                 cut(piece.text, piece.marks),
                 safe_link(result.fields, result),
@@ -285,11 +284,9 @@ def facet_view(place: Place, facet: Facet) -> FacetView | None:
     return FacetView(facet.field, numeric, tuple(values))
 
 
-def pieces(
-    text: str, terms: Collection[str], analyzer: "Analyzer", known: dict[str, str | None] | None = None
-) -> Pieces:
+def pieces(text: str, terms: Collection[str], analyzer: "Analyzer") -> Pieces:
     """A text in pieces, the query's words apart."""
-    return cut(text, [(span.start, span.end) for span in marks(text, terms, analyzer, known)])
+    return cut(text, [(span.start, span.end) for span in marks(text, terms, analyzer)])
 
 
 def cut(text: str, places: Sequence[tuple[int, int]]) -> Pieces:

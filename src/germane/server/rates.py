@@ -35,7 +35,9 @@ class Rates:
                 self._slots = mmap.mmap(file.fileno(), _BYTES)
 
     def allow(self, client: str) -> bool:
-        """Whether one more request is let through now."""
+        """Whether one more request is let through now; always, without a limit."""
+        if not self._per_minute:
+            return True
         now = self._clock()
         key = int.from_bytes(hashlib.blake2b(client.encode(), digest_size=8).digest(), "little") or 1
         at, left, since = self._find(key, now)

@@ -58,6 +58,9 @@ def serve(
         typer.Option(metavar="FILE", help="Settings of sources for meta-search (TOML or JSON).", show_default=False),
     ] = None,
     workers: Annotated[int, typer.Option(metavar="N", help="Processes that share the indexes.", min=1, max=64)] = 1,
+    rate: Annotated[
+        int, typer.Option(metavar="N", help="Requests a minute from one address; 0 for no limit.", min=0)
+    ] = 1_200,
     retain_clicks: Annotated[
         int, typer.Option(metavar="DAYS", help="Forget clicks that are older; 0 keeps them for ever.", min=0)
     ] = 365,
@@ -82,7 +85,7 @@ def serve(
 
     settings = Settings(
         host=host, port=port, token=token, tokens=() if token_file is None else read_tokens(token_file),
-        hosts=tuple(name or ()), workers=workers, retain_days=retain_clicks,
+        hosts=tuple(name or ()), workers=workers, retain_days=retain_clicks, per_minute=rate,
         sources=Configuration() if sources is None else Configuration.read(sources),
     )  # fmt: skip
 
