@@ -1,17 +1,25 @@
-"""How long the server takes from a mark to the new list, and to start a second time; on the sample collection.
+"""How long it takes from a mark to the new list, in the server and in a browser, and to start a second time; on the
+sample collection.
 
-    python benchmarks/page.py
+    python benchmarks/page.py                  the server alone
+    python benchmarks/page.py --browser        and what a person sees, in Chromium
 
-Times of marks are those of the processor, so that other work on the machine counts little, beside the wall's. The list
-has 200 results, 20 of them shown: a mark is written to the workspace and flushed, the list ranked anew and rendered.
+Times of marks in the server are those of the processor, so that other work on the machine counts little, beside the
+wall's. The list has 200 results, 20 of them shown: a mark is written to the workspace and flushed, the list ranked anew
+and rendered. In the browser a mark is a key that is pressed; it ends with the first paint after the list has moved: the
+second of two animation frames, as the first comes before it. `server` is the time until the answer's first byte, told
+by the browser, and so with the way there and back.
 """
 
+import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +28,37 @@ MARKS = 30
 STARTS = 3
 
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUERY = "patients study treatment"
+WATCH = """() => {
+  window.marks = [];
+  let began = 0;
+  addEventListener("keydown", (event) => { if ("yn".includes(event.key)) began = performance.now(); }, true);
+  new MutationObserver(() => {
+    if (!began) return;
+    const start = began;
+    began = 0;
+    requestAnimationFrame(() => requestAnimationFrame((now) => {
+      const answer = performance.getEntriesByType("resource").filter((one) => one.name.endsWith("/mark")).at(-1);
+      window.marks.push({ shown: now - start, server: answer.responseStart - answer.requestStart });
+      performance.clearResourceTimings();
+    }));
+  }).observe(document.getElementById("results"), { childList: true });
+}"""
+
+
 def main() -> None:
     """Print the figures as one line of JSON."""
+    parser = argparse.ArgumentParser(description="From a mark on the page to the new list.")
+    parser.add_argument("--browser", action="store_true", help="measure in Chromium too")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GERMANE_HOME"] = folder
         first = _start()
         second = [_start() for _ in range(STARTS)]
         marked = _marks(Path(folder))
+        if asked.browser:
+            marked |= _seen(Path(folder))
     print(json.dumps({"first_start_s": first, "second_start_s": sorted(second), **marked}))
 
 
@@ -49,7 +81,7 @@ def _marks(folder: Path) -> dict[str, object]:
     library = open_library([], Settings(per_minute=10**6), workspace=folder / "bench.workspace")
     client = TestClient(create_app(library), base_url="http://127.0.0.1")
     client.get("/")
-    place = Place(q="patients study treatment")
+    place = Place(q=QUERY)
     kept = keep_search(library, place, listing(library, place).rows[0].id)
     place = replace(place, s=kept.id)
     ids = [result.document for result in library.workspace.searches.results(kept)]
@@ -72,6 +104,50 @@ def _marks(folder: Path) -> dict[str, object]:
         "mark_to_list_ms_processor": round(statistics.median(processor), 1),
         "mark_to_list_ms_wall": round(statistics.median(wall), 1),
     }
+
+
+def _seen(folder: Path) -> dict[str, object]:
+    """Marks by key in a browser: milliseconds until the new list is on screen, and the server's part of it."""
+    from playwright.sync_api import sync_playwright
+
+    from germane.server import Settings
+    from germane.server.running import address_of, listening, open_library, server_of
+
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        raise SystemExit("there is no Chromium: 'make browser' installs one where it may")
+    settings = Settings(port=0, per_minute=10**6)
+    library = open_library([], settings, workspace=folder / "browser.workspace")
+    taken = listening(settings)
+    server = server_of(library)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
+    thread.start()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            page = browser.new_page(base_url=address_of(settings, taken), viewport={"width": 1280, "height": 800})
+            page.goto(f"/search?q={QUERY.replace(' ', '+')}")
+            page.keyboard.press("j")
+            page.keyboard.press("y")  # keeps the search; not counted
+            page.wait_for_selector("#interest .words li")
+            page.evaluate(WATCH)
+            for number in range(MARKS):
+                page.keyboard.press("yn"[number % 2])
+                while page.evaluate("window.marks.length") <= number:  # the page allows no other way to wait for it
+                    page.wait_for_timeout(50)
+                page.wait_for_timeout(400)  # what comes after the list, such as groups, and the person's next look
+            seen = page.evaluate("window.marks")
+            results = page.locator("#count strong").inner_text()
+            browser.close()
+    finally:
+        server.should_exit = True
+        thread.join()
+    found: dict[str, object] = {"browser_results": int(results)}
+    for name in ("shown", "server"):
+        values = sorted(each[name] for each in seen)
+        found[f"browser_{name}_ms_median"] = round(statistics.median(values), 1)
+        found[f"browser_{name}_ms_p95"] = round(values[int(0.95 * (len(values) - 1))], 1)
+    return found
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from typing import Any
 
 from germane.classify.responses import PredictionResponse, TrainingResponse
 from germane.clicks import ClickStats, ImportResponse, LogSimulation, PairsReport
+from germane.clicks.log import LogErased
 from germane.data.conversion import ConversionResponse
 from germane.data.responses import DedupeResponse, DocumentResponse
 from germane.engine.learning.values import Erasure, GateReport, LearnReport, ModelVersion
@@ -53,7 +54,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "clicks import": (ImportResponse,),
     "clicks stats": (ClickStats,),
     "clicks pairs": (PairsReport,),
-    "clicks erase": (Erasure,),
+    "clicks erase": (Erasure, LogErased),
     "clicks simulate": (LogSimulation,),
     "learn": (LearnReport,),
     "models list": (list[ModelVersion],),

@@ -23,6 +23,8 @@ MaybeNaN: TypeAlias = Annotated[float, NULL_IF_NAN]
 """A number that may be undefined or infinite; JSON knows neither."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_PLAIN = frozenset({str, int, bool, NoneType})
+"""What JSON has as it is; most values are, and are not looked at further."""
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
 
@@ -52,11 +54,15 @@ def json_value(value: Any) -> Any:
     shape: Any = type(value)
     if _is_object(shape):
         found = ((member, getattr(value, member.field)) for member in _members(shape))
-        return {member.key: json_value(item) for member, item in found if not (member.optional and item is None)}
+        return {
+            member.key: item if type(item) in _PLAIN else json_value(item)
+            for member, item in found
+            if not (member.optional and item is None)
+        }
     if isinstance(value, Mapping):
-        return {str(key): json_value(item) for key, item in value.items()}
+        return {str(key): item if type(item) in _PLAIN else json_value(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [json_value(item) for item in value]
+        return [item if type(item) in _PLAIN else json_value(item) for item in value]
     if hasattr(value, "item"):  # a number or truth value of NumPy, which need not be imported for that
         return json_value(value.item())
     raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -90,6 +90,17 @@ def test_erase(run, fails, store):
     assert json.loads(run("clicks", "stats", store, "--json").stdout)["searches"] == 0
 
 
+def test_erase_from_the_log_of_a_server(run, tmp_path):
+    log = tmp_path / "clicks.jsonl"
+    log.write_text(
+        '{"query_id": "1", "client_id": "anna", "timestamp": "2026-01-01T00:00:00Z"}\n'
+        '{"query_id": "2", "client_id": "bert", "timestamp": "2020-01-01T00:00:00Z"}\n'
+    )
+    assert json.loads(run("clicks", "erase", log, "--user", "anna", "--json").stdout) == {"lines": 1}
+    assert "1 line erased" in run("clicks", "erase", log, "--older-than", 1).stderr
+    assert log.read_text() == ""
+
+
 def test_import_again_and_otherwise(run, fails, store, log, tmp_path):
     folder, _ = log
     again = run("clicks", "import", store, folder / "ubi_queries.jsonl", "--threads", 1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from germane.data import read_run, write_run
+from germane.data import SkipReport, read_run, write_run
 from germane.errors import InputError, StorageError
 from germane.types import RunEntry
 
@@ -39,6 +39,14 @@ def test_broken(write, line, message):
     with pytest.raises(InputError, match=message) as caught:
         list(read_run(path))
     assert caught.value.source == str(path)
+
+
+def test_lines_that_cannot_be_used_are_handed_over(write):
+    report = SkipReport()
+    lines = ["1 Q0 a 1 2.0 x", "1 Q0 b", "1 Q0 a 2 1.0 x", "1 Q0 c 3 high x", "2 Q0 a 1 2.0 x"]
+    found = list(read_run(write("run.txt", "\n".join(lines)), on_bad=report.note))
+    assert [(entry.query_id, entry.doc_id) for entry in found] == [("1", "a"), ("2", "a")]
+    assert [(each.line, each.field) for each in report.first] == [(2, None), (3, None), (4, "score")]
 
 
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f\0\ufeff"), min_size=1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from germane import Refiner
+from germane.errors import ParameterError
 from germane.refine.interest import LIFT
 
 TEXTS = [
@@ -61,6 +62,20 @@ def test_an_added_word_lifts_what_holds_it(refiner):
     for name, score in log_odds(before).items():
         assert log_odds(after)[name] == pytest.approx(score + lift * ("engines" in TEXTS[int(name) - 1]))
     assert amounts(after, "4")["engin"] == pytest.approx(amounts(before, "4").get("engin", 0.0) + lift)
+
+
+def test_a_weighed_word_counts_by_its_factor(refiner):
+    before = refiner.rank()
+    for factor in (0.0, 0.5, 3.0):
+        after = refiner.edit(weighed={"forests": factor}).rank()
+        for name, score in log_odds(before).items():
+            amount = amounts(before, name).get("forest", 0.0)
+            assert log_odds(after)[name] == pytest.approx(score + (factor - 1.0) * amount)
+            assert amounts(after, name).get("forest", 0.0) == pytest.approx(factor * amount)
+    assert log_odds(refiner.edit(weighed={"forests": 0.0}).rank()) == log_odds(refiner.edit(dropped=["forests"]).rank())
+    for wrong in (-0.1, 10.5, float("nan")):
+        with pytest.raises(ParameterError, match="factor of 'forests'"):
+            refiner.edit(weighed={"forests": wrong})
 
 
 def test_words_alone_order_a_list_without_marks():

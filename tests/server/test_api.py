@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from germane.schema import schema_of
-from germane.server.api import OPERATIONS
+from germane.server.app import OPERATIONS
 from germane.server.exports import exported
 from germane.server.operations import PREFIX
 from germane.types import Document
@@ -351,7 +351,8 @@ def test_bodies_that_cannot_be_used(client, body, status):
 def test_the_openapi_document_is_one(client):
     told = client.get(f"{V1}/openapi.json").json()
     assert told["openapi"] == "3.1.0"
-    assert set(told["paths"]) == {PREFIX + each.path for each in OPERATIONS} | {f"{V1}/find"}
+    streams = {f"{V1}/find", f"{V1}/jobs/{{job}}/events"}
+    assert set(told["paths"]) == {PREFIX + each.path for each in OPERATIONS} | streams
     for path, operations in told["paths"].items():
         for operation in operations.values():
             named = {each["name"] for each in operation["parameters"] if each["in"] == "path"}

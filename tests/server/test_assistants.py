@@ -191,7 +191,7 @@ def test_over_http(library):
 
     taken = running.listening(Settings(port=0))
     address = running.address_of(library.settings, taken) + "mcp"
-    server = running.uvicorn_server(http_app(server_of(library), library))
+    server = running.uvicorn_server(http_app(server_of(library), library), library)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
     try:

@@ -16,9 +16,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from germane.engine import Engine
-from germane.server import Library, Settings
+from germane.server import Library, Settings, topics
+from germane.server.measuring import Evaluations, Handed
 from germane.server.running import address_of, listening, server_of
+from germane.server.work import history
+from germane.types import Document
 from germane.workspace import Workspace
+from server.planted import planted_clicks, planted_qrels, planted_run
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "page"
 SIZES = ((1280, 800), (390, 844))
@@ -42,18 +46,24 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def address(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A running server over a copy of the sample."""
+def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """A copy of the sample, whose page was clicked on."""
     home = tmp_path_factory.mktemp("page")
     shutil.copytree(sample, home / "research")
     settings = Settings(port=0, per_minute=100_000)
-    engines = {"research": Engine.open(home / "research")}
-    library = Library(engines, Workspace.open(home / "my.workspace"), settings, home)
-    taken = listening(settings)
+    engine = Engine.open(home / "research")
+    (home / "clicks.jsonl").write_bytes(planted_clicks(engine))
+    return Library({"research": engine}, Workspace.open(home / "my.workspace"), settings, home)
+
+
+@pytest.fixture(scope="module")
+def address(library: Library) -> Iterator[str]:
+    """A running server, which closes the library when it ends."""
+    taken = listening(library.settings)
     server = server_of(library)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
-    yield address_of(settings, taken).rstrip("/")
+    yield address_of(library.settings, taken).rstrip("/")
     server.should_exit = True
     thread.join()
 
@@ -232,11 +242,15 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page) -> None:
     settled(page)
     page.locator(".progress .more summary").click()
     page.get_by_role("button", name="Reveal").click()
+    expect(page.locator(".conflicts")).to_contain_text("yes by ann · ✗ no by bob")
+    page.locator(".conflicts [name=reason]").first.fill("it is a nap")
+    page.locator(".conflicts .act.yes").first.click()
+    expect(page.locator(".conflicts")).to_contain_text("settled as ✓ include by bob: it is a nap")
     page.locator(".progress .more summary").click()
-    expect(page.locator(".progress")).to_contain_text("yes by ann, no by bob")
+    expect(page.locator(".progress")).to_contain_text("ann and bob agree on")
 
 
-def test_a_search_becomes_a_topic(page: Page) -> None:
+def test_a_search_becomes_a_topic_whose_threshold_is_turned(page: Page) -> None:
     page.goto("/search?q=wild+bees")
     page.keyboard.press("j")
     page.keyboard.press("y")
@@ -248,10 +262,30 @@ def test_a_search_becomes_a_topic(page: Page) -> None:
     page.get_by_role("button", name="Show it this collection").click()
     expect(page.locator(".hits .row").first).to_be_visible()
     expect(page.locator("svg.timeline")).to_be_visible()
-    page.locator(".hits .act.yes").first.click()
-    expect(page.locator(".hits .row").first.locator(".act.yes")).to_have_attribute("aria-pressed", "true")
+    scores = page.locator(".hits .row .about").evaluate_all(
+        "all => all.map(one => +one.textContent.split('score ')[1])"
+    )
+    best, worst = scores.index(max(scores)), scores.index(min(scores))
+    for place, said in ((best, "yes"), (worst, "no")):
+        if place >= 8:
+            page.locator("article .more summary").click()
+        page.locator(".hits .row").nth(place).locator(f".act.{said}").click()
+        button = page.locator(".hits .row").nth(place).locator(f".act.{said}")
+        expect(button).to_have_attribute("aria-pressed", "true")
+    point, told = page.locator("svg.det .last"), page.locator("#dial-told")
+    expect(told).to_contain_text("A miss costs as much as 10 false alarms")
+    before = point.get_attribute("cx"), point.get_attribute("cy")
+    page.locator("#shift").focus()
+    page.keyboard.press("End")
+    expect(told).to_contain_text("A miss costs as much as 0.")
+    assert (point.get_attribute("cx"), point.get_attribute("cy")) != before
+    page.get_by_role("button", name="Deliver from here on").click()
+    expect(told).to_contain_text("A miss costs as much as 0.")
+    expect(page.locator(".over-time tbody tr").first).to_be_visible()
+    page.get_by_role("link", name="The digest").click()
+    expect(page.locator(".stories li").first).to_be_visible()
     page.goto("/topics")
-    expect(page.locator(".card.topic")).to_contain_text("1 on topic, 0 off")
+    expect(page.locator(".card.topic", has_text="bees")).to_contain_text("1 on topic, 1 off")
 
 
 DROP = """(content) => {
@@ -275,6 +309,92 @@ def test_a_file_is_dropped_seen_and_taken_in(page: Page) -> None:
     expect(page.locator(".row h3")).to_have_text("Selenium in xylophones")
 
 
+# -- topics, models, evaluation ----------------------------------------------------------------------------------------
+
+
+def test_a_bar_is_dragged_and_moved_by_keys(page: Page) -> None:
+    page.goto("/search?q=sleep+memory")
+    page.locator(".row .act.yes").first.click()
+    bar = page.locator("#interest .weigh [type=range]").first
+    expect(bar).to_be_visible()
+    word = page.locator("#interest .words li span").first.inner_text()
+    box = bar.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.66, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    expect(page.locator("#interest")).to_contain_text(f"Weighed: {word} × 0")
+    assert "weigh=" in page.url
+    second = page.locator("#interest .weigh").first.locator("[name=word]").get_attribute("value")
+    bar = page.get_by_label(f"How much {second} counts, in percent")
+    before = float(bar.input_value())
+    bar.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#interest")).to_contain_text(f"{second} × 1.")
+    expect(bar).to_be_focused()
+    assert float(bar.input_value()) > before
+    page.get_by_title(f"Let {word} count as it was learnt").click()
+    expect(page.locator("#interest")).not_to_contain_text(f"{word} × 0")
+
+
+def test_a_model_is_learnt_from_clicks_promoted_and_rolled_back(page: Page) -> None:
+    page.goto("/models")
+    expect(page.locator("svg.positions")).to_be_visible()
+    page.get_by_role("button", name="Learn from these clicks").click()
+    page.get_by_role("link", name="clicks@1").first.click()
+    expect(page.locator(".verdict")).to_contain_text("against the plain ranking")
+    page.locator(".losses > ol a").last.click()
+    expect(page.locator(".losses [aria-current]")).to_have_count(1)
+    expect(page.locator(".sides section")).to_have_count(2)
+    page.goto("/models")
+    if not page.locator(".serving").count():
+        page.locator("tr", has_text="clicks@1").locator(".confirm summary").click()
+        page.get_by_role("button", name="Promote clicks@1").click()
+    expect(page.locator(".serving")).to_contain_text("Clicks@1 (wtm), trained")
+    page.goto("/search?q=sleep+memory")
+    page.locator(".models summary").click()
+    page.get_by_role("link", name="clicks learnt").click()
+    expect(page.locator(".row").first).to_be_visible()
+    page.keyboard.press("w")
+    expect(page.locator(".why-here")).to_contain_text("learnt from clicks")
+    page.goto("/models")
+    page.locator(".confirm summary", has_text="Roll back").click()
+    page.get_by_role("button", name="Roll clicks back").click()
+    expect(page.locator("main")).to_contain_text("The plain ranking serves.")
+
+
+HAND = """(files) => {
+  const carried = new DataTransfer();
+  for (const [name, text] of files) carried.items.add(new File([text], name));
+  window.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, cancelable: true }));
+}"""
+
+
+@pytest.fixture(scope="module")
+def runs(sample: Path) -> list[tuple[str, str]]:
+    """Two runs and judgements, as names and texts."""
+    with Engine.open(sample) as engine:
+        return [
+            ("themes.qrels", planted_qrels(engine)),
+            ("bm25.run", planted_run(engine, model="bm25") + "one bad line\n"),
+            ("jm.run", planted_run(engine, model="jm")),
+        ]
+
+
+def test_runs_are_dropped_and_compared(page: Page, runs: list[tuple[str, str]]) -> None:
+    page.goto("/evaluate")
+    page.evaluate(HAND, runs)
+    expect(page.locator("h1")).to_have_text("bm25.run against jm.run")
+    expect(page.locator(".odd")).to_contain_text("1 line of bm25.run cannot be used")
+    expect(page.locator("svg.curves")).to_be_visible()
+    page.get_by_role("link", name="AP", exact=True).click()
+    expect(page.locator("h2", has_text="AP by query")).to_be_visible()
+    page.locator("svg.differences a").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#opened .ranking")).to_have_count(2)
+
+
 # -- looks -------------------------------------------------------------------------------------------------------------
 
 VIEWS = {
@@ -284,16 +404,48 @@ VIEWS = {
     "broken": "/search?q=(sleep",
     "document": "/document?q=sleep&id=sleep-01",
     "screens": "/screen",
+    "screen": "/screen/dreams?reviewer=ann",
     "topics": "/topics",
+    "topic": "/topics/pollinators",
+    "digest": "/topics/pollinators/digest",
+    "models": "/models",
+    "model": "/models/looked-at@1",
+    "evaluate": "/evaluate",
     "import": "/import",
     "keys": "/keys",
     "problem": "/document?id=nowhere",
 }
 
 
+@pytest.fixture(scope="module")
+def views(library: Library, address: str, runs: list[tuple[str, str]]) -> dict[str, str]:
+    """The views by name, with something in each: a topic that was judged, a project with a conflict, a model, runs."""
+    engine = library.engines["research"]
+    topics.follow(library, "pollinators", [engine.document(name) for name in engine.search("wild bees", 2).ids], engine)
+    topics.feed(library, (Document(f"copy-{each.id}", each.fields) for each in engine.documents()))
+    hits = topics.topic_view(library, "pollinators").hits
+    for place, hit in enumerate(sorted(hits, key=lambda hit: -hit.score)):
+        topics.judge(library, "pollinators", hit.document, place < len(hits) - 3)
+    library.screens.create("dreams", [engine.document(name) for name in engine.search("sleep", 20).ids], blind=False)
+    project = library.workspace.projects.get("dreams")
+    for reviewer, odd in (("ann", 0), ("bob", 1)):
+        library.screens.join("dreams", reviewer)
+        decided = list(library.workspace.projects.documents(project))[:9]
+        said = {name: place % 3 == odd or place == 2 for place, name in enumerate(decided)}
+        library.workspace.projects.decide_all(project, reviewer, said)
+    with history(library, "research") as store:
+        if engine.learn(store, name="looked-at").promoted:
+            engine.models.rollback("looked-at")
+    files = dict(zip(("qrels", "a", "b"), (Handed(name, text.encode()) for name, text in runs), strict=True))
+    key = Evaluations(library.home / "evaluations").keep(files)
+    return {**VIEWS, "evaluation": f"/evaluate/{key}?query={runs[0][1].split()[0]}"}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_every_view_is_drawn(chromium: Browser, address: str, size: tuple[int, int], scheme: str) -> None:
+def test_every_view_is_drawn(
+    chromium: Browser, address: str, views: dict[str, str], size: tuple[int, int], scheme: str
+) -> None:
     """A screenshot of each; nothing wider than the window, nothing that moves after it was first drawn."""
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
     width, height = size
@@ -312,9 +464,13 @@ def test_every_view_is_drawn(chromium: Browser, address: str, size: tuple[int, i
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
         assert page.evaluate("window.shift") < 0.05, name
 
-    for name, path in VIEWS.items():
-        page.goto(path)
+    for name, path in views.items():
+        answer = page.goto(path)
+        assert answer is not None
+        assert answer.ok or name == "problem", name
         shoot(name)
+        if name in ("screen", "topic", "models", "model", "evaluation") and (width < 400) == (scheme == "dark"):
+            page.screenshot(path=ARTEFACTS / f"{name}-whole-{width}-{scheme}.png", full_page=True)
     page.goto(VIEWS["search"])
     page.keyboard.press("j")
     page.keyboard.press("y")
@@ -330,15 +486,15 @@ def test_every_view_is_drawn(chromium: Browser, address: str, size: tuple[int, i
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(chromium: Browser, address: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious(chromium: Browser, address: str, views: dict[str, str], scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     context = chromium.new_context(base_url=address, bypass_csp=True, color_scheme=scheme, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     found = []
-    for name in ("search", "home", "document", "screens", "import") if scheme == "light" else ("search", "import"):
-        page.goto(VIEWS[name])
+    for name in views if scheme == "light" else ("search", "topic", "evaluation"):
+        page.goto(views[name])
         if name == "search":
             page.keyboard.press("j")
             page.keyboard.press("y")

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from germane.engine import Engine
 from germane.server import Library, Settings, create_app
-from germane.server.api import OPERATIONS
+from germane.server.app import OPERATIONS
 from germane.server.operations import PREFIX, Operation, Parameter
 from germane.server.sample import sample_documents
 from germane.workspace import Workspace

@@ -13,7 +13,7 @@ from germane.engine import Engine
 from germane.errors import ParameterError
 from germane.metasearch import Configuration, addresses
 from germane.server import Library, Settings, create_app
-from germane.server.safety import Rates
+from germane.server.rates import Rates
 from germane.workspace import Workspace
 
 TOKEN = "a-token-of-sixteen-and-more"

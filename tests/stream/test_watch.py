@@ -9,6 +9,7 @@ import pytest
 from germane.errors import ParameterError, StorageError
 from germane.stream import Watch
 from germane.stream import watch as watching
+from germane.stream.looking import missed_by, topic_words, words_over_time
 from germane.stream.packing import bag_bytes, bag_of, packed, packed_bags, unpacked, unpacked_bags
 from germane.text import Analyzer
 from germane.track import (
@@ -23,6 +24,7 @@ from germane.track import (
     Vocabulary,
     method_named,
 )
+from germane.track.missed import BIN
 from germane.types import Document
 from germane.workspace import Workspace, export_archive, import_archive
 from stream.conftest import BACKGROUND, made_document, made_stream
@@ -166,6 +168,45 @@ def test_judgements_are_learnt_and_taken_back(workspace):
     # Nothing was refreshed in between: learning anew from the seeds and what was taken is what there was.
     assert states(watch) == before
     assert states(Watch.open(workspace)) == before
+
+
+def test_a_threshold_is_moved_and_what_was_seen_is_counted_by_it(workspace):
+    """The tally after a shift is that of a topic that had the threshold from the beginning."""
+    for bins in (7, -7):
+        name = f"stream {bins}"
+        watch = Watch.begin(workspace, BACKGROUND, name=name)
+        watch.follow("quake", [SEED], unjudged=0)
+        watch.process(STREAM[:60])
+        before, hits = watch.memory().followers["quake"].thresholds, watch.hits("quake")
+        costs = watch.shift("quake", bins)
+        now = Watch.open(workspace, name)
+        assert now.memory().followers["quake"].thresholds.decision == pytest.approx(before.decision + BIN * bins)
+        assert (costs.miss < 10.0) == (bins > 0)
+        assert now.hits("quake") == hits
+        assert now.topic("quake").version == 2
+        other = Watch.begin(workspace, BACKGROUND, name=f"{name} again")
+        other.follow("quake", [SEED], costs=costs, unjudged=0)
+        other.process(STREAM[:60])
+        moved, true = (next(iter(each.memory().tally.values())) for each in (now, other))
+        assert moved[8:-8].tolist() == true[8:-8].tolist()  # what lies beyond the outermost bins is known as that alone
+        assert (moved[:8].sum(), moved[-8:].sum()) == (true[:8].sum(), true[-8:].sum())
+        for each in hits:
+            now.judge("quake", each.document, True)
+        assert 0.0 <= missed_by(now, "quake").p_miss.low <= 1.0 if missed_by(now, "quake") else True
+        assert len(now.process(STREAM[60:]).hits) == len(other.process(STREAM[60:]).hits)
+
+
+def test_words_over_time_begin_with_the_seeds_and_end_with_what_is_now(workspace):
+    watch = begun(workspace)
+    watch.process(STREAM[:60])
+    watch.judge("quake", "d1", False)
+    moments = words_over_time(watch, "quake", moments=4, n=8)
+    assert [moment.learnt for moment in moments] == sorted({moment.learnt for moment in moments})
+    assert moments[0].learnt == 0
+    assert len(moments) == 4
+    assert [word.word for word in moments[-1].words] == [word.word for word in topic_words(watch, "quake", 8)]
+    weights = dict(topic_words(watch, "quake", 8))
+    assert dict(moments[-1].words) == pytest.approx(weights)
 
 
 def test_what_is_judged_counts_once(workspace):

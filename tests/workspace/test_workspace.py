@@ -313,6 +313,24 @@ def test_notes_and_jobs(workspace):
         workspace.jobs.all("asleep")
 
 
+def test_jobs_are_told_of_stopped_and_put_back(workspace):
+    jobs = workspace.jobs
+    first, second = jobs.add("a"), jobs.add("b")
+    taken = jobs.take(["b"])
+    assert taken.id == second.id
+    assert jobs.take(["c"]) is None
+    assert jobs.tell(taken, {"done": 1})
+    assert (jobs.cancel(second.id).state, jobs.cancel(first.id).state) == ("stopping", "stopped")
+    assert not jobs.tell(taken, {"done": 2})
+    assert jobs.put_back(taken, {"done": 2}).state == "waiting"
+    again = jobs.take()
+    assert (again.id, again.outcome) == (second.id, {"done": 2})
+    assert jobs.finish(again, {"done": 3}, stopped=True).state == "stopped"
+    assert jobs.cancel(second.id).outcome == {"done": 3}
+    with pytest.raises(ParameterError, match="there is no job 99"):
+        jobs.get(99)
+
+
 def test_a_workspace_is_there_when_it_is_opened_again(places):
     where = places()
     with Workspace.open(where) as workspace:

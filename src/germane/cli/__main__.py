@@ -2,4 +2,5 @@
 
 from germane.cli.app import main
 
-main()
+if __name__ == "__main__":  # processes of `serve --workers` import it under another name
+    main()

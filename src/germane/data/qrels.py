@@ -6,6 +6,7 @@ from typing import TextIO
 
 from germane.data import catalog, irds
 from germane.data.atomic import open_for_writing
+from germane.data.bad_records import OnBad, stop
 from germane.data.columns import Pairs, read_columns, whole_number
 from germane.data.names import writable_name
 from germane.errors import InputError
@@ -14,18 +15,19 @@ from germane.types import Judgement
 _HEADINGS = ("query-id", "query_id", "queryid", "qid", "query", "topic", "topic_id")
 
 
-def read_qrels(source: str | Path, *, encoding: str = "utf-8") -> Iterator[Judgement]:
+def read_qrels(source: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Judgement]:
     """Judgements of a file, of a data set by name, or of `irds:NAME`.
 
     The first line settles whether there are three columns or four, and may be a header, as in BEIR. A pair judged twice
-    is an error that names both lines.
+    is an error that names both lines. A line that cannot be used is handed to `on_bad`, which raises unless told
+    otherwise (`data/bad_records.py`).
     """
     if isinstance(source, str) and source.startswith(irds.PREFIX):
         return irds.read_irds_qrels(source)
-    return _read(catalog.resolve(source, catalog.QRELS), encoding)
+    return _read(catalog.resolve(source, catalog.QRELS), encoding, on_bad)
 
 
-def _read(path: Path, encoding: str) -> Iterator[Judgement]:
+def _read(path: Path, encoding: str, on_bad: OnBad) -> Iterator[Judgement]:
     source = str(path)
     pairs = Pairs(source)
     width = 0
@@ -39,15 +41,23 @@ def _read(path: Path, encoding: str) -> Iterator[Judgement]:
                 raise InputError(message, source=source, line=number)
             if columns[0].lower() in _HEADINGS and whole_number(columns[-1]) is None:
                 continue
-        if len(columns) != width:
-            raise InputError(f"{len(columns)} columns, where {width} are needed", source=source, line=number)
-        query_id, doc_id = columns[0], columns[-2]
-        grade = whole_number(columns[-1])
-        if grade is None:
-            message = f"a grade must be a whole number of at most 64 bits, not '{columns[-1]}'"
-            raise InputError(message, source=source, line=number, field="grade")
-        pairs.add(query_id, doc_id, number)
-        yield Judgement(query_id, doc_id, grade)
+        try:
+            judgement = _judgement(columns, width, source, number)
+            pairs.add(judgement.query_id, judgement.doc_id, number)
+        except InputError as error:
+            on_bad(error)
+            continue
+        yield judgement
+
+
+def _judgement(columns: list[str], width: int, source: str, number: int) -> Judgement:
+    if len(columns) != width:
+        raise InputError(f"{len(columns)} columns, where {width} are needed", source=source, line=number)
+    grade = whole_number(columns[-1])
+    if grade is None:
+        message = f"a grade must be a whole number of at most 64 bits, not '{columns[-1]}'"
+        raise InputError(message, source=source, line=number, field="grade")
+    return Judgement(columns[0], columns[-2], grade)
 
 
 def write_qrels(target: str | Path | TextIO, judgements: Iterable[Judgement]) -> None:

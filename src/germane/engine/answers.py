@@ -33,14 +33,12 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
     words = sought_words(query, result, syntax=request.syntax)
     reason = None if len(result) else why_nothing(engine, query, words, result)
     told = result.feedback if request.explain else None
+    shown, scored = request.snippets, request.sort is None
     return SearchResponse(
         query,
         asked.name if request.rerank is None else f"{asked.name} >> {request.rerank}",
         request.k,
-        tuple(
-            HitResponse.of(hit, result.snippet(i) if request.snippets else None, scored=request.sort is None)
-            for i, hit in enumerate(result)
-        ),
+        tuple(HitResponse.of(hit, result.snippet_of(hit.fields) if shown else None, scored=scored) for hit in result),
         suggestion(engine, query, words),
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,

@@ -211,12 +211,20 @@ class Engine:
         """Finish background merging and let other writers in. Nothing can be changed through this engine any more."""
         with self._changing:
             self._closed = True
-            writer, self._writer = self._writer, None
-            if writer is not None:
-                writer.close()
-                self._show_written(writer)
+            self._let_others_write()
             if self._vanishing is not None:
                 self._vanishing()
+
+    def release(self) -> None:
+        """Finish background merging and let other writers in; the next change takes the lock again."""
+        with self._changing:
+            self._let_others_write()
+
+    def _let_others_write(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+            self._show_written(writer)
 
     def __enter__(self) -> "Engine":
         return self

@@ -1,6 +1,6 @@
 """What a search returns: scores at once, ids and stored fields when they are asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -13,7 +13,7 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.snippets import WIDTH, Snippet, snippet
 from germane.errors import GermaneError
 from germane.lm.parameters import whole
-from germane.rank.matching import Facet, Found, facet, matching
+from germane.rank.matching import Facet, Found, count, facet, matching
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Hits, Searcher
 
@@ -67,7 +67,8 @@ class SearchResult(Sequence[Hit]):
     @property
     def total(self) -> int:
         """How many documents the query finds, counted when it is asked for; see `total_is_exact`."""
-        return max(sum(map(len, self._found)), self.offset + len(self) if len(self) else 0)
+        found = sum(map(len, self._found)) if "_found" in self.__dict__ else count(self._searcher, self.query)
+        return max(found, self.offset + len(self) if len(self) else 0)
 
     @property
     def total_is_exact(self) -> bool:
@@ -81,8 +82,11 @@ class SearchResult(Sequence[Hit]):
 
     def snippet(self, i: int, width: int = WIDTH) -> Snippet:
         """The piece of result number i (from 0) that shows best why it was found, and where the query's words are."""
+        return self.snippet_of(self.fields(i), width)
+
+    def snippet_of(self, stored: Mapping[str, Any], width: int = WIDTH) -> Snippet:
+        """The same of a result whose fields are at hand."""
         manifest = self._searcher.snapshot.manifest
-        stored = self.fields(i)
         names = [name for name in manifest.text_fields if name != "title"] or manifest.text_fields
         text = "\n".join(str(stored[name]) for name in names if stored.get(name) is not None)
         return snippet(text, self.query.weights.keys(), manifest.analyzer, whole("width", width, least=20))

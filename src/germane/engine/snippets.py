@@ -12,6 +12,9 @@ LONGEST = 200_000
 """Characters that are looked at: a snippet of a whole book is not worth its reading."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+MOST_WORDS = 100_000
+"""Words whose terms are remembered, of each analyser."""
+MOST_ANALYZERS = 8
 
 
 class Span(NamedTuple):
@@ -29,23 +32,56 @@ class Snippet(NamedTuple):
     marks: list[tuple[int, int]]
 
 
-def marks(
-    text: str, terms: Collection[str], analyzer: "Analyzer", known: dict[str, str | None] | None = None
-) -> list[Span]:
-    """The words of the text that the query asks for.
+class _Known:
+    """The terms of words, and the words that have each term."""
 
-    `known`: what was found out of words so far, kept between calls with the same terms.
-    """
-    found: list[Span] = []
-    known = {} if known is None else known
-    for match in _WORD.finditer(text):
-        word = match[0]
-        if word not in known:
-            known[word] = next((term for term in analyzer.terms(word) if term in terms), None)
-        term = known[word]
-        if term is not None:
-            found.append(Span(match.start(), match.end(), term))
-    return found
+    __slots__ = ("terms", "words")
+
+    def __init__(self) -> None:
+        self.terms: dict[str, tuple[str, ...]] = {}
+        self.words: dict[str, set[str]] = {}
+
+
+class WordTerms:
+    """The terms of single words under an analyser, each found out once."""
+
+    def __init__(self, analyzer: "Analyzer") -> None:
+        self._analyzer, self._known = analyzer, _Known()
+
+    def asked(self, words: set[str], terms: Collection[str]) -> dict[str, str]:
+        """The words that have one of the terms, and the first that they have. Threads may ask at once: what each finds
+        out is the same."""
+        known = self._known
+        if len(known.terms) > MOST_WORDS:
+            known = self._known = _Known()  # another thread may still read the old one
+        for word in words.difference(known.terms):
+            own = tuple(self._analyzer.terms(word))
+            for term in own:
+                known.words.setdefault(term, set()).add(word)
+            known.terms[word] = own
+        found = [words & known.words[term] for term in terms if term in known.words]
+        return {word: next(each for each in known.terms[word] if each in terms) for word in set().union(*found)}
+
+
+_WORDS: dict[int, tuple["Analyzer", WordTerms]] = {}
+"""By the analyser itself, which is held, so that its number is no other's."""
+
+
+def _words_of(analyzer: "Analyzer") -> WordTerms:
+    found = _WORDS.get(id(analyzer))
+    if found is None:
+        while len(_WORDS) >= MOST_ANALYZERS:
+            _WORDS.pop(next(iter(_WORDS), 0), None)
+        found = _WORDS[id(analyzer)] = analyzer, WordTerms(analyzer)
+    return found[1]
+
+
+def marks(text: str, terms: Collection[str], analyzer: "Analyzer") -> list[Span]:
+    """The words of the text that the query asks for."""
+    asked = _words_of(analyzer).asked(set(_WORD.findall(text)), terms)
+    if not asked:
+        return []
+    return [Span(match.start(), match.end(), asked[match[0]]) for match in _WORD.finditer(text) if match[0] in asked]
 
 
 def snippet(
@@ -53,11 +89,10 @@ def snippet(
     terms: Collection[str],
     analyzer: "Analyzer",
     width: int = WIDTH,
-    known: dict[str, str | None] | None = None,
 ) -> Snippet:
     """About `width` characters that hold as many different words of the query as possible."""
     text = " ".join(text[:LONGEST].split())
-    spans = marks(text, terms, analyzer, known)
+    spans = marks(text, terms, analyzer)
     start = _best_start(spans, width)
     start = 0 if start <= width // 3 else text.rfind(" ", 0, start - width // 6) + 1
     start = min(start, text.find(" ", max(len(text) - width - 1, 0)) + 1) if len(text) > width else 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from germane.data import catalog, read_qrels, read_run
+from germane.data.bad_records import OnBad, stop
 from germane.data.columns import Pairs, fits, read_columns
 from germane.data.compression import open_binary
 from germane.data.fields import document_id
@@ -28,8 +29,9 @@ SCORE_NAMES = ("score", "sim")
 GRADE_NAMES = ("grade", "relevance", "rel", "score", "label")
 
 
-def load_run(source: str | Path, *, encoding: str = "utf-8") -> dict[str, dict[str, float]]:
-    """The scores of a run file. Ranks are not used: as in trec_eval, the scores make the order."""
+def load_run(source: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> dict[str, dict[str, float]]:
+    """The scores of a run file. Ranks are not used: as in trec_eval, the scores make the order. Lines in TREC's columns
+    that cannot be used are handed to `on_bad`, which raises unless told otherwise."""
     path = Path(source)
     start = _beginning(path, encoding)
     triples: Iterable[tuple[str, str, float]]
@@ -38,12 +40,13 @@ def load_run(source: str | Path, *, encoding: str = "utf-8") -> dict[str, dict[s
     elif _width(path, encoding) == 3:
         triples = _read_three(path, encoding)
     else:
-        triples = ((entry.query_id, entry.doc_id, entry.score) for entry in read_run(path, encoding=encoding))
+        entries = read_run(path, encoding=encoding, on_bad=on_bad)
+        triples = ((entry.query_id, entry.doc_id, entry.score) for entry in entries)
     return _gathered(triples, str(path), "ranked documents")
 
 
-def load_qrels(source: str | Path, *, encoding: str = "utf-8") -> dict[str, dict[str, int]]:
-    """The grades of a file, of a data set by name, or of `irds:NAME`."""
+def load_qrels(source: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> dict[str, dict[str, int]]:
+    """The grades of a file, of a data set by name, or of `irds:NAME`; what cannot be used is handed to `on_bad`."""
     triples: Iterable[tuple[str, str, int]]
     if isinstance(source, str) and source.startswith("irds:"):
         triples = read_qrels(source)
@@ -52,7 +55,7 @@ def load_qrels(source: str | Path, *, encoding: str = "utf-8") -> dict[str, dict
         if _beginning(path, encoding) == "{":
             triples = _read_json(path, encoding, GRADE_NAMES, checked_grade)
         else:
-            triples = read_qrels(path, encoding=encoding)
+            triples = read_qrels(path, encoding=encoding, on_bad=on_bad)
     return _gathered(triples, str(source), "judgements")
 
 

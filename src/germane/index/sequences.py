@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Integers, Mask
 from germane.errors import IndexFormatError, ParameterError
@@ -269,10 +270,21 @@ def documents_with_any(segment: Segment, term_numbers: Sequence[int]) -> Integer
     """The documents, ascending, that hold one of the terms at least."""
     if len(term_numbers) == 1:
         return segment.postings(term_numbers[0])[0].astype(np.int64)
+    return np.flatnonzero(_holding_any(segment, term_numbers))
+
+
+def count_with_any(segment: Segment, term_numbers: Sequence[int]) -> int:
+    """How many documents hold one of the terms at least."""
+    if len(term_numbers) == 1:
+        return int(segment.df[term_numbers[0]])
+    return int(np.count_nonzero(_holding_any(segment, term_numbers)))
+
+
+def _holding_any(segment: Segment, term_numbers: Sequence[int]) -> npt.NDArray[np.bool_]:
     held = np.zeros(segment.n_docs, np.bool_)
     for number in term_numbers:
         held[segment.postings(number)[0]] = True
-    return np.flatnonzero(held)
+    return held
 
 
 # -- the order of words ------------------------------------------------------------------------------------------------

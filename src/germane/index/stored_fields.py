@@ -114,13 +114,15 @@ class StoredReader:
 
         A damaged block is refused, its neighbours are not.
         """
-        if not self._has_checksum(block):
+        data = self._data(block)
+        if not self._has_checksum(data):
             self._verify(block)
-        return self._decompressed(block)
+        return self._decompressed(block, data)
 
-    def _has_checksum(self, block: int) -> bool:
+    @staticmethod
+    def _has_checksum(data: bytes) -> bool:
         try:
-            return bool(zstandard.get_frame_parameters(self._data(block)).has_checksum)
+            return bool(zstandard.get_frame_parameters(data).has_checksum)
         except zstandard.ZstdError:
             return False
 
@@ -130,18 +132,20 @@ class StoredReader:
     def _data(self, block: int) -> bytes:
         return self._bytes[int(self._at[block]) : int(self._at[block + 1])].tobytes()
 
-    def _decompressed(self, block: int) -> list[bytes]:
-        data = self._data(block)
+    def _decompressed(self, block: int, data: bytes) -> list[bytes]:
         first = int(self._last[block - 1]) if block else 0
+        n_docs = int(self._last[block]) - first
         try:
             if zstandard.get_frame_parameters(data).content_size > MAX_BLOCK:
                 raise MemoryError
             content = zstandard.ZstdDecompressor().decompress(data)
         except (zstandard.ZstdError, MemoryError):
             content = None
-        if content is None or content.count(b"\n") + 1 != int(self._last[block]) - first:
+        # A block that has far more lines than documents is not to become a list of them.
+        lines = [] if content is None else content.split(b"\n", n_docs)
+        if len(lines) != n_docs:
             raise self._container.damage(f"stored documents {first} to {self._last[block] - 1} are damaged")
-        return content.split(b"\n")
+        return lines
 
     def blocks(self) -> Iterator[tuple[bytes, int]]:
         """Each block as it lies on the disk, and how many documents it holds."""
@@ -184,10 +188,11 @@ class StoredReader:
         `trusted`: the whole section is known to be intact, so that a block without a checksum will do.
         """
         for block in range(len(self._last)):
-            if not trusted and not self._has_checksum(block):
+            data = self._data(block)
+            if not trusted and not self._has_checksum(data):
                 continue
             try:
-                lines = self._decompressed(block)
+                lines = self._decompressed(block, data)
             except IndexFormatError:
                 continue
             yield (int(self._last[block - 1]) if block else 0), lines

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.errors import QueryError
 from germane.index.columns import KeywordColumn, NumericColumn
-from germane.index.sequences import documents_with_any
+from germane.index.sequences import count_with_any, documents_with_any
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Hits, Searcher
 
@@ -32,6 +32,19 @@ def matching(searcher: Searcher, query: ParsedQuery) -> Found:
             docs = documents_with_any(segment, numbers[numbers >= 0].tolist()).astype(np.int64)
         found.append(docs[mask[docs] > 0] if len(mask) else docs)
     return found
+
+
+def count(searcher: Searcher, query: ParsedQuery) -> int:
+    """How many documents `matching` finds: where no condition narrows them, without telling which."""
+    segments = searcher.snapshot.segments
+    if query.wordless or query.conditions or any(len(searcher.mask(i, ())) for i in range(len(segments))):
+        return sum(map(len, matching(searcher, query)))
+    terms = [term for term, weight in query.weights.items() if weight > 0.0]
+    total = 0
+    for live in segments:
+        numbers = live.segment.find_terms(terms)
+        total += count_with_any(live.segment, numbers[numbers >= 0].tolist())
+    return total
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.refine.carried import FIRST_RANKS
 from germane.refine.method import Contributions, Estimate
 from germane.refine.prepared import PreparedResults
@@ -19,11 +20,17 @@ LIFT = 2.0
 """Standard deviations of the list's log-odds by which an added word lifts a result."""
 
 
+MOST_WEIGHT = 10.0
+"""The greatest factor by which a word may be weighed."""
+
+
 class WordEdits(NamedTuple):
-    """Words that shall not count, and words that shall, as a person writes them."""
+    """Words that shall not count, words that shall, and words that shall count by a factor more or less, as a person
+    writes them."""
 
     dropped: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    weighed: tuple[tuple[str, float], ...] = ()
 
 
 class Interest(NamedTuple):
@@ -50,7 +57,8 @@ def interest(
 
 
 def edited(prepared: PreparedResults, estimate: Estimate | None, edits: WordEdits) -> Estimate | None:
-    """The estimate under the edits: Σ over words not dropped, and LIFT·σ for each added word that a result holds.
+    """The estimate under the edits: Σ f_w·amount_w over words, with f_w = 0 of a dropped one, the factor of a weighed
+    one, else 1; and LIFT·σ for each added word that a result holds.
 
     σ is the standard deviation of the log-odds. Where there is no estimate (nothing is marked), the retrieval order
     stands for one, -ln(10 + rank) standardised: added words lift from there.
@@ -58,19 +66,21 @@ def edited(prepared: PreparedResults, estimate: Estimate | None, edits: WordEdit
     if not any(edits) or (estimate is None and not edits.added):
         return estimate
     base = _by_rank(len(prepared)) if estimate is None else estimate
-    dropped, added = (_columns(prepared, words) for words in edits)
+    added = _columns(prepared, edits.added)
+    factors = _factors(prepared, edits)
     counts = prepared.list.counts.tocsc()
     lift = LIFT * (float(base.log_odds.std()) or 1.0)
     log_odds = base.log_odds.copy()
     for word in added:
         log_odds[counts.indices[counts.indptr[word] : counts.indptr[word + 1]]] += lift
-    for row in _rows_with(counts, dropped):
+    changes = np.array([factors.get(word, 1.0) - 1.0 for word in range(len(prepared.terms))])
+    for row in _rows_with(counts, factors):
         found = base.contributions(row)
-        log_odds[row] -= float(found.amounts[np.isin(found.words, list(dropped))].sum())
+        log_odds[row] += float(found.amounts @ changes[found.words])
     return Estimate(
         log_odds,
         base.components,
-        contributions=_edited_contributions(prepared, base.contributions, dropped, added, lift),
+        contributions=_edited_contributions(prepared, base.contributions, changes, added, lift),
         decide=base.decide,
     )
 
@@ -78,7 +88,7 @@ def edited(prepared: PreparedResults, estimate: Estimate | None, edits: WordEdit
 def _edited_contributions(
     prepared: PreparedResults,
     before: Callable[[int], Contributions],
-    dropped: set[int],
+    changes: Floats,
     added: set[int],
     lift: float,
 ) -> Callable[[int], Contributions]:
@@ -90,7 +100,7 @@ def _edited_contributions(
         amounts = np.zeros(len(words))
         found = before(row)
         amounts[np.searchsorted(words, found.words)] += found.amounts
-        amounts[np.isin(words, list(dropped))] = 0.0
+        amounts *= 1.0 + changes[words]
         amounts[np.isin(words, list(added))] += lift
         return Contributions(words, amounts)
 
@@ -109,7 +119,13 @@ def _columns(prepared: PreparedResults, words: Iterable[str]) -> set[int]:
     return {number for number, term in enumerate(prepared.terms) if term in terms}
 
 
-def _rows_with(counts: Any, words: set[int]) -> list[int]:
+def _factors(prepared: PreparedResults, edits: WordEdits) -> dict[int, float]:
+    """By what each word that was weighed or dropped is multiplied; the later word of a person counts."""
+    found = {column: factor for word, factor in edits.weighed for column in _columns(prepared, [word])}
+    return found | dict.fromkeys(_columns(prepared, edits.dropped), 0.0)
+
+
+def _rows_with(counts: Any, words: Iterable[int]) -> list[int]:
     """The rows that hold any of the words, by the columns of a CSC matrix."""
     rows = {int(row) for word in words for row in counts.indices[counts.indptr[word] : counts.indptr[word + 1]]}
     return sorted(rows)

@@ -11,7 +11,7 @@ from germane.errors import ParameterError
 from germane.lm.parameters import fraction, whole
 from germane.refine.calibration import f1_threshold
 from germane.refine.carried import demoted
-from germane.refine.interest import WordEdits, edited
+from germane.refine.interest import MOST_WEIGHT, WordEdits, edited
 from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
 from germane.refine.refinement import RankedResult, Refinement
@@ -93,12 +93,19 @@ class Refiner:
             self._marks, self._history, self._edits = {}, [], WordEdits()
         return self
 
-    def edit(self, *, dropped: Iterable[str] = (), added: Iterable[str] = ()) -> Self:
-        """Say of words that they shall not count (`dropped`), or that results with them are wanted (`added`).
+    def edit(
+        self, *, dropped: Iterable[str] = (), added: Iterable[str] = (), weighed: Mapping[str, float] | None = None
+    ) -> Self:
+        """Say of words that they shall not count (`dropped`), that results with them are wanted (`added`), or by which
+        factor they shall count more or less (`weighed`).
 
         They replace those said before; `refine.interest` has the formula. Marks decide for themselves all the same.
         """
-        self._edits = WordEdits(tuple(dropped), tuple(added))
+        factors = dict(weighed or {})
+        for word, factor in factors.items():
+            if not 0.0 <= factor <= MOST_WEIGHT:
+                raise ParameterError(f"the factor of '{word}' lies between 0 and {MOST_WEIGHT:g}, not {factor!r}")
+        self._edits = WordEdits(tuple(dropped), tuple(added), tuple(factors.items()))
         return self
 
     def fit(self, results: Iterable[Any], marks: AnyMarks = None) -> Self:

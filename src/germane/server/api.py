@@ -43,6 +43,7 @@ from germane.server.responses import (
     TopicAnswer,
     TopicsResponse,
 )
+from germane.server.roles import Role
 from germane.server.screens import DECISIONS, ScreenState
 from germane.stream.responses import HitResponse
 from germane.types import Document
@@ -67,14 +68,15 @@ ON_DUPLICATE = Parameter(
 )
 ID = Parameter("id", "the id of a document", where="path", most=500)
 NDJSON = "application/x-ndjson"
+ATOM = "application/atom+xml"
 EXPORT = Media(tuple(media.partition(";")[0] for media in TYPES.values()))
 
 
-def _text(most: int, least: int = 1) -> dict[str, Any]:
+def text(most: int, least: int = 1) -> dict[str, Any]:
     return {"type": "string", "minLength": least, "maxLength": most}
 
 
-def _object(required: tuple[str, ...], **properties: Any) -> dict[str, Any]:
+def members(required: tuple[str, ...], **properties: Any) -> dict[str, Any]:
     return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
 
 
@@ -103,7 +105,7 @@ def search(library: "Library", given: Given) -> SearchResponse:
     query = " ".join((given["q"], *given["filter"]))
     request = SearchRequest(
         query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
-        facets=given["facet"], snippets=given["snippets"],
+        facets=given["facet"], snippets=given["snippets"], rerank=given["rerank"],
     )  # fmt: skip
     return library.engine(given["collection"]).answer(request)
 
@@ -119,13 +121,15 @@ def document(library: "Library", given: Given) -> DocumentAnswer:
 
 
 def put_document(library: "Library", given: Given) -> AddResponse:
-    engine = library.engine(given["collection"])
-    report = engine.update([Document(given["id"], _fields(given.body))])
+    document = Document(given["id"], _fields(given.body))
+    with library.changing(given["collection"]) as engine:
+        report = engine.update([document])
     return AddResponse.of(report, unreadable=0, documents=len(engine))
 
 
 def delete_document(library: "Library", given: Given) -> CountResponse:
-    return CountResponse(library.engine(given["collection"]).delete([given["id"]]))
+    with library.changing(given["collection"]) as engine:
+        return CountResponse(engine.delete([given["id"]]))
 
 
 def add_documents(library: "Library", given: Given) -> BulkResponse:
@@ -151,8 +155,8 @@ def add_documents(library: "Library", given: Given) -> BulkResponse:
     if not documents:
         said = f": line {bad[0].line}, {bad[0].reason}" if bad else ""
         raise InputError(f"there is no document in the body{said}")
-    engine = library.engine(given["collection"])
-    report = engine.add(documents, on_duplicate=given["on_duplicate"])
+    with library.changing(given["collection"]) as engine:
+        report = engine.add(documents, on_duplicate=given["on_duplicate"])
     return BulkResponse(AddResponse.of(report, unreadable=unreadable, documents=len(engine)), tuple(bad))
 
 
@@ -283,8 +287,8 @@ def take_in(library: "Library", given: Given) -> BulkResponse:
 
 def taken_in(library: "Library", key: str, name: str | None, on_duplicate: Any) -> BulkResponse:
     """Add the records of a file that was previewed to a collection, and forget the file."""
-    engine = library.engine(name)
-    report = engine.add(library.uploads.documents(key), on_duplicate=on_duplicate)
+    with library.changing(name) as engine:
+        report = engine.add(library.uploads.documents(key), on_duplicate=on_duplicate)
     library.uploads.drop(key)
     return BulkResponse(AddResponse.of(report, unreadable=0, documents=len(engine)), ())
 
@@ -310,7 +314,10 @@ def read_events(library: "Library", given: Given) -> bytes:
 
 
 def erase_events(library: "Library", given: Given) -> CountResponse:
-    return CountResponse(library.events.erase())
+    user = given["user"]
+    count = library.events.erase() if user is None else library.events.erase_user(user)
+    library.audit.erased("all" if user is None else "one user", count)
+    return CountResponse(count)
 
 
 # -- topics, screening -------------------------------------------------------------------------------------------------
@@ -323,6 +330,10 @@ def all_topics(library: "Library", given: Given) -> TopicsResponse:
 def one_topic(library: "Library", given: Given) -> TopicAnswer:
     view = topics.topic_view(library, given["name"])
     return TopicAnswer(view.topic, view.timeline, view.words, tuple(map(HitResponse.of, view.hits)))
+
+
+def topic_feed(library: "Library", given: Given) -> bytes:
+    return topics.feed_of(library, given["name"])
 
 
 def new_topic(library: "Library", given: Given) -> TopicAnswer:
@@ -396,24 +407,24 @@ def _screen(state: ScreenState) -> ScreenResponse:
 NAME = Parameter("name", "the name", where="path", most=200)
 KEY = Parameter("key", "the key of a file that waits", where="path", most=64)
 REVIEWER = Parameter("reviewer", "who reads", required=True, least=1, most=100)
-DECISION = _object(
-    ("reviewer", "action"), reviewer=_text(100), action={"type": "string", "enum": list(DECISIONS)},
-    document=_text(500, 0), reason=_text(500, 0), note=_text(5_000, 0),
+DECISION = members(
+    ("reviewer", "action"), reviewer=text(100), action={"type": "string", "enum": list(DECISIONS)},
+    document=text(500, 0), reason=text(500, 0), note=text(5_000, 0),
 )  # fmt: skip
-KEEP = _object(
-    ("query",), query=_text(2_000), collection=_text(200), model={"type": "string", "enum": list(MODEL_NAMES)},
-    k={"type": "integer"}, filters={"type": "array", "items": _text(500), "maxItems": 50},
+KEEP = members(
+    ("query",), query=text(2_000), collection=text(200), model={"type": "string", "enum": list(MODEL_NAMES)},
+    k={"type": "integer"}, filters={"type": "array", "items": text(500), "maxItems": 50},
 )  # fmt: skip
-MARK = _object(("document", "mark"), document=_text(500), mark={"type": "string", "enum": list(MARKS)})
-TOPIC = _object(
-    ("name", "documents"), name=_text(200), collection=_text(200),
-    documents={"type": "array", "items": _text(500), "minItems": 1, "maxItems": 100},
+MARK = members(("document", "mark"), document=text(500), mark={"type": "string", "enum": list(MARKS)})
+TOPIC = members(
+    ("name", "documents"), name=text(200), collection=text(200),
+    documents={"type": "array", "items": text(500), "minItems": 1, "maxItems": 100},
 )  # fmt: skip
-PROJECT = _object(
-    ("name",), name=_text(200), search={"type": "integer"}, key=_text(64), blind={"type": "boolean"},
+PROJECT = members(
+    ("name",), name=text(200), search={"type": "integer"}, key=text(64), blind={"type": "boolean"},
 )  # fmt: skip
-EVENTS = _object(("events",), events={"type": "array", "items": {"type": "object"}, "maxItems": 1_000})
-TAKE_IN = _object((), collection=_text(200), on_duplicate={"type": "string", "enum": ["error", "replace", "skip"]})
+EVENTS = members(("events",), events={"type": "array", "items": {"type": "object"}, "maxItems": 1_000})
+TAKE_IN = members((), collection=text(200), on_duplicate={"type": "string", "enum": ["error", "replace", "skip"]})
 IN = "/collections/{collection}"
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -425,30 +436,32 @@ OPERATIONS: tuple[Operation, ...] = (
         Parameter("filter", "a condition of the query language, such as year:2010..2015", many=True, most=500),
         Parameter("facet", "a field whose values are counted", many=True, most=200),
         Parameter("sort", "order by a field; - before it for the largest first", most=200),
+        Parameter("rerank", "a second ranking of the first results: a learnt model, as clicks or clicks@3", most=200),
         Parameter("snippets", "with a piece of each text", "boolean", default=False))),
     Operation("GET", f"{IN}/explain", "Why a document has its score", explain, ExplainResponse, (
         COLLECTION, QUERY, Parameter("id", "the id of the document", required=True, most=500), MODEL)),
     Operation("POST", f"{IN}/documents", "Add documents, one JSON object a line", add_documents, BulkResponse,
-              (COLLECTION, ON_DUPLICATE), raw=(NDJSON,), errors=(404, 409, 422)),
+              (COLLECTION, ON_DUPLICATE), raw=(NDJSON,), errors=(404, 409, 422), role=Role.ADMIN),
     Operation("GET", f"{IN}/documents/{{id}}", "A document", document, DocumentAnswer, (COLLECTION, ID)),
     Operation("PUT", f"{IN}/documents/{{id}}", "Add a document, or replace it", put_document, AddResponse,
-              (COLLECTION, ID), body={"type": "object"}),
+              (COLLECTION, ID), body={"type": "object"}, role=Role.ADMIN),
     Operation("DELETE", f"{IN}/documents/{{id}}", "Delete a document", delete_document, CountResponse,
-              (COLLECTION, ID)),
+              (COLLECTION, ID), role=Role.ADMIN),
     Operation("GET", f"{IN}/export", "All documents", export_collection, EXPORT,
               (COLLECTION, FORMAT)),
     Operation("GET", "/searches", "The searches that are kept", kept_searches, KeptSearches, (K,)),
     Operation("POST", "/searches", "Search, and keep the list so that it can be marked", keep, KeptSearch, body=KEEP,
-              status=201),
+              status=201, role=Role.MARKER),
     Operation("GET", "/searches/{search}", "A kept search in the order that its marks ask for", refined,
               RefinedResponse, (SEARCH, K, METHOD, DROP, ADD,
                                 Parameter("explain", "with the words of each result", "boolean", default=False),
                                 Parameter("fields", "with the documents' fields", "boolean", default=False))),
-    Operation("POST", "/searches/{search}/marks", "Mark a result", mark, KeptSearch, (SEARCH,), body=MARK),
+    Operation("POST", "/searches/{search}/marks", "Mark a result", mark, KeptSearch, (SEARCH,), body=MARK,
+              role=Role.MARKER),
     Operation("POST", "/searches/{search}/undo", "Take the latest mark back", undo, KeptSearch, (SEARCH,),
-              errors=(404, 409, 422)),
+              errors=(404, 409, 422), role=Role.MARKER),
     Operation("POST", "/searches/{search}/redo", "Make the mark again that was taken back last", redo, KeptSearch,
-              (SEARCH,), errors=(404, 409, 422)),
+              (SEARCH,), errors=(404, 409, 422), role=Role.MARKER),
     Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,)),
     Operation("GET", "/searches/{search}/export", "The results of a kept search", export_search,
               EXPORT, (SEARCH, FORMAT, Parameter(
@@ -456,30 +469,37 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/sources", "The sources that meta-search may ask", sources, SourcesResponse),
     Operation("POST", "/imports", "Hand a file in, and see what it holds; nothing is stored yet", preview,
               PreviewResponse, (Parameter("name", "the file's name", required=True, least=1, most=300),),
-              raw=("*/*",), status=201),
+              raw=("*/*",), status=201, role=Role.ADMIN),
     Operation("POST", "/imports/{key}", "Take the records of a file in", take_in, BulkResponse, (KEY,), body=TAKE_IN,
-              errors=(404, 409, 422)),
-    Operation("DELETE", "/imports/{key}", "Forget a file that was handed in", drop_upload, CountResponse, (KEY,)),
-    Operation("GET", "/events", "Clicks and searches that were logged, as UBI has them", read_events, Media((NDJSON,))),
+              errors=(404, 409, 422), role=Role.ADMIN),
+    Operation("DELETE", "/imports/{key}", "Forget a file that was handed in", drop_upload, CountResponse, (KEY,),
+              role=Role.ADMIN),
+    Operation("GET", "/events", "Clicks and searches that were logged, as UBI has them", read_events, Media((NDJSON,)),
+              role=Role.ADMIN),
     Operation("POST", "/events", "Log clicks, as UBI has them", add_events, CountResponse, body=EVENTS, raw=(NDJSON,),
-              status=201),
-    Operation("DELETE", "/events", "Forget all that was logged", erase_events, CountResponse),
+              status=201, role=Role.MARKER),
+    Operation("DELETE", "/events", "Forget all that was logged, or all of one user", erase_events, CountResponse, (
+        Parameter("user", "the user_id or client_id of whoever is to be forgotten", least=1, most=500),),
+        role=Role.ADMIN),
     Operation("GET", "/topics", "The topics that are followed", all_topics, TopicsResponse),
     Operation("POST", "/topics", "Follow a topic that begins with these documents", new_topic, TopicAnswer, body=TOPIC,
-              status=201),
+              status=201, role=Role.MARKER),
     Operation("POST", "/topics/feed", "Show a collection's documents to all topics", feed_topics, FeedResponse,
-              body=_object((), collection=_text(200))),
+              body=members((), collection=text(200)), role=Role.MARKER),
     Operation("GET", "/topics/{name}", "A topic", one_topic, TopicAnswer, (NAME,)),
+    Operation("GET", "/topics/{name}/feed", "What a topic delivered last, as an Atom feed", topic_feed, Media((ATOM,)),
+              (NAME, Parameter("key", "what opens this feed where the server asks for a token", most=64))),
     Operation("POST", "/topics/{name}/judgements", "Say whether a document is on the topic", judge_topic, TopicAnswer,
-              (NAME,), body=_object(("document", "on_topic"), document=_text(500), on_topic={"type": "boolean"})),
+              (NAME,), body=members(("document", "on_topic"), document=text(500), on_topic={"type": "boolean"}),
+              role=Role.MARKER),
     Operation("POST", "/topics/{name}/undo", "Take the latest judgement back", undo_topic, TopicAnswer, (NAME,),
-              errors=(404, 409, 422)),
+              errors=(404, 409, 422), role=Role.MARKER),
     Operation("GET", "/projects", "The screening projects", projects, ProjectsResponse),
     Operation("POST", "/projects", "A screening project over a kept search or a file", new_project, ProjectsResponse,
-              body=PROJECT, status=201),
+              body=PROJECT, status=201, role=Role.MARKER),
     Operation("GET", "/projects/{name}", "Where a reviewer stands", screen_state, ScreenResponse, (NAME, REVIEWER)),
     Operation("POST", "/projects/{name}/reviewers", "Join a project as a reviewer", join_project, ScreenResponse,
-              (NAME,), body=_object(("reviewer",), reviewer=_text(100))),
+              (NAME,), body=members(("reviewer",), reviewer=text(100)), role=Role.MARKER),
     Operation("POST", "/projects/{name}/decisions", "Decide on the record to read", screen_decide, ScreenResponse,
-              (NAME,), body=DECISION),
+              (NAME,), body=DECISION, role=Role.MARKER),
 )  # fmt: skip

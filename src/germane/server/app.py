@@ -20,14 +20,15 @@ from starlette.staticfiles import StaticFiles
 from germane.errors import GermaneError
 from germane.metasearch.responses import FindResponse
 from germane.schema import Response as Answer
-from germane.server import finding, pages
-from germane.server.api import OPERATIONS
-from germane.server.exports import ENDINGS, TYPES
+from germane.server import api, finding, pages, work_api
+from germane.server.api import ATOM
+from germane.server.exports import ENDINGS, TYPES, Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
 from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
-from germane.server.problems import ProblemError, problem_document, told
+from germane.server.problems import ProblemError, problem_bytes, told
 from germane.server.rendering import Renderer
+from germane.server.roles import Role, require
 from germane.server.safety import Safety
 
 STREAMED = Operation(
@@ -36,19 +37,24 @@ STREAMED = Operation(
         Parameter("q", "the query", required=True, least=1, most=2_000),
         Parameter("source", "the name of a source", many=True, most=200)),
 )  # fmt: skip
-"""The one operation that is no function of what was given: it goes on telling."""
+"""Like the stream of a job, no function of what was given: it goes on telling."""
+OPERATIONS = (*api.OPERATIONS, *work_api.OPERATIONS)
+"""All others."""
+CHANGES = 4
+"""Changes at the same time: they wait for one another, and must not keep searches waiting."""
 
 
 def create_app(library: Library) -> Starlette:
     """The application over a library, which is closed with it."""
     metrics = Metrics()
-    limiter = anyio.CapacityLimiter(library.settings.threads)
+    limiter, changes = anyio.CapacityLimiter(library.settings.threads), anyio.CapacityLimiter(CHANGES)
 
-    async def aside(work: Callable[[], Any]) -> Any:
-        return await anyio.to_thread.run_sync(work, limiter=limiter)
+    async def aside(work: Callable[[], Any], *, changing: bool = False) -> Any:
+        return await anyio.to_thread.run_sync(work, limiter=changes if changing else limiter)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        library.jobs.start()
         yield
         await anyio.to_thread.run_sync(library.close)
 
@@ -75,7 +81,7 @@ def create_app(library: Library) -> Starlette:
 
 
 def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitable[Any]]) -> list[BaseRoute]:
-    described = orjson.dumps(openapi((*OPERATIONS, STREAMED)))
+    described = orjson.dumps(openapi((*OPERATIONS, STREAMED, work_api.STREAM)))
 
     async def document(request: Request) -> Response:
         return Response(described, media_type="application/json")
@@ -91,8 +97,19 @@ def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitab
             raise ProblemError(422, "the query is empty")
         return StreamingResponse(_stream(library, given["q"], given["source"]), media_type="text/event-stream")
 
+    async def progress(request: Request) -> Response:
+        given = work_api.STREAM.read(request.path_params, request.query_params, b"", "")
+        await aside(lambda: library.workspace.jobs.get(given["job"]))  # complains before anything streams
+
+        async def told() -> AsyncIterator[bytes]:
+            async for name, content in work_api.progress_of(library, given["job"], aside):
+                yield event(name, content)
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
     routes: list[BaseRoute] = [
         Route(f"{PREFIX}/openapi.json", document),
+        Route(f"{PREFIX}/jobs/{{job}}/events", progress),
         Route(f"{PREFIX}/find", find),
         Route("/metrics", prometheus),
     ]
@@ -113,13 +130,17 @@ def _endpoint(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         operation = operations["GET" if request.method == "HEAD" else request.method]
+        require(request.state.role, operation.role)
         raw = await request.body() if operation.body is not None or operation.raw else b""
         kind = request.headers.get("content-type", "")
         given = operation.read(request.path_params, request.query_params, raw, kind)
-        answer = await aside(functools.partial(operation.handler, library, given))
-        if isinstance(answer, bytes):
-            format = given.values.get("format", "")
+        call = functools.partial(operation.handler, library, given)
+        answer = await aside(call, changing=operation.role > Role.READER)
+        if isinstance(answer, bytes | Attachment):
+            answer, format = answer if isinstance(answer, Attachment) else (answer, given.values.get("format", ""))
             media = TYPES.get(format, operation.answer.kinds[0])
+            if media == ATOM:
+                return Response(answer, media_type=media)
             name = f"germane.{ENDINGS.get(format, 'jsonl')}"
             return Response(answer, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
         return json_response(answer, operation.status)
@@ -160,7 +181,7 @@ def _failed(renderer: Renderer) -> Callable[[Request, Exception], Response]:
             or path == "/metrics"
             or "text/html" not in request.headers.get("accept", "text/html")
         ):
-            body = orjson.dumps(problem_document(status, detail, path))
+            body = problem_bytes(status, detail, path)
             return Response(body, status, headers, media_type="application/problem+json")
         return renderer.page(request, "problem.html", status, title="", status=status, detail=detail, headers=headers)
 

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from germane.data.writing import write_documents
 from germane.errors import ParameterError
@@ -13,6 +14,13 @@ TYPES = {
 }  # fmt: skip
 ENDINGS = {"ris": "ris", "csv": "csv", "jsonl": "jsonl", "bibtex": "bib"}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class Attachment(NamedTuple):
+    """A file on its way out, and its format."""
+
+    content: bytes
+    format: str
 
 
 def exported(documents: Iterable[Document], format: str) -> bytes:

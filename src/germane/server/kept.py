@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -119,11 +119,12 @@ class KeptSearches:
         method: str = "auto",
         dropped: Sequence[str] = (),
         added: Sequence[str] = (),
+        weighed: Mapping[str, float] | None = None,
         page: slice = slice(None),
     ) -> Refined:
         """The search in the order that its marks and words ask for; what moved is told of the results of `page`."""
         held = self._opened(number)
-        edits = WordEdits(tuple(dropped), tuple(added))
+        edits = WordEdits(tuple(dropped), tuple(added), tuple((weighed or {}).items()))
         with held.lock:
             marks = self._workspace.marks.current(held.search)
             if method != held.refiner.method:
@@ -132,7 +133,7 @@ class KeptSearches:
             state = (marks, edits)
             if held.now is None or state != held.state:
                 held.refiner.remark(marks)
-                held.refiner.edit(dropped=edits.dropped, added=edits.added)
+                held.refiner.edit(dropped=edits.dropped, added=edits.added, weighed=dict(edits.weighed))
                 held.before = held.now
                 held.now, held.state = held.refiner.rank(), state
             now = held.now

@@ -1,13 +1,19 @@
 """What the server serves: open indexes by name, a workspace, and the things kept in memory for them."""
 
+import os
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from germane.errors import ParameterError
-from germane.server.events import EventLog
+from germane.clicks.log import ClickLog
+from germane.errors import IndexLockedError, ParameterError
+from germane.index.manifest import NAME as MANIFEST
+from germane.server.audit import Audit
 from germane.server.kept import KeptSearches
+from germane.server.locks import lock_file, locked
 from germane.server.settings import Settings
 from germane.workspace import Workspace
 
@@ -31,6 +37,8 @@ UNFIT = {
     "issn",
 }
 MOST_FACETS = 4
+WAIT_SECONDS = 30.0
+"""How long a change waits for those of other processes of the server."""
 
 
 class Library:
@@ -40,8 +48,10 @@ class Library:
     """
 
     def __init__(self, engines: "Mapping[str, Engine]", workspace: Workspace, settings: Settings, home: Path) -> None:
+        from germane.server.jobs import Runner
         from germane.server.screens import Screens
         from germane.server.uploads import Uploads
+        from germane.server.work import KINDS
 
         if not engines:
             raise ParameterError("there is no collection to serve")
@@ -50,9 +60,12 @@ class Library:
         self.settings = settings
         self.home = home
         self.kept = KeptSearches(workspace)
-        self.screens: Screens = Screens(workspace)
+        self.screens: Screens = Screens(workspace, shared=settings.workers > 1)
         self.uploads: Uploads = Uploads(home / "uploads")
-        self.events = EventLog(home / "clicks.jsonl")
+        self.events = ClickLog(home / "clicks.jsonl")
+        self.audit = Audit(settings.audit)
+        self.jobs = Runner(self, KINDS)
+        self._stamps: dict[str, tuple[int, int]] = {}
         self.tracking = threading.Lock()
         """Held while topics change: a `Watch` is not for several threads."""
 
@@ -62,11 +75,39 @@ class Library:
         return next(iter(self.engines))
 
     def engine(self, name: str | None) -> "Engine":
-        """The index of a collection."""
+        """The index of a collection, with all that was committed by now, by whichever process."""
         chosen = name or self.first
-        if chosen not in self.engines:
+        engine = self.engines.get(chosen)
+        if engine is None:
             raise ParameterError(f"there is no collection '{chosen}'; there are: {', '.join(self.engines)}")
-        return self.engines[chosen]
+        try:
+            found = os.stat(engine.folder / MANIFEST)
+        except OSError:
+            return engine  # what is open can still be searched
+        stamp = found.st_ino, found.st_mtime_ns
+        if self._stamps.get(chosen) != stamp:
+            engine.refresh()
+            self._stamps[chosen] = stamp
+        return engine
+
+    @contextmanager
+    def changing(self, name: str | None) -> "Iterator[Engine]":
+        """The index of a collection, to be changed. Of several processes each waits for its turn, and lets the writer's
+        lock go afterwards; a single one keeps it, which makes the next change quicker."""
+        engine = self.engine(name)
+        if self.settings.workers == 1:
+            yield engine
+            return
+        with lock_file(self.home / f"{name or self.first}.turn") as turn:
+            until = time.monotonic() + WAIT_SECONDS
+            while not locked(turn):
+                if time.monotonic() > until:
+                    raise IndexLockedError("other changes of the collection take long: try again in a minute")
+                time.sleep(0.005)
+            try:
+                yield engine
+            finally:
+                engine.release()
 
     def facet_fields(self, engine: "Engine") -> tuple[str, ...]:
         """The fields that a search is narrowed by."""
@@ -76,7 +117,8 @@ class Library:
         return tuple(named[:MOST_FACETS])
 
     def close(self) -> None:
-        """Finish what is under way, and let go of indexes and workspace."""
+        """Finish what is under way, and let go of indexes and workspace; a job goes on at the next start."""
+        self.jobs.stop()
         for engine in self.engines.values():
             engine.close()
         self.workspace.close()

@@ -9,6 +9,7 @@ from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.snippets import marks, snippet
 from germane.errors import QueryError
 from germane.rank.matching import Facet
+from germane.rank.registry import MODEL_NAMES
 from germane.refine.reasons import Change, Reason
 from germane.server.kept import Refined
 from germane.server.place import PAGE, Place, quoted
@@ -56,10 +57,11 @@ class FacetView:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the interest; `share` of the strongest, from 0 to 1."""
+    """A word of the interest; `share` of the strongest as it was learnt, `base` its own share as it was learnt."""
 
     word: str
     share: float
+    base: float
     drop: str
 
 
@@ -71,6 +73,7 @@ class Wanted:
     against: tuple[Word, ...]
     dropped: tuple[tuple[str, str], ...]
     added: tuple[tuple[str, str], ...]
+    weighed: tuple[tuple[str, float, str], ...]
     method: str
     reason: str
     relevant: int
@@ -119,9 +122,18 @@ def request_of(
     place: Place, k: int, offset: int, facets: tuple[str, ...] = (), snippets: bool = False
 ) -> SearchRequest:
     """The engine's request for a place."""
-    ranking = RankingRequest(place.model or None)
+    ranking, learnt = ranking_of(place)
     sort = place.sort or None
-    return SearchRequest(place.effective, k, ranking, offset=offset, sort=sort, facets=facets, snippets=snippets)
+    return SearchRequest(
+        place.effective, k, ranking, rerank=learnt, offset=offset, sort=sort, facets=facets, snippets=snippets
+    )
+
+
+def ranking_of(place: Place) -> tuple[RankingRequest, str | None]:
+    """The ranking model of a place, and the learnt one above it, if it names one."""
+    if place.model in MODEL_NAMES or not place.model:
+        return RankingRequest(place.model or None), None
+    return RankingRequest(None), place.model
 
 
 def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
@@ -155,23 +167,24 @@ def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
 def kept_listing(library: "Library", place: Place) -> Listing:
     """The view of a kept search in its new order."""
     at = slice((place.page - 1) * PAGE, place.page * PAGE)
-    refined = library.kept.refined(place.s, method=place.method, dropped=place.drop, added=place.add, page=at)
+    refined = library.kept.refined(
+        place.s, method=place.method, dropped=place.drop, added=place.add, weighed=place.factors, page=at
+    )
     engine = library.engine(place.c)
     place = replace(place, q=refined.search.query if not place.q else place.q)
     analyzer = engine.analyzer
     terms = {term for word in refined.search.query.split() for term in analyzer.terms(word)}
     ranked = refined.refinement.results
-    known: dict[str, str | None] = {}
     rows = []
     for one in ranked[at]:
         result, change = refined.results[one.id], refined.changes.get(one.id)
         text = text_of(result.fields, RESULT_FIELDS[1:])
-        piece = snippet(text, terms, analyzer, known=known)
+        piece = snippet(text, terms, analyzer)
         rows.append(
             Row(
                 one.id,
                 one.rank,
-                pieces(_title(result.fields, one.id), terms, analyzer, known),
+                pieces(_title(result.fields, one.id), terms, analyzer),
                 about(result.fields),
                 cut(piece.text, piece.marks),
                 safe_link(result.fields, result),
@@ -207,12 +220,17 @@ def wanted_of(place: Place, refined: Refined) -> Wanted:
     marks_now = list(found.marks.values())
     names = {"auto": "carried evidence"}
     both = (*refined.interest.wanted, *refined.interest.unwanted)
-    most = max((abs(word.amount) for word in both), default=0.0) or 1.0
+    factors = place.factors
+    most = max((_learnt(word, factors) for word in both), default=0.0) or 1.0
     return Wanted(
-        _words(place, refined.interest.wanted, most),
-        _words(place, refined.interest.unwanted, most),
+        _words(place, refined.interest.wanted, most, factors),
+        _words(place, refined.interest.unwanted, most, factors),
         tuple((word, place.without("drop", word)) for word in place.drop),
         tuple((word, place.without("add", word)) for word in place.add),
+        tuple(
+            (each.rpartition(":")[0], factors[each.rpartition(":")[0]], place.without("weigh", each))
+            for each in place.weigh
+        ),
         names.get(place.method, place.method),
         found.reason,
         marks_now.count(True),
@@ -223,10 +241,23 @@ def wanted_of(place: Place, refined: Refined) -> Wanted:
     )
 
 
-def _words(place: Place, words: Sequence[Reason], most: float) -> tuple[Word, ...]:
-    """Words with letters in them, of those that weigh something beside the strongest."""
-    told = [word for word in words if any(sign.isalpha() for sign in word.word) and abs(word.amount) >= LEAST * most]
-    return tuple(Word(word.word, abs(word.amount) / most, place.having("drop", word.word)) for word in told)
+def _learnt(word: Reason, factors: Mapping[str, float]) -> float:
+    """The amount of a word before a person weighed it."""
+    factor = factors.get(word.word, 1.0)
+    return abs(word.amount) / factor if factor > 0.0 else 0.0
+
+
+def _words(place: Place, words: Sequence[Reason], most: float, factors: Mapping[str, float]) -> tuple[Word, ...]:
+    """Words with letters in them, of those that weigh something beside the strongest, or were weighed by a person."""
+    told = [
+        word
+        for word in words
+        if any(sign.isalpha() for sign in word.word) and (abs(word.amount) >= LEAST * most or word.word in factors)
+    ]
+    return tuple(
+        Word(word.word, abs(word.amount) / most, _learnt(word, factors) / most, place.having("drop", word.word))
+        for word in told
+    )
 
 
 def _why(change: Change) -> str:
@@ -253,11 +284,9 @@ def facet_view(place: Place, facet: Facet) -> FacetView | None:
     return FacetView(facet.field, numeric, tuple(values))
 
 
-def pieces(
-    text: str, terms: Collection[str], analyzer: "Analyzer", known: dict[str, str | None] | None = None
-) -> Pieces:
+def pieces(text: str, terms: Collection[str], analyzer: "Analyzer") -> Pieces:
     """A text in pieces, the query's words apart."""
-    return cut(text, [(span.start, span.end) for span in marks(text, terms, analyzer, known)])
+    return cut(text, [(span.start, span.end) for span in marks(text, terms, analyzer)])
 
 
 def cut(text: str, places: Sequence[tuple[int, int]]) -> Pieces:

@@ -1,6 +1,7 @@
 """An operation of the API as plain data: its route, parameters and body, from which requests are read and checked, and
 the OpenAPI document is written."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import orjson
 from germane import __version__
 from germane.schema import schema_of
 from germane.server.problems import ProblemError
+from germane.server.roles import Role
 
 PREFIX = "/api/v1"
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
@@ -57,7 +59,7 @@ class Operation:
     """A method and path below /api/v1, what it does, what it takes and what it answers.
 
     `handler` is called in a thread with the library and what was given. `answer` is the shape of the answer, or its
-    `Media`. `body` is a JSON Schema; `raw` media types are handed over as bytes.
+    `Media`. `body` is a JSON Schema; `raw` media types are handed over as bytes. `role`: what a token must allow.
     """
 
     method: str
@@ -70,6 +72,7 @@ class Operation:
     raw: tuple[str, ...] = ()
     status: int = 200
     errors: tuple[int, ...] = field(default=(404, 422))
+    role: Role = Role.READER
 
     def read(self, path: Mapping[str, str], query: Any, raw: bytes, content_type: str) -> Given:
         """The request, checked; a `ProblemError` says what is wrong with it."""
@@ -101,10 +104,13 @@ class Operation:
         else:
             content = {"application/json": {"schema": _plain(schema_of(self.answer))}}
         problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-        codes = sorted({400, *self.errors, 401, 403, 429, *((413, 415) if self.body or self.raw else ())})
+        codes = sorted({400, *self.errors, 401, 403, 429, *((413, 415) if self.body or self.raw else ()),
+                        *((503,) if self.role > Role.READER else ())})  # fmt: skip
         told: dict[str, Any] = {
             "operationId": f"{self.method.lower()}{self.path.replace('/', '_').replace('{', '').replace('}', '')}",
             "summary": self.summary,
+            "description": f"Needs the role {self.role.word}.",
+            "security": [{}, {"token": [self.role.word]}],
             "parameters": [_parameter(each) for each in self.parameters],
             "responses": {
                 str(self.status): {"description": "Done", "content": content},
@@ -156,6 +162,10 @@ def check(value: Any, schema: Mapping[str, Any], where: str, depth: int = 0) -> 
     if isinstance(value, str) and not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 1 << 30):
         least, most = schema.get("minLength", 0), schema.get("maxLength", 1 << 30)
         raise ProblemError(422, f"{where} has {len(value):,} characters, where {least:,} to {most:,} are taken")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+        if not least <= value <= most:
+            raise ProblemError(422, f"{where} is from {least} to {most}, not {value}")
     if isinstance(value, list):
         if len(value) > schema.get("maxItems", 1 << 30) or len(value) < schema.get("minItems", 0):
             raise ProblemError(422, f"{where} has {len(value):,} items, which is too many or too few")

@@ -3,10 +3,10 @@
 import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -14,21 +14,22 @@ from starlette.routing import BaseRoute, Route
 from germane.errors import InputError
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
-from germane.server import finding, topics
+from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.exports import ENDINGS, TYPES, exported
+from germane.server.forms import Form, inside, whole
 from germane.server.library import Library
 from germane.server.listing import Listing, keep_search, listing, request_of, title_of
 from germane.server.place import Place
 from germane.server.problems import ProblemError
 from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
-from germane.server.safety import TOKEN, same_secret
+from germane.server.roles import identified
+from germane.server.safety import TOKEN
 from germane.server.screens import REASONS
 from germane.types import Document
 
 Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
-MOST_FIELDS = 200
 YEAR = 365 * 24 * 3600
 
 
@@ -50,19 +51,25 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
         Route("/find", made.find, methods=["POST"]),
         Route("/find/stream", functools.partial(find_stream, library, renderer)),
         Route("/click", made.click, methods=["POST"]),
+        Route("/forget", made.forget, methods=["POST"]),
         Route("/screen", made.screens),
         Route("/screen", made.new_screen, methods=["POST"]),
         Route("/screen/{name}", made.screen),
         Route("/screen/{name}/join", made.join, methods=["POST"]),
         Route("/screen/{name}/act", made.act, methods=["POST"]),
         Route("/screen/{name}/reveal", made.reveal, methods=["POST"]),
+        Route("/screen/{name}/settle", made.settle, methods=["POST"]),
         Route("/screen/{name}/export", made.export_screen),
         Route("/topics", made.topics),
         Route("/topics", made.new_topic, methods=["POST"]),
         Route("/topics/feed", made.feed, methods=["POST"]),
         Route("/topics/{name}", made.topic),
+        Route("/topics/{name}/dial", made.dial),
+        Route("/topics/{name}/dial", made.turn, methods=["POST"]),
+        Route("/topics/{name}/digest", made.digest),
         Route("/topics/{name}/judge", made.judge, methods=["POST"]),
         Route("/topics/{name}/{action}", made.topic_action, methods=["POST"]),
+        *study.routes(library, renderer, aside),
         Route("/import", made.import_page),
         Route("/import", made.preview, methods=["POST"]),
         Route("/import/{key}", made.take_in, methods=["POST"]),
@@ -71,42 +78,6 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
         Route("/settings", made.settings, methods=["POST"]),
         Route("/keys", made.keys),
     ]
-
-
-class Form:
-    """The fields of a form that was sent from our own page."""
-
-    def __init__(self, fields: Any) -> None:
-        self._fields = fields
-
-    @classmethod
-    async def of(cls, request: Request) -> "Form":
-        """Read it; refused unless it brings the value of the cookie, in a field or a header."""
-        try:
-            fields = await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=1 << 20)
-        except ProblemError:
-            raise
-        except Exception:
-            raise ProblemError(400, "the form cannot be read") from None
-        given = str(fields.get("csrf") or "")
-        if "x-csrf-token" not in request.headers and not same_secret(given, request.state.csrf):
-            raise ProblemError(
-                403, "the form is too old or does not come from this page: load the page again, and repeat it"
-            )
-        return cls(fields)
-
-    def __getitem__(self, name: str) -> str:
-        value = self._fields.get(name)
-        return value if isinstance(value, str) else ""
-
-    def all(self, name: str) -> list[str]:
-        """Every value of a field."""
-        return [value for value in self._fields.getlist(name) if isinstance(value, str)]
-
-    def file(self, name: str) -> UploadFile | None:
-        """A file."""
-        value = self._fields.get(name)
-        return value if isinstance(value, UploadFile) else None
 
 
 class Pages:
@@ -127,12 +98,14 @@ class Pages:
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []
         headers = {"x-place": shown.place.url(page=shown.place.page)}
-        return self.renderer.page(
-            request, template, view="search", title=shown.place.q, shown=shown, place=shown.place, kept=kept,
-            sources=finding.source_names(self.library), methods=METHOD_NAMES, models=MODEL_NAMES,
-            first=self.library.first, headers=headers,
-            size=len(self.library.engine(place.c)),
+        seen = behaviour.seen(self.library, request, shown)
+        answer = self.renderer.page(
+            request, template, view="search", seen=seen.query_id, title=shown.place.q, shown=shown,
+            place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_NAMES,
+            models=MODEL_NAMES, learnt=self.library.engine(place.c).models.names(), first=self.library.first,
+            headers=headers, size=len(self.library.engine(place.c)),
         )  # fmt: skip
+        return seen.onto(answer)
 
     async def mark(self, request: Request) -> Response:
         """Mark a result; the search is kept with its first mark."""
@@ -221,14 +194,20 @@ class Pages:
     async def click(self, request: Request) -> Response:
         """Log that a result was opened, unless it was switched off."""
         form = await Form.of(request)
-        if request.cookies.get(LOGGING) != "off" and form["q"] and form["id"]:
-            position = int(form["position"]) if form["position"].isdigit() else None
-            event = {
-                "action_name": "click", "query_id": f"page:{form['q']}", "user_query": form["q"],
-                "event_attributes": {"object": {"object_id": form["id"]}, "position": {"ordinal": position}},
-            }  # fmt: skip
+        event = behaviour.click(request, form, form["c"] or self.library.first)
+        if event is not None:
             await self.aside(lambda: self.library.events.add([event]))
         return Response(status_code=204)
+
+    async def forget(self, request: Request) -> Response:
+        """Take what was logged of this visitor out of the log."""
+        form = await Form.of(request)
+        client = behaviour.client_of(request)
+        if client:
+            await self.aside(lambda: self.library.events.erase_user(client))
+        answer = RedirectResponse(inside(form["to"], "/search"), 303)
+        answer.delete_cookie(behaviour.CLIENT)
+        return answer
 
     # -- screening -------------------------------------------------------------------------------------------------
 
@@ -297,6 +276,14 @@ class Pages:
         await self.aside(lambda: self.library.screens.reveal(name))
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(form['reviewer'])}", 303)
 
+    async def settle(self, request: Request) -> Response:
+        """Settle a conflict between reviewers."""
+        form = await Form.of(request)
+        name, reviewer = request.path_params["name"], form["reviewer"]
+        done = functools.partial(self.library.screens.settle, by=reviewer, reason=form["reason"])
+        await self.aside(lambda: done(name, form["id"], form["included"] == "yes"))
+        return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}#conflicts", 303)
+
     async def export_screen(self, request: Request) -> Response:
         """The records of a reviewer as a file."""
         name, query = request.path_params["name"], request.query_params
@@ -331,13 +318,42 @@ class Pages:
         """Show the collection to all topics."""
         form = await Form.of(request)
         await self.aside(lambda: topics.feed(self.library, self.library.engine(None).documents()))
-        return RedirectResponse(_inside(form["to"], "/topics"), 303)
+        return RedirectResponse(inside(form["to"], "/topics"), 303)
 
     async def topic(self, request: Request) -> Response:
         """One topic."""
         name = request.path_params["name"]
-        shown = await self.aside(lambda: topics.topic_view(self.library, name))
-        return self.renderer.page(request, "topic.html", view="topics", title=name, shown=shown)
+        shift = whole(request.query_params.get("shift", "0"))
+        shown = await self.aside(lambda: topics.topic_view(self.library, name, shift))
+        address = f"{request.url.scheme}://{request.url.netloc}{topics.feed_address(self.library, name)}"
+        return self.renderer.page(
+            request, "topic.html", view="topics", title=name, shown=shown, dial=shown.dial, topic=shown.topic,
+            feed=address,
+        )  # fmt: skip
+
+    async def dial(self, request: Request) -> Response:
+        """The threshold and its curve after a shift; a fragment, and without one the topic itself."""
+        name, shift = request.path_params["name"], whole(request.query_params.get("shift", "0"))
+        if "x-fragment" not in request.headers:
+            return RedirectResponse(f"/topics/{quote(name, safe='')}?shift={shift}#dial", 303)
+        dial = await self.aside(lambda: topics.dial_view(self.library, name, shift))
+        return self.renderer.page(request, "parts/dial.html", view="topics", title=name, dial=dial)
+
+    async def turn(self, request: Request) -> Response:
+        """Move the threshold."""
+        form = await Form.of(request)
+        name, shift = request.path_params["name"], whole(form["shift"])
+        await self.aside(lambda: topics.shift_threshold(self.library, name, shift))
+        return RedirectResponse(f"/topics/{quote(name, safe='')}#dial", 303)
+
+    async def digest(self, request: Request) -> Response:
+        """What a topic delivered, as a digest tells it."""
+        name, days = request.path_params["name"], request.query_params.get("days", "")
+        since = None
+        if days.isdigit() and len(days) <= 4:
+            since = (datetime.now(UTC) - timedelta(days=int(days))).isoformat(timespec="seconds")
+        found = await self.aside(lambda: topics.digest_view(self.library, name, since))
+        return self.renderer.page(request, "digest.html", view="topics", title=name, digest=found, days=days)
 
     async def judge(self, request: Request) -> Response:
         """Say whether a hit is on the topic."""
@@ -414,7 +430,7 @@ class Pages:
     async def settings(self, request: Request) -> Response:
         """The look, and whether clicks are logged: two cookies."""
         form = await Form.of(request)
-        answer = RedirectResponse(_inside(form["to"], "/search"), 303)
+        answer = RedirectResponse(inside(form["to"], "/search"), 303)
         if form["theme"] in (*THEMES, "auto"):
             answer.set_cookie(THEME, form["theme"], max_age=YEAR, samesite="strict")
         if form["log"] in ("on", "off"):
@@ -428,11 +444,11 @@ class Pages:
     async def sign_in(self, request: Request) -> Response:
         """Take the token, and keep it in a cookie."""
         form = await Form.of(request)
-        token = self.library.settings.token
-        if token is None or not same_secret(form["token"], token):
+        token = identified(self.library.settings.all_tokens, form["token"])
+        if token is None:
             return self.renderer.page(request, "sign-in.html", 401, view="", title="Sign in", wrong=True)
         answer = RedirectResponse("/search", 303)
-        answer.set_cookie(TOKEN, token, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
+        answer.set_cookie(TOKEN, token.value, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
         return answer
 
 
@@ -442,13 +458,6 @@ def _at(place: Place, number: int) -> Place:
 
 def _heading(record: Document | None) -> str:
     return "" if record is None else title_of(record)
-
-
-def _inside(address: str, otherwise: str) -> str:
-    """The address if it is one of ours."""
-    parts = urlsplit(address)
-    ours = address.startswith("/") and not address.startswith("//") and not parts.netloc and "\\" not in address
-    return address if ours else otherwise
 
 
 def _attachment(content: bytes, format: str, name: str) -> Response:

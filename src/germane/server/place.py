@@ -1,24 +1,29 @@
 """Where somebody is in the search view, as its address says it: every view is a URL."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from germane.rank.registry import MODEL_NAMES
+from germane.refine.interest import MOST_WEIGHT
 from germane.refine.registry import METHOD_NAMES
 from germane.server.problems import ProblemError
 from germane.server.settings import Settings
 
 PAGE = 20
 SORTS = ("", "-year", "year", "title")
-_MANY = ("f", "drop", "add", "source")
+_MANY = ("f", "drop", "add", "source", "weigh")
+_LEARNT = re.compile(r"[a-z][a-z0-9_-]{0,63}(@[0-9]{1,6})?")
+"""What a learnt model may be called, with its version or without."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A query `q` in a collection `c`, narrowed by filters `f`, from `page` on; a kept search `s` with words that were
-    dropped or added, and the method that learns; the ranking `model`, an order by a field, and the `source`s asked."""
+    dropped, added or weighed (`weigh`: "word:factor"), and the method that learns; the ranking `model`, an order by a
+    field, and the `source`s asked."""
 
     q: str = ""
     c: str = ""
@@ -31,6 +36,7 @@ class Place:
     model: str = ""
     sort: str = ""
     source: tuple[str, ...] = ()
+    weigh: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, query_string: str, settings: Settings) -> "Place":
@@ -51,8 +57,34 @@ class Place:
             sort=one.get("sort", ""),
             **many,
         )
+        if "word" in one and "share" in one:
+            place = place._moved(one["word"], one["share"], one.get("base", ""))
         place._check(settings)
         return place
+
+    def _moved(self, word: str, share: str, base: str) -> "Place":
+        """The place after a bar was moved to `share` percent, where `base` percent is what was learnt."""
+        try:
+            factor = float(share) / float(base)
+        except (ValueError, ZeroDivisionError):
+            raise ProblemError(422, "the length of a bar is a number of percent") from None
+        others = tuple(each for each in self.weigh if each.rpartition(":")[0] != word)
+        return replace(self, weigh=(*others, f"{word}:{factor:.3g}"))
+
+    @property
+    def factors(self) -> dict[str, float]:
+        """The words that were weighed, and by what."""
+        found = {}
+        for each in self.weigh:
+            word, _, text = each.rpartition(":")
+            try:
+                factor = float(text)
+            except ValueError:
+                factor = -1.0
+            if not word or not 0.0 <= factor <= MOST_WEIGHT:
+                raise ProblemError(422, f"'weigh' is a word and a factor up to {MOST_WEIGHT:g}, as in lens:0.5")
+            found[word] = factor
+        return found
 
     def _check(self, settings: Settings) -> None:
         if len(self.q) + sum(map(len, self.f)) > settings.max_query:
@@ -63,11 +95,11 @@ class Place:
             )
         if self.method not in METHOD_NAMES:
             raise ProblemError(422, f"there is no method '{self.method}'; there are {', '.join(METHOD_NAMES)}")
-        if self.model and self.model not in MODEL_NAMES:
+        if self.model and self.model not in MODEL_NAMES and not _LEARNT.fullmatch(self.model):
             raise ProblemError(422, f"there is no model '{self.model}'; there are {', '.join(MODEL_NAMES)}")
         if "\0" in self.q:
             raise ProblemError(422, "the query holds a null character")
-        if max(len(self.drop), len(self.add), len(self.f)) > 50:
+        if max(len(self.drop), len(self.add), len(self.f), len(self.factors)) > 50:
             raise ProblemError(422, "at most 50 words and filters")
 
     @property
@@ -82,7 +114,7 @@ class Place:
     def query_string(self) -> str:
         """The address's part behind the question mark; what is as usual is left out."""
         pairs: list[tuple[str, Any]] = []
-        for name in ("q", "c", "f", "s", "drop", "add", "method", "model", "sort", "source", "page"):
+        for name in ("q", "c", "f", "s", "drop", "add", "weigh", "method", "model", "sort", "source", "page"):
             value = getattr(self, name)
             if value == getattr(_USUAL, name):
                 continue

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import orjson
+
 from germane.errors import (
     DocumentExistsError,
     GermaneError,
@@ -58,7 +60,7 @@ def told(error: Exception) -> Told:
     if isinstance(error, GermaneError):
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
         message = " ".join(str(error).split())
-        if isinstance(error, ParameterError) and message.startswith("there is no "):
+        if isinstance(error, ParameterError) and message.startswith(("there is no ", "no topic ")):
             status = 404
         return Told(status, message)
     return Told(500, "something went wrong in the server; its log says what, and nothing was changed half-way")
@@ -68,3 +70,8 @@ def problem_document(status: int, detail: str, instance: str = "") -> dict[str, 
     """The members of a problem document."""
     title = TITLES.get(status, "An error")
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, "instance": instance}
+
+
+def problem_bytes(status: int, detail: str, instance: str = "") -> bytes:
+    """The document as JSON."""
+    return orjson.dumps(problem_document(status, detail, instance))

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from germane.engine.reranked import RerankedExplanation
 from germane.engine.snippets import marks
 from germane.errors import GermaneError
 from germane.refine.refinement import Refinement
-from germane.server.listing import about, safe_link, title_of
+from germane.server.listing import about, ranking_of, safe_link, title_of
 from germane.server.place import Place
 from germane.types import Document, text_of
 
@@ -47,13 +48,22 @@ def why(library: "Library", place: Place, document: str) -> Why:
     """The parts of a result's score: of its refinement where something is marked, else of the ranking model."""
     engine = library.engine(place.c)
     if place.s:
-        refined = library.kept.refined(place.s, method=place.method, dropped=place.drop, added=place.add)
+        refined = library.kept.refined(
+            place.s, method=place.method, dropped=place.drop, added=place.add, weighed=place.factors
+        )
         if document in refined.results:
             title = title_of(Document(document, refined.results[document].fields))
             if refined.refinement.marks or place.add:
                 return _by_marks(refined.refinement, document, title)
     title = title_of(engine.document(document))
-    told = engine.explain(place.effective or place.q, document, model=place.model or "bm25")
+    ranking, learnt = ranking_of(place)
+    told = engine.explain(place.effective or place.q, document, model=ranking.model or "bm25", rerank=learnt)
+    if isinstance(told, RerankedExplanation) and told.latent is not None:
+        words = [(part.word, part.impact) for part in told.latent.parts]
+        others = [("what it has in common with any query", told.latent.constant)]
+        others += [("the plain ranking", told.first_weight * told.first_score)] if told.first_weight else []
+        sentence = f"The score of {told.stage}, learnt from clicks: the sum of these parts."
+        return _why(document, title, words, others, told.score, "score", sentence)
     words = [(part.word or part.term, told.norm * part.impact) for part in told.parts if part.impact]
     rest = told.constant + told.document
     others = [("the document's length", rest)] if rest else []
@@ -115,7 +125,9 @@ def document_view(library: "Library", place: Place, name: str) -> Shown:
     mark, history, provenance = None, [], [f"in the collection {place.c or library.first}, as {name}"]
     document = None
     if place.s:
-        refined = library.kept.refined(place.s, method=place.method, dropped=place.drop, added=place.add)
+        refined = library.kept.refined(
+            place.s, method=place.method, dropped=place.drop, added=place.add, weighed=place.factors
+        )
         weights = {word.term: abs(word.amount) for word in refined.interest.wanted}
         if name in refined.results:
             result = refined.results[name]

@@ -53,6 +53,7 @@ class Renderer:
             "collections": list(self._library.engines),
             "view": content.get("view", ""),
             "place": Place(),
+            "seen": "",
             "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         }
         text = self._environment.get_template(template).render({**shared, **content})

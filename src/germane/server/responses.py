@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from germane.engine.learning.values import ModelVersion
 from germane.engine.responses import AddResponse, IndexStats
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.schema import ABSENT, Response
@@ -221,3 +222,41 @@ class ScreenResponse(Response):
     at_most: int
     stop: bool
     recommendation: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobResponse(Response):
+    """Work in the background: waiting, running, stopping, done, failed or stopped; how far it is, what came of it.
+
+    `done` of `total` where that is known. `attempts`: how often it was begun, since a job that was interrupted goes on.
+    `message` says why it failed or stopped.
+    """
+
+    job: int
+    kind: str
+    state: str
+    settings: Mapping[str, Any]
+    at: str
+    started: str | None
+    ended: str | None
+    step: str
+    done: int
+    total: int | None
+    attempts: int
+    message: str
+    result: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobsResponse(Response):
+    """Jobs, the latest first."""
+
+    jobs: tuple[JobResponse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsResponse(Response):
+    """The versions of a collection's learnt models, the oldest first, and a line of health for each that serves."""
+
+    models: tuple[ModelVersion, ...]
+    health: Mapping[str, str]

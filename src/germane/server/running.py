@@ -79,10 +79,13 @@ def open_library(
 
 
 def listening(settings: Settings) -> socket.socket:
-    """A socket at the address; port 0 takes any that is free. A `ParameterError` where the port is taken."""
+    """A socket at the address; port 0 takes any that is free. A `ParameterError` where the port is taken. Of several
+    processes each has one at the same port."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     found = socket.socket(family)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if settings.workers > 1:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         found.bind((settings.host, settings.port))
     except OSError as error:
@@ -108,25 +111,35 @@ def server_of(library: Library) -> "uvicorn.Server":
         raise MissingExtraError(error.name or "starlette", "web", "The server") from None
     warm = threading.Thread(target=_warm, args=(library,), name="germane-warm", daemon=True)
     warm.start()
-    return uvicorn_server(create_app(library))
+    return uvicorn_server(create_app(library), library)
 
 
-def uvicorn_server(app: "Starlette") -> "uvicorn.Server":
+def uvicorn_server(app: "Starlette", library: Library) -> "uvicorn.Server":
     """A server of the application, with limits of its own for connections."""
     try:
         import uvicorn
+
+        from germane.server.connections import timed
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "uvicorn", "web", "The server") from None
-    return uvicorn.Server(
+
+    class Server(uvicorn.Server):
+        """Ends streams and the job under way first, so that nobody waits for them."""
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            library.jobs.ending.set()
+            await super().shutdown(sockets)
+
+    return Server(
         uvicorn.Config(
             app,
+            http=timed(library.settings.head_seconds),
             log_level="warning",
             access_log=False,
             server_header=False,
             date_header=True,
             timeout_keep_alive=15,
             timeout_graceful_shutdown=GRACE,
-            h11_max_incomplete_event_size=64 << 10,
             limit_concurrency=500,
             lifespan="on",
         )
@@ -174,7 +187,8 @@ def answers_once(library: Library, taken: socket.socket, seconds: float = 60.0) 
             if time.monotonic() > until or not thread.is_alive():
                 raise ParameterError("the server did not start")
             time.sleep(0.02)
-        headers = {"Authorization": f"Bearer {library.settings.token}"} if library.settings.token else {}
+        tokens = library.settings.all_tokens
+        headers = {"Authorization": f"Bearer {tokens[0].value}"} if tokens else {}
         found = {}
         for name, path in (("page", ""), ("search", "search?q=sleep+memory"), ("health", "api/v1/health")):
             with urllib.request.urlopen(urllib.request.Request(address + path, headers=headers), timeout=30) as answer:

@@ -3,7 +3,9 @@
 The middleware is plain ASGI, so that bodies are counted as they come and answers may stream.
 
 - **DNS rebinding**: the Host header must name an address of the server's own, else 403.
-- **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time.
+- **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time. Its role decides what may be
+  done (`roles.py`): of pages here, of the API where its operations are called. The feed of a topic opens with a key of
+  its own too (`feed_key`), since feed readers send no headers.
 - **Cross-site requests**: a change (any method but GET, HEAD, OPTIONS) is refused if the browser says that it comes
   from another site (Sec-Fetch-Site, Origin), and one made with a cookie or without a token must bring the value of the
   `germane_csrf` cookie in the header `X-CSRF-Token` or the form field `csrf` (double submit). Programs that send JSON
@@ -12,20 +14,21 @@ The middleware is plain ASGI, so that bodies are counted as they come and answer
 """
 
 import hmac
-import json
+import re
 import secrets
-import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 
+from germane.server.audit import Audit
 from germane.server.metrics import Metrics
-from germane.server.problems import ProblemError, problem_document
+from germane.server.problems import ProblemError, problem_bytes
+from germane.server.rates import Rates
+from germane.server.roles import SAFE, Role, Token, identified, page_role, require
 from germane.server.settings import Settings
 
 Scope = MutableMapping[str, Any]
@@ -36,9 +39,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CSRF, TOKEN = "germane_csrf", "germane_token"
 """The cookies."""
-SAFE = {"GET", "HEAD", "OPTIONS"}
-BODY_SECONDS = 30.0
-"""How long a body may take to come."""
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (
         b"content-security-policy",
@@ -56,6 +56,9 @@ OPEN_PATHS = ("/static/", "/sign-in", "/api/v1/health")
 """What is answered without a token."""
 
 
+_FEED = re.compile(r"/api/v1/topics/([^/]+)/feed")
+
+
 class Safety:
     """Lets requests through to `app`, or refuses them with a problem document; notes changes in the audit log.
 
@@ -64,7 +67,8 @@ class Safety:
 
     def __init__(self, app: App, settings: Settings, metrics: Metrics, *, pages: bool = True) -> None:
         self.app, self.settings, self.metrics, self.pages = app, settings, metrics, pages
-        self._rates = Rates(settings.per_minute)
+        self._tokens = settings.all_tokens
+        self._rates = Rates(settings.per_minute, shared=settings.rates)
         self._audit = Audit(settings.audit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,14 +97,14 @@ class Safety:
 
         try:
             self._check(scope, headers, cookies, csrf)
-            await self.app(scope, _Limited(receive, self.settings.max_body), sent)
+            await self.app(scope, _Limited(receive, self.settings.max_body, self.settings.body_seconds), sent)
         except ProblemError as refusal:
             await _refuse(refusal, str(scope["path"]), sent)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.note(str(scope["method"]), route, status, time.perf_counter() - began)
             if scope["method"] not in SAFE:
-                self._audit.note(scope, status)
+                self._audit.request(scope, status)
 
     def _check(self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], csrf: str) -> None:
         host = headers.get("host", "")
@@ -115,20 +119,32 @@ class Safety:
             )
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self.settings.max_body:
-            raise ProblemError(413, _too_large(self.settings.max_body))
-        authorised = self._bearer(headers) or _same(cookies.get(TOKEN, ""), self.settings.token)
-        path = str(scope["path"])
-        if self.settings.token and not authorised and not path.startswith(OPEN_PATHS):
+            raise ProblemError(413, _too_large(self.settings.max_body), connection="close")
+        who = self._bearer(headers) or identified(self._tokens, cookies.get(TOKEN, ""))
+        path, api = str(scope["path"]), str(scope["path"]).startswith("/api/")
+        if self._tokens and who is None and not self._feed(scope, path) and not path.startswith(OPEN_PATHS):
             raise ProblemError(
                 401, "this server asks for a token: open /sign-in, or send 'Authorization: Bearer TOKEN'",
                 www_authenticate="Bearer",
             )  # fmt: skip
+        role = who.role if who is not None else Role.READER if self._tokens else Role.ADMIN
+        scope["state"].update(role=role, who="" if who is None else who.name or who.role.word)
         if scope["method"] not in SAFE:
-            self._check_origin(str(scope["method"]), headers, host, csrf, api=path.startswith("/api/"))
+            self._check_origin(str(scope["method"]), headers, host, csrf, api=api)
+        if self.pages and not api:
+            require(role, page_role(str(scope["method"]), path))
 
-    def _bearer(self, headers: dict[str, str]) -> bool:
+    def _bearer(self, headers: dict[str, str]) -> Token | None:
         kind, _, value = headers.get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and _same(value.strip(), self.settings.token)
+        return identified(self._tokens, value.strip()) if kind.lower() == "bearer" else None
+
+    def _feed(self, scope: Scope, path: str) -> bool:
+        """Whether this is the feed of a topic, with the key that opens it and nothing else."""
+        match = _FEED.fullmatch(path)
+        if match is None or scope["method"] not in SAFE:
+            return False
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[-1]
+        return any(same_secret(given, feed_key(token.value, match[1])) for token in self._tokens)
 
     def _check_origin(self, method: str, headers: dict[str, str], host: str, csrf: str, *, api: bool) -> None:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
@@ -141,7 +157,7 @@ class Safety:
         form = kind in ("application/x-www-form-urlencoded", "multipart/form-data")
         if form and not given and not api:
             return  # the form's own field is compared when it is read: `pages.Form`
-        if given and _same(given, csrf):
+        if same_secret(given, csrf):
             return
         simple = method == "POST" and (form or kind in ("", "text/plain"))  # what a page of another site can send
         if not headers.get("cookie") and (not simple or "x-requested-with" in headers):
@@ -152,55 +168,22 @@ class Safety:
         )  # fmt: skip
 
 
+def feed_key(token: str, topic: str) -> str:
+    """What opens the feed of one topic: it says nothing of the token, and opens nothing else."""
+    return hmac.new(token.encode(), f"feed of {topic}".encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+
+
 def same_secret(given: str, expected: str) -> bool:
     """Whether two secrets are the same, compared in constant time; no empty one is."""
-    return _same(given, expected)
-
-
-class Rates:
-    """A bucket of tokens for each address: `per_minute` in store, refilled evenly."""
-
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._per_minute, self._clock = per_minute, clock
-        self._lock = threading.Lock()
-        self._known: dict[str, tuple[float, float]] = {}
-
-    def allow(self, client: str) -> bool:
-        """Whether one more request is let through now."""
-        now = self._clock()
-        with self._lock:
-            if len(self._known) > 10_000:
-                self._known.clear()
-            left, since = self._known.get(client, (float(self._per_minute), now))
-            left = min(self._per_minute, left + (now - since) * self._per_minute / 60.0)
-            self._known[client] = (max(left - 1.0, 0.0), now)
-            return left >= 1.0
-
-
-class Audit:
-    """One line of JSON for each change: when, from where, what, and how it ended."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path, self._lock = path, threading.Lock()
-
-    def note(self, scope: Scope, status: int) -> None:
-        """Write a line; nothing where there is no log."""
-        if self._path is None:
-            return
-        line = {
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "client": (scope.get("client") or ("", 0))[0],
-            "method": scope["method"], "path": str(scope["path"])[:500], "status": status,
-        }  # fmt: skip
-        with self._lock, self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+    return bool(given and expected) and hmac.compare_digest(given.encode(), expected.encode())
 
 
 class _Limited:
     """`receive` that counts the bytes of a body, and does not wait for ever."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
         self._receive, self._most = receive, most
-        self._read, self._deadline, self._whole = 0, time.monotonic() + BODY_SECONDS, False
+        self._read, self._deadline, self._whole = 0, time.monotonic() + seconds, False
 
     async def __call__(self) -> Message:
         if self._whole:
@@ -208,12 +191,12 @@ class _Limited:
         with anyio.move_on_after(max(self._deadline - time.monotonic(), 0.0)) as waiting:
             message = await self._receive()
         if waiting.cancelled_caught:
-            raise ProblemError(408, "the request took too long to come")
+            raise ProblemError(408, "the request took too long to come", connection="close")
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))
             self._whole = not message.get("more_body", False)
             if self._read > self._most:
-                raise ProblemError(413, _too_large(self._most))
+                raise ProblemError(413, _too_large(self._most), connection="close")
         return message
 
 
@@ -222,7 +205,7 @@ def _too_large(most: int) -> str:
 
 
 async def _refuse(refusal: ProblemError, path: str, send: Send) -> None:
-    body = json.dumps(problem_document(refusal.status, refusal.detail, path)).encode()
+    body = problem_bytes(refusal.status, refusal.detail, path)
     headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
     headers += [(name.encode(), value.encode()) for name, value in refusal.headers.items()]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
@@ -240,7 +223,3 @@ def _cookies(header: str) -> dict[str, str]:
 
 def _is_token(text: str) -> bool:
     return len(text) == 32 and all(sign.isalnum() or sign in "-_" for sign in text) and text.isascii()
-
-
-def _same(given: str, expected: str | None) -> bool:
-    return bool(given and expected) and hmac.compare_digest(given.encode(), str(expected).encode())

@@ -2,8 +2,9 @@
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from germane.errors import ParameterError
 from germane.refine.screening import Sitting, Suggestion
@@ -11,6 +12,7 @@ from germane.refine.screening.remaining import Remaining
 from germane.refine.screening.stopping import Recommendation
 from germane.types import Document
 from germane.workspace import Workspace
+from germane.workspace.agreement import Agreement
 from germane.workspace.screening import ReviewerScreening
 from germane.workspace.values import Conflict, Project
 
@@ -18,6 +20,17 @@ IN_MEMORY = 8
 REASONS = ("wrong population", "wrong intervention", "wrong outcome", "wrong design", "not a study")
 """Reasons for exclusion, by the number keys, unless a project has its own."""
 DECISIONS = ("include", "exclude", "maybe", "undo", "redo", "skip")
+
+
+class Outcome(NamedTuple):
+    """What several reviewers say together, once revealed: included and excluded by all or as settled, open conflicts,
+    read by nobody, and how far each pair agrees."""
+
+    included: int
+    excluded: int
+    open: int
+    unread: int
+    agreement: tuple[Agreement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +51,8 @@ class ScreenState:
     waiting: int
     decided: tuple[tuple[str, str, bool], ...]
     conflicts: tuple[Conflict, ...] | None
+    titles: dict[str, str]
+    outcome: Outcome | None
 
 
 @dataclass(slots=True)
@@ -49,8 +64,8 @@ class _Desk:
 class Screens:
     """The screening projects of a workspace, with the sittings of their reviewers."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, *, shared: bool = False) -> None:
+        self._workspace, self._shared = workspace, shared
         self._desks: OrderedDict[tuple[str, str], _Desk] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -83,6 +98,12 @@ class Screens:
     def reveal(self, name: str) -> None:
         """End the blindness of a project."""
         self._workspace.projects.reveal(self._workspace.projects.get(name))
+
+    def settle(self, name: str, document: str, included: bool, *, by: str, reason: str = "") -> None:
+        """Settle a conflict between reviewers."""
+        self._workspace.projects.resolve(
+            self._workspace.projects.get(name), document, included, by=by, reason=reason.strip()
+        )
 
     def state(self, name: str, reviewer: str) -> ScreenState:
         """Where the reviewer stands."""
@@ -138,6 +159,9 @@ class Screens:
         project = self._workspace.projects.get(name)
         with self._lock:
             desk = self._desks.get((name, reviewer))
+            if desk is not None and self._shared:  # another process may have taken decisions since
+                known = self._workspace.projects.decisions(project, reviewer)
+                desk = desk if dict(known) == dict(desk.sitting.screening.decisions) else None
             if desk is None:
                 if reviewer not in self._workspace.projects.reviewers(project):
                     raise ParameterError(f"there is no reviewer '{reviewer}' in the project '{name}': join it first")
@@ -163,6 +187,7 @@ class Screens:
                           for each, included in decisions.items() if not included)  # fmt: skip
         several = len(self._workspace.projects.reviewers(project)) > 1
         blind = self._workspace.projects.get(project.name).blind
+        conflicts = tuple(self._workspace.projects.conflicts(project)) if several and not blind else None
         latest = list(decisions.items())[-8:][::-1]
         return ScreenState(
             project,
@@ -178,5 +203,20 @@ class Screens:
             tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
             sum(remark.maybe for remark in remarks.values()),
             tuple((each, str(screening.documents[each].fields.get("title") or each), yes) for each, yes in latest),
-            tuple(self._workspace.projects.conflicts(project)) if several and not blind else None,
+            conflicts,
+            {each.document: _title(screening.documents.get(each.document), each.document) for each in conflicts or ()},
+            None if conflicts is None else self._outcome(project, conflicts, len(screening.documents)),
         )
+
+    def _outcome(self, project: Project, conflicts: Sequence[Conflict], total: int) -> Outcome:
+        decided, _ = self._workspace.projects.outcome(project)
+        open_ones = sum(each.resolved is None for each in conflicts)
+        included = sum(decided.values())
+        return Outcome(
+            included, len(decided) - included, open_ones, total - len(decided) - open_ones,
+            tuple(self._workspace.projects.agreement(project)),
+        )  # fmt: skip
+
+
+def _title(document: Document | None, name: str) -> str:
+    return str(document.fields.get("title") or name) if document is not None else name

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from germane.errors import ParameterError
 from germane.metasearch import Configuration
+from germane.server.roles import Role, Token
 
 PORT = 8017
 
@@ -14,14 +15,20 @@ PORT = 8017
 class Settings:
     """`host` and `port` to listen at; a `token` that requests must bring, demanded where `host` is not this machine.
 
+    `token` allows everything; `tokens` allow what their roles do. Without any, everybody who reaches the server may do
+    everything.
+
     `hosts`: names under which the server may be asked, beside its own address. Limits: bytes of a body, characters of a
     query, the deepest result that a page may begin at, results that marks re-rank, requests a minute from one address,
-    and searches at the same time. `sources`: what meta-search may ask. `audit`: the file that changes are noted in.
+    and searches at the same time; seconds for the head of a request, and for its body. `sources`: what meta-search may
+    ask. `audit`: the file that changes are noted in. `retain_days`: how long clicks are kept; 0 keeps them for ever.
+    `workers`: processes that share the indexes, and `rates` the file by which they count requests.
     """
 
     host: str = "127.0.0.1"
     port: int = PORT
     token: str | None = None
+    tokens: tuple[Token, ...] = ()
     hosts: tuple[str, ...] = ()
     max_body: int = 32 << 20
     max_query: int = 2_000
@@ -29,18 +36,28 @@ class Settings:
     depth: int = 200
     per_minute: int = 1_200
     threads: int = 8
+    head_seconds: float = 15.0
+    body_seconds: float = 30.0
     find_seconds: float = 20.0
     sources: Configuration = field(default_factory=Configuration)
     audit: Path | None = None
+    retain_days: int = 365
+    workers: int = 1
+    rates: Path | None = None
 
     def __post_init__(self) -> None:
-        if not is_loopback(self.host) and not self.token:
+        tokens = self.all_tokens  # complains of those that are too short
+        if not is_loopback(self.host) and not tokens:
             raise ParameterError(
                 f"the address {self.host} can be reached from other machines: give a token (--token), which requests "
                 "must bring, or listen at 127.0.0.1"
             )
-        if self.token is not None and len(self.token) < 16:
-            raise ParameterError("a token has at least 16 characters")
+
+    @property
+    def all_tokens(self) -> tuple[Token, ...]:
+        """Every token that lets somebody in."""
+        own = () if self.token is None else (Token(self.token, Role.ADMIN),)
+        return (*own, *self.tokens)
 
     @property
     def allowed_hosts(self) -> frozenset[str]:

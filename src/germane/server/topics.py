@@ -1,26 +1,55 @@
 """Tracked topics as the page shows them: made of marked results, fed with documents, judged by a person."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from germane.errors import ParameterError
+from germane.server.operations import PREFIX
+from germane.server.safety import feed_key
 from germane.stream import Watch
-from germane.stream.looking import NearMiss, TopicWord, health_of, near_misses, topic_words
+from germane.stream.atom import ENTRIES, atom_feed
+from germane.stream.digest import Digest, digest_of
+from germane.stream.looking import (
+    Moment,
+    NearMiss,
+    TopicWord,
+    health_of,
+    near_misses,
+    topic_words,
+    words_over_time,
+)
 from germane.stream.responses import Day, TopicResponse
 from germane.stream.values import Judged, Sighting
+from germane.stream.watch import MAIN
+from germane.track.missed import BIN
+from germane.track.thresholds import Costs, costs_at, thresholds
 from germane.types import RESULT_FIELDS, Document, text_of
 
 if TYPE_CHECKING:
     from germane.engine import Engine
     from germane.server.library import Library
+    from germane.stream.reports import TrackReport
 
 BACKGROUND = 5_000
 """Documents of a collection that a new stream learns general language from."""
 HITS = 50
+KNOWN_WORDS = 200
+"""Words of a topic whose weights over time are looked up."""
+DEAREST, CHEAPEST = 200.0, 0.5
+"""What a miss may cost, in false alarms."""
+
+
+class WordRow(NamedTuple):
+    """A word of a topic, and its weight at each moment, as shares of the heaviest."""
+
+    word: str
+    shares: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +62,27 @@ class TopicView:
     hits: tuple[Sighting, ...]
     judged: dict[str, Judged]
     near: tuple[NearMiss, ...]
+    history: tuple[WordRow, ...]
+    moments: tuple[Moment, ...]
+    dial: "Dial"
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """Where the threshold stands, or would after a shift by so many bins: the cost of a miss in false alarms, how many
+    of the hits so far lie above it, and, where somebody judged, misses, false alarms and the curve they lie on."""
+
+    shift: int
+    lowest: int
+    highest: int
+    decision: float
+    miss: float
+    above: int
+    hits: int
+    curve: tuple[tuple[float, float], ...]
+    point: tuple[float, float] | None
+    best: tuple[float, float] | None
+    judged: tuple[int, int]
 
 
 def topics_of(library: "Library") -> list[tuple[TopicResponse, tuple[Day, ...]]]:
@@ -47,8 +97,8 @@ def topics_of(library: "Library") -> list[tuple[TopicResponse, tuple[Day, ...]]]
     return [(report.response.topic, report.response.timeline) for report in reports]
 
 
-def topic_view(library: "Library", name: str) -> TopicView:
-    """One topic."""
+def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
+    """One topic, with its threshold as it is, or as it would be after a shift."""
     from germane.stream.reports import report_of
 
     with library.tracking:
@@ -56,14 +106,108 @@ def topic_view(library: "Library", name: str) -> TopicView:
         watch.topic(name)
         report = report_of(watch, name)
         hits = [hit for hit in watch.hits(name, last=HITS) if hit.delivered]
+        seeds = watch.topic(name).seeds
+        moments = words_over_time(watch, name, n=KNOWN_WORDS)
         return TopicView(
             TopicResponse.of(watch.topic(name), health_of(watch, name)),
             report.timeline,
-            tuple(_written(topic_words(watch, name, 16), watch, [*watch.topic(name).seeds, *map(_text, hits)])),
+            tuple(_written(topic_words(watch, name, 16), watch, [*seeds, *map(_text, hits)])),
             tuple(reversed(hits)),
             {each.document: each for each in watch.judged(name)},
             tuple(near_misses(watch, name, 5)),
+            _rows(moments, watch, [*seeds, *map(_text, hits)]),
+            tuple(moments),
+            _dial(watch, name, report, shift),
         )
+
+
+def dial_view(library: "Library", name: str, shift: int) -> Dial:
+    """The threshold after a shift; nothing is changed."""
+    from germane.stream.reports import report_of
+
+    with library.tracking:
+        watch = _opened(library)
+        return _dial(watch, name, report_of(watch, name), shift)
+
+
+def shift_threshold(library: "Library", name: str, shift: int) -> None:
+    """Move the threshold of a topic."""
+    with library.tracking:
+        watch = _opened(library)
+        low, high = _reach(watch, name)
+        if not low <= shift <= high:
+            raise ParameterError(f"the threshold can be moved by {low} to {high} steps, not by {shift}")
+        if shift:
+            watch.shift(name, shift)
+
+
+def digest_view(library: "Library", name: str, since: str | None) -> Digest:
+    """What a topic delivered, copies of a story together."""
+    with library.tracking:
+        return digest_of(_opened(library), name, since=since)
+
+
+def feed_of(library: "Library", name: str) -> bytes:
+    """What a topic delivered last, as an Atom feed."""
+    with library.tracking:
+        watch = _opened(library)
+        at = watch.topic(name).at
+        return atom_feed(name, watch.hits(name, last=ENTRIES), updated=at, origin=f"{MAIN} {at}")
+
+
+def feed_address(library: "Library", name: str) -> str:
+    """Where the feed of a topic is. Where the server asks for a token, the address has a key for this feed alone: feed
+    readers send no headers, and an address is no place for the token itself."""
+    path = f"{PREFIX}/topics/{quote(name, safe='')}/feed"
+    tokens = library.settings.all_tokens
+    return f"{path}?key={feed_key(tokens[0].value, name)}" if tokens else path
+
+
+def _reach(watch: Watch, name: str) -> tuple[int, int]:
+    """How far the threshold can be moved, in bins: until a miss costs `DEAREST` or `CHEAPEST` false alarms."""
+    costs = Costs(**watch.topic(name).settings["costs"])
+    now = thresholds(costs).decision
+    ends = [thresholds(Costs(miss * costs.false_alarm, costs.false_alarm, costs.p_target)).decision
+            for miss in (DEAREST, CHEAPEST)]  # fmt: skip
+    return min(math.floor((ends[0] - now) / BIN), 0), max(math.ceil((ends[1] - now) / BIN), 0)
+
+
+def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
+    from germane.evaluate.detection import min_cost
+
+    costs = Costs(**watch.topic(name).settings["costs"])
+    lowest, highest = _reach(watch, name)
+    shift = min(max(shift, lowest), highest)
+    moved = costs_at(thresholds(costs).decision + BIN * shift, costs)
+    decision = thresholds(moved).decision
+    hits = [hit.score for hit in watch.hits(name)]
+    said = [each.on_topic for each in watch.judged(name)]
+    curve: tuple[tuple[float, float], ...] = ()
+    point: tuple[float, float] | None = None
+    best: tuple[float, float] | None = None
+    if report.response.detection is not None:
+        found = report.curve
+        curve = tuple(zip(found.p_miss.tolist(), found.p_fa.tolist(), strict=True))
+        place = int((found.thresholds >= decision).sum()) - 1  # they descend, and what has this score is accepted
+        point = curve[max(place, 0)]
+        least = min_cost(found, p_target=moved.p_target, cost_miss=moved.miss, cost_fa=moved.false_alarm)
+        best = least.p_miss, least.p_fa
+    return Dial(
+        shift, lowest, highest, decision, moved.miss / moved.false_alarm, sum(score >= decision for score in hits),
+        len(hits), curve, point, best, (sum(said), len(said) - sum(said)),
+    )  # fmt: skip
+
+
+def _rows(moments: Sequence[Moment], watch: Watch, texts: Sequence[str]) -> tuple[WordRow, ...]:
+    """The words that were ever among the first, those of now first."""
+    latest = dict.fromkeys(word.word for moment in reversed(moments) for word in moment.words[:8])
+    weights = [dict(moment.words) for moment in moments]
+    most = max((weight for each in weights for weight in each.values()), default=1.0) or 1.0
+    written = _written([TopicWord(word, 0.0) for word in latest], watch, texts)
+    return tuple(
+        WordRow(shown.word, tuple(each.get(word, 0.0) / most for each in weights))
+        for word, shown in zip(latest, written, strict=True)
+    )[:14]
 
 
 def follow(library: "Library", name: str, seeds: Sequence[Document], engine: "Engine") -> None:

@@ -69,6 +69,10 @@ class Uploads:
         """The records of a file that was kept; those that cannot be read are passed over."""
         return self._read(self._path(key), SkipReport())
 
+    def waiting(self, key: str) -> None:
+        """Complain unless there is such a file."""
+        self._path(key)
+
     def drop(self, key: str) -> None:
         """Forget a file."""
         shutil.rmtree(self._path(key).parent)

@@ -132,10 +132,42 @@ def topic_words(watch: Watch, name: str, n: int = 20) -> list[TopicWord]:
     """The words that weigh most for the topic now, the heaviest first."""
     memory = watch.memory()
     watch.topic(name)
-    weights = memory.followers[name].tracker.weights
+    return _words(memory.followers[name], memory, n)
+
+
+def _words(follower: Follower, memory: Memory, n: int) -> list[TopicWord]:
+    weights = follower.tracker.weights
     heaviest = np.argsort(-weights.values, kind="stable")[:n]
     terms = memory.maker.vocabulary.terms
     return [TopicWord(terms[weights.terms[i]], float(weights.values[i])) for i in heaviest if weights.values[i] > 0.0]
+
+
+class Moment(NamedTuple):
+    """A topic as it was after so many documents had been learnt from, at the latest of them, and its words then."""
+
+    learnt: int
+    at: str
+    words: tuple[TopicWord, ...]
+
+
+def words_over_time(watch: Watch, name: str, moments: int = 6, n: int = 12) -> list[Moment]:
+    """The heaviest words of a topic at its beginning and as it learnt: the same steps as it took, under the background
+    of now, looked at `moments` times at most, the last time now."""
+    memory = watch.memory()
+    with watch.workspace.database.read() as connection:
+        topic = watch.store.topic(connection, name)
+        events = watch.learnt(connection, topic)
+        at = watch.store.dates(connection, [event.arrival for event in events])
+    follower = Follower.start(
+        following_of(topic.settings), [memory.maker.bag(seed) for seed in topic.seeds], memory.reference
+    )
+    looked = {0, *np.unique(np.linspace(0, len(events), moments).astype(int)).tolist()}
+    found = [Moment(0, topic.at, tuple(_words(follower, memory, n)))]
+    for place, event in enumerate(events, start=1):
+        event.teach(follower)
+        if place in looked:
+            found.append(Moment(place, at[event.arrival], tuple(_words(follower, memory, n))))
+    return found
 
 
 def layers_now(watch: Watch, name: str) -> tuple[Layer, list[Layer], list[Any]]:
@@ -154,7 +186,7 @@ def layers_now(watch: Watch, name: str) -> tuple[Layer, list[Layer], list[Any]]:
     judged, waiting = [[0, 0] for _ in range(N_LAYERS + 1)], []
     layers = layers_of(np.array([row.score for row in rows]), memory.followers[name].thresholds.decision)
     for row, layer in zip(rows, layers.tolist(), strict=True):
-        if row.delivered == row.sampled:  # it was learnt from alone
+        if not row.sampled and (layer >= 0 or not row.delivered):  # learnt from, or delivered under another threshold
             continue
         if row.document in said:
             judged[layer + 1][0] += 1

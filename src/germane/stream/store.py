@@ -144,6 +144,15 @@ class Store:
         query = select(arrivals).where(self._on_the_way, arrivals.c.id > after)
         return [*reversed(connection.execute(query.order_by(arrivals.c.id.desc()).limit(n)).all())]
 
+    def dates(self, connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+        """The dates of documents by their numbers; of those without one, when they came."""
+        found: dict[int, str] = {}
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = arrivals.c.id.in_(numbers[start : start + _AT_ONCE])
+            query = select(arrivals.c.id, arrivals.c.date, arrivals.c.at).where(some)
+            found.update({row.id: row.date or row.at for row in connection.execute(query)})
+        return found
+
     def arrival(self, connection: Connection, document: str) -> Any:
         """The row of a document; `ParameterError` where it was never seen."""
         row = connection.execute(select(arrivals).where(self._here, arrivals.c.document == document)).first()
@@ -184,6 +193,15 @@ class Store:
         }
         number = self.database.add(connection, trackers, **given)
         return FollowedTopic(number, name, version, status, tuple(model["seeds"]), settings, since, at)
+
+    def revise_topic(self, connection: Connection, topic: FollowedTopic, settings: Mapping[str, Any]) -> None:
+        """Other settings for a topic that is followed: a new version, which its tracker follows from now on."""
+        row = {
+            "name": topic.name, "version": topic.version + 1, "model": {"seeds": list(topic.seeds)},
+            "settings": dict(settings), "at": self.database.clock(),
+        }  # fmt: skip
+        number = self.database.add(connection, topics, **row)
+        connection.execute(update(trackers).where(trackers.c.id == topic.id).values(topic_id=number))
 
     def topics(self, connection: Connection, name: str | None = None) -> list[FollowedTopic]:
         """The topics that were not removed, or the one of that name, in the order in which they began."""

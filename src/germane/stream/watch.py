@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,9 +33,10 @@ from germane.track import (
     TrackMethod,
     Vocabulary,
 )
-from germane.track.missed import lot_of
+from germane.track.missed import BIN, lot_of
 from germane.track.registry import method_named
-from germane.track.topics import TopicSet
+from germane.track.thresholds import costs_at, thresholds
+from germane.track.topics import TopicSet, moved_tally
 from germane.types import RESULT_FIELDS, Document
 from germane.workspace import Workspace
 from germane.workspace.database import refusing
@@ -69,6 +70,24 @@ class Memory:
     tally: dict[int, Integers]
     samples: list[tuple[str, float, float]]
     n_words: int
+
+
+class Lesson(NamedTuple):
+    """A document that a topic learnt from: when (the latest document then, and the judgement), which, its words, and
+    what somebody said of it, if anybody did."""
+
+    seen: int
+    judgement: int
+    arrival: int
+    bag: bytes
+    on_topic: bool | None
+
+    def teach(self, follower: Follower) -> None:
+        """Let the topic learn it."""
+        if self.on_topic is None:
+            follower.learn(bag_of(self.bag))
+        else:
+            follower.judge(bag_of(self.bag), self.on_topic)
 
 
 class Watch:
@@ -193,6 +212,22 @@ class Watch:
     def remove(self, name: str) -> None:
         """Follow the topic no more. What it delivered stays in the workspace; the name is free."""
         self._set_status(name, REMOVED)
+
+    def shift(self, name: str, bins: int) -> Costs:
+        """Move the topic's thresholds by so many bins of `missed.BIN`, up to deliver less; returns the costs that this
+        says of misses and false alarms. What was delivered stays so.
+
+        Whole bins, since what was seen is counted in them: the tally moves along, and no score is counted twice.
+        """
+        with self._changing() as (connection, memory):
+            topic = self.store.topic(connection, name)
+            costs = Costs(**topic.settings["costs"])
+            moved = costs_at(thresholds(costs).decision + BIN * bins, costs)
+            self.store.revise_topic(connection, topic, {**topic.settings, "costs": asdict(moved)})
+            memory.tally[topic.id] = moved_tally(memory.tally[topic.id], bins)
+            self.store.put_part(connection, "tally", _packed_tally(memory.tally))
+            self._forget()
+        return moved
 
     def _set_status(self, name: str, status: str) -> None:
         with self._changing() as (connection, _):
@@ -363,21 +398,24 @@ class Watch:
     def _learn_anew(self, connection: "Connection", memory: Memory, topic: FollowedTopic) -> None:
         """The topic from its seeds: what it took to be on topic and what was judged, in the order in which they came,
         under the background of now. What was judged since counts as judged alone."""
-        standing = self._standing(connection, topic)
-        judged = {row.arrival_id for row in standing}
-        events: list[tuple[int, int, bytes, bool | None]] = [
-            (number, 0, bag, None) for number, bag in self.store.learnt(connection, topic) if number not in judged
-        ]
-        events += [(row.seen, row.id, bytes(row.bag), row.on_topic) for row in standing]
         follower = Follower.start(following_of(topic.settings), [memory.maker.bag(seed) for seed in topic.seeds],
                                   memory.reference)  # fmt: skip
-        for *_, bag, on_topic in sorted(events, key=lambda event: event[:2]):
-            if on_topic is None:
-                follower.learn(bag_of(bag))
-            else:
-                follower.judge(bag_of(bag), on_topic)
+        for lesson in self.learnt(connection, topic):
+            lesson.teach(follower)
         memory.followers[topic.name] = follower
         self._set = None
+
+    def learnt(self, connection: "Connection", topic: FollowedTopic) -> list[Lesson]:
+        """What a topic learnt from beyond its seeds, in the order in which it came; what was judged counts as that."""
+        standing = self._standing(connection, topic)
+        judged = {row.arrival_id for row in standing}
+        lessons = [
+            Lesson(number, 0, number, bag, None)
+            for number, bag in self.store.learnt(connection, topic)
+            if number not in judged
+        ]
+        lessons += [Lesson(row.seen, row.id, row.arrival_id, bytes(row.bag), row.on_topic) for row in standing]
+        return sorted(lessons, key=lambda lesson: lesson[:2])
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

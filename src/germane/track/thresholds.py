@@ -153,3 +153,14 @@ def thresholds(costs: Costs) -> Thresholds:
     """
     decision = LEVEL + SLOPE * math.log(costs.ratio)
     return Thresholds(decision, decision + UNASKED)
+
+
+def costs_at(decision: float, costs: Costs) -> Costs:
+    """The costs under which T_d is `decision`: of those given, with another C_Miss. The inverse of `thresholds`.
+
+    >>> round(costs_at(thresholds(Costs(miss=25.0)).decision, Costs()).miss, 6)
+    25.0
+    """
+    ratio = math.exp((decision - LEVEL) / SLOPE)
+    miss = (1.0 - costs.p_target) * costs.false_alarm / (costs.p_target * ratio)
+    return Costs(miss, costs.false_alarm, costs.p_target)

@@ -157,3 +157,15 @@ class TopicSet:
         smallest[-1] = lot
         smallest.sort()
         return True
+
+
+def moved_tally(tally: Integers, bins: int) -> Integers:
+    """A topic's tally around a threshold that lies so many bins higher. The outermost bins take what is beyond, and
+    keep it: where in there it lay is not known."""
+    if not len(tally):
+        return tally
+    last = len(tally) - 1
+    moved: Integers = np.zeros_like(tally)
+    np.add.at(moved, np.clip(np.arange(1, last) - bins, 0, last), tally[1:last])
+    moved[[0, last]] += tally[[0, last]]
+    return moved

@@ -1,6 +1,10 @@
-"""Jobs: work that waits for somebody to do it, is done by one, and leaves what came of it."""
+"""Jobs: work that waits for somebody to do it, is done by one, and leaves what came of it.
 
-from collections.abc import Mapping
+The outcome of a job that runs is how far it is. A job that is told to stop is `stopping` until whoever does it has
+stopped.
+"""
+
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import select, update
@@ -10,7 +14,8 @@ from germane.workspace.database import Database
 from germane.workspace.tables import jobs
 from germane.workspace.values import Job
 
-STATES = ("waiting", "running", "done", "failed")
+STATES = ("waiting", "running", "done", "failed", "stopping", "stopped")
+ENDED = ("done", "failed", "stopped")
 
 
 class Jobs:
@@ -26,9 +31,12 @@ class Jobs:
         with self._database.write() as connection:
             return Job(id=self._database.add(connection, jobs, **row), **row)  # type: ignore[arg-type]
 
-    def take(self) -> Job | None:
-        """The job that has waited longest, now running; None where none waits. No two processes get the same."""
+    def take(self, kinds: Collection[str] | None = None) -> Job | None:
+        """The job, of these kinds or of any, that has waited longest, now running; None where none waits. No two
+        processes get the same."""
         waiting = select(jobs.c.id).where(jobs.c.state == "waiting").order_by(jobs.c.id).limit(1)
+        if kinds is not None:
+            waiting = waiting.where(jobs.c.kind.in_(list(kinds)))
         while True:
             with self._database.write() as connection:
                 number = connection.execute(waiting).scalar()
@@ -39,15 +47,46 @@ class Jobs:
                 if done.rowcount:
                     return Job(**connection.execute(select(jobs).where(jobs.c.id == number)).mappings().one())
 
-    def finish(self, job: Job, outcome: Any = None, *, failed: bool = False) -> Job:
-        """Say what came of a running job."""
+    def tell(self, job: Job, outcome: Any) -> bool:
+        """Say how far a running job is; False where it is to stop."""
         with self._database.write() as connection:
-            running = update(jobs).where(jobs.c.id == job.id, jobs.c.state == "running")
-            state = "failed" if failed else "done"
-            done = connection.execute(running.values(state=state, outcome=outcome, ended=self._database.clock()))
+            own = update(jobs).where(jobs.c.id == job.id, jobs.c.state.in_(("running", "stopping")))
+            connection.execute(own.values(outcome=outcome))
+            return connection.execute(select(jobs.c.state).where(jobs.c.id == job.id)).scalar() == "running"
+
+    def finish(self, job: Job, outcome: Any = None, *, failed: bool = False, stopped: bool = False) -> Job:
+        """Say what came of a running job."""
+        state = "failed" if failed else "stopped" if stopped else "done"
+        return self._leave(job, state, outcome, ended=self._database.clock())
+
+    def put_back(self, job: Job, outcome: Any = None) -> Job:
+        """Let a running job wait again: whoever does it next begins with this outcome."""
+        return self._leave(job, "waiting", outcome, ended=None)
+
+    def _leave(self, job: Job, state: str, outcome: Any, ended: str | None) -> Job:
+        with self._database.write() as connection:
+            running = update(jobs).where(jobs.c.id == job.id, jobs.c.state.in_(("running", "stopping")))
+            done = connection.execute(running.values(state=state, outcome=outcome, ended=ended))
             if not done.rowcount:
                 raise ParameterError(f"job {job.id} is not running")
             return Job(**connection.execute(select(jobs).where(jobs.c.id == job.id)).mappings().one())
+
+    def cancel(self, number: int) -> Job:
+        """Take a waiting job out of the row, or tell a running one to stop; one that has ended stays as it is."""
+        with self._database.write() as connection:
+            own = update(jobs).where(jobs.c.id == number)
+            waiting = own.where(jobs.c.state == "waiting")
+            connection.execute(waiting.values(state="stopped", ended=self._database.clock()))
+            connection.execute(own.where(jobs.c.state == "running").values(state="stopping"))
+        return self.get(number)
+
+    def get(self, number: int) -> Job:
+        """The job of that number."""
+        with self._database.read() as connection:
+            found = connection.execute(select(jobs).where(jobs.c.id == number)).mappings().one_or_none()
+        if found is None:
+            raise ParameterError(f"there is no job {number}")
+        return Job(**found)
 
     def all(self, state: str | None = None) -> list[Job]:
         """Every job, or those in a state, the oldest first."""

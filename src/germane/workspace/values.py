@@ -169,7 +169,7 @@ class Click:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work that is waiting, running, done or failed."""
+    """Work that is waiting, running, done, failed, or told to stop and stopped."""
 
     id: int
     kind: str

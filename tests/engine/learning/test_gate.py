@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from germane.engine.learning.gate import GateQuery, compared, decided, ndcg
 from germane.evaluate import evaluate
@@ -35,6 +36,8 @@ def test_wins_losses_and_the_worst_ten():
     assert (result.wins, result.losses, result.ties) == (3, 12, 15)
     assert [loss.query for loss in result.worst] == [f"query {i}" for i in range(11, 1, -1)]
     assert result.worst[0].candidate == pytest.approx(result.worst[0].baseline - 0.12)
+    interval = stats.ttest_1samp(difference, 0.0).confidence_interval(0.95)
+    assert (result.low, result.high) == pytest.approx((interval.low, interval.high))
 
 
 def test_what_passes():

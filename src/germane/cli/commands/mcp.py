@@ -75,4 +75,4 @@ def mcp(
             return
         taken = running.listening(chosen)
         tell(f"germane answers assistants at {running.address_of(chosen, taken)}mcp (Ctrl+C ends it)")
-        running.uvicorn_server(http_app(server, library)).run(sockets=[taken])
+        running.uvicorn_server(http_app(server, library), library).run(sockets=[taken])

@@ -41,6 +41,14 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Tokens with roles: lines of 'reader|marker|admin TOKEN NAME'.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option("--name", help="A name that the server may be asked by, beside its address.", show_default=False),
@@ -49,6 +57,13 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Settings of sources for meta-search (TOML or JSON).", show_default=False),
     ] = None,
+    workers: Annotated[int, typer.Option(metavar="N", help="Processes that share the indexes.", min=1, max=64)] = 1,
+    rate: Annotated[
+        int, typer.Option(metavar="N", help="Requests a minute from one address; 0 for no limit.", min=0)
+    ] = 1_200,
+    retain_clicks: Annotated[
+        int, typer.Option(metavar="DAYS", help="Forget clicks that are older; 0 keeps them for ever.", min=0)
+    ] = 365,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     check: Annotated[bool, typer.Option("--check", help="Start, fetch the page once, and end.")] = False,
 ) -> None:
@@ -60,13 +75,17 @@ def serve(
     Example: germane serve
 
     Example: germane serve --index my-index --port 8080 --no-browser
+
+    Example: germane serve --index my-index --host 192.0.2.7 --token-file tokens.txt --workers 2
     """
     from germane.metasearch import Configuration
     from germane.server import running
+    from germane.server.roles import read_tokens
     from germane.server.settings import Settings, is_loopback
 
     settings = Settings(
-        host=host, port=port, token=token, hosts=tuple(name or ()),
+        host=host, port=port, token=token, tokens=() if token_file is None else read_tokens(token_file),
+        hosts=tuple(name or ()), workers=workers, retain_days=retain_clicks, per_minute=rate,
         sources=Configuration() if sources is None else Configuration.read(sources),
     )  # fmt: skip
 
@@ -89,6 +108,12 @@ def serve(
     tell(f"germane is at {address} (Ctrl+C ends it)")
     if not is_loopback(host):
         tell("it can be reached from other machines: requests need the token")
+    if workers > 1:
+        from germane.server.workers import Served, run_workers
+
+        library.close()
+        run_workers(Served(tuple(index or ()), settings, workspace), library.home, taken)
+        return
     server = running.server_of(library)
     if browser:
         running.open_when_ready(server, address)

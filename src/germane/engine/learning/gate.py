@@ -5,6 +5,7 @@ passes if its mean is not below the baseline's on any of them, and significantly
 `allow_equal`, if it is not significantly below on any: enough for a model that is to be renewed.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from germane.arrays import Floats
 from germane.engine.learning.stage import LatentStage
 from germane.engine.learning.values import GateReport, GateSet, Loss
 from germane.errors import ParameterError
-from germane.evaluate.significance import paired_t, randomisation_test
+from germane.evaluate.significance import paired_effect, paired_t, randomisation_test
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -68,6 +69,7 @@ def compared(name: str, queries: Sequence[GateQuery], candidate: npt.ArrayLike, 
         int((difference < 0).sum()),
         int((difference == 0).sum()),
         tuple(Loss(queries[i].text, float(a[i]), float(b[i])) for i in losing),
+        *(map(float, paired_effect(a, b)[1:3]) if len(a) > 1 else (math.nan, math.nan)),
     )
 
 

@@ -12,6 +12,7 @@ opens files that never change: it sees the old model or the new one. The index i
 
 import contextlib
 import hashlib
+import math
 import re
 import threading
 from collections.abc import Collection, Iterator
@@ -266,8 +267,10 @@ def _version(content: dict[str, Any], *, serving: bool) -> ModelVersion:
 def gate_report(content: dict[str, Any]) -> GateReport:
     """A report as JSON has it."""
     sets = [
-        GateSet(**{**each, "p_t": float("nan") if each["p_t"] is None else each["p_t"],
-                   "worst": tuple(Loss(**loss) for loss in each["worst"])})
+        GateSet(**{
+            **each, **{name: math.nan for name in ("p_t", "low", "high") if each.get(name) is None},
+            "worst": tuple(Loss(**loss) for loss in each["worst"]),
+        })
         for each in content["sets"]
     ]  # fmt: skip
     return GateReport(**{**content, "sets": tuple(sets)})

@@ -1,5 +1,6 @@
 """What is kept and told of a learnt model: its data, its settings, how it fared at the gate, and drift."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -49,7 +50,7 @@ class Loss:
 @dataclass(frozen=True, slots=True)
 class GateSet:
     """One set of queries: means of the measure, the one-sided p-values of paired tests (candidate above baseline), wins
-    and losses, and the worst losses."""
+    and losses, the worst losses, and the interval that holds the mean difference with 95 %."""
 
     name: str
     measure: str
@@ -62,6 +63,8 @@ class GateSet:
     losses: int
     ties: int
     worst: tuple[Loss, ...]
+    low: MaybeNaN = math.nan
+    high: MaybeNaN = math.nan
 
 
 @dataclass(frozen=True, slots=True)

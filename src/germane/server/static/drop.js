@@ -1,14 +1,17 @@
-// A file dropped anywhere goes to the import view, which shows what it holds before anything is stored.
+// A file dropped anywhere goes to the import view, which shows what it holds before anything is stored; where runs are
+// measured, up to three files go there.
 
 import { tell } from "./net.js";
 
 const hasFile = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
 
-function hand(file) {
+function hand(files) {
+  const measured = document.getElementById("evaluate");
+  const [file] = files;
   tell(`Looking into ${file.name} …`, 60);
   const form = document.createElement("form");
   form.method = "post";
-  form.action = "/import";
+  form.action = measured ? "/evaluate" : "/import";
   form.enctype = "multipart/form-data";
   form.hidden = true;
   const token = document.createElement("input");
@@ -16,9 +19,10 @@ function hand(file) {
   token.value = document.querySelector('meta[name="csrf"]').content;
   const input = document.createElement("input");
   input.type = "file";
-  input.name = "file";
+  input.name = measured ? "files" : "file";
+  input.multiple = Boolean(measured);
   const carried = new DataTransfer();
-  carried.items.add(file);
+  for (const each of measured ? [...files].slice(0, 3) : [file]) carried.items.add(each);
   input.files = carried.files;
   form.append(token, input);
   document.body.append(form);
@@ -36,7 +40,6 @@ export function enhance() {
     event.preventDefault();
     depth = 0;
     shade(false);
-    if (event.dataTransfer.files.length > 1) tell("One file at a time: the first is taken.");
-    hand(event.dataTransfer.files[0]);
+    hand(event.dataTransfer.files);
   });
 }

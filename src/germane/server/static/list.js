@@ -4,7 +4,7 @@ import { beacon, fieldsOf, fragment } from "./net.js";
 import { glide } from "./flip.js";
 
 const root = () => document.getElementById("results");
-const rows = () => [...document.querySelectorAll(".list > .row")];
+const rows = () => [...document.querySelectorAll(".list > .row")].filter((row) => row.checkVisibility?.() ?? true);
 const NEXT = Symbol("the first row without a mark");
 let busy = false;
 
@@ -93,9 +93,16 @@ async function groups() {
 }
 
 async function visit(address) {
+  const word = document.activeElement?.closest(".weigh")?.querySelector('[name="word"]').value;
   const answer = await fragment(address);
-  if (answer) show(answer, current()?.dataset.id);
-  else location.assign(address);
+  if (!answer) {
+    location.assign(address);
+    return;
+  }
+  show(answer, current()?.dataset.id);
+  // A bar that was moved by keys stays in hand.
+  const bar = [...document.querySelectorAll(".weigh")].find((form) => form.querySelector('[name="word"]').value === word);
+  bar?.querySelector('[type="range"]').focus();
 }
 
 export function enhance() {
@@ -108,7 +115,7 @@ export function enhance() {
       const row = form.closest(".row");
       if (row) select(row);
       send(form, event.submitter, row?.dataset.id);
-    } else if (form.matches(".add, .method")) {
+    } else if (form.matches(".add, .method, .weigh")) {
       event.preventDefault();
       const query = new URLSearchParams(fieldsOf(form).filter(([, value]) => value));
       visit(`/search?${query}`);
@@ -130,12 +137,18 @@ export function enhance() {
       logged(row);
     }
   });
+  results.addEventListener("change", (event) => {
+    if (event.target.matches('.weigh [type="range"]')) event.target.form.requestSubmit();
+  });
   groups();
   addEventListener("popstate", () => location.reload());
 }
 
 /** A click on a result, with its position, for the log on this machine. */
 export function logged(row) {
-  const query = document.querySelector(".columns")?.dataset.query;
-  if (query) beacon("/click", { q: query, id: row.dataset.id, position: row.dataset.rank });
+  const list = document.querySelector(".columns")?.dataset;
+  if (list?.query) {
+    const place = { q: list.query, search: list.search, c: list.collection };
+    beacon("/click", { ...place, id: row.dataset.id, position: row.dataset.rank });
+  }
 }

@@ -28,7 +28,7 @@ async function send(form, button) {
 export function enhance() {
   const record = document.getElementById("record");
   record?.addEventListener("submit", (event) => {
-    if (event.target.id !== "decide") return;
+    if (event.target.id !== "decide") return; // conflicts are settled by a new page
     event.preventDefault();
     send(event.target, event.submitter);
   });

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.commands.clicks.parts import Memory, Store, Threads
+from germane.cli.commands.clicks.parts import Memory, Threads
 from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import counted, put_json, tell
@@ -22,7 +22,14 @@ _MODELS = "Models"
 
 
 def erase(
-    store: Store,
+    store: Annotated[
+        Path,
+        typer.Argument(
+            metavar="STORE",
+            help="The folder of the history of clicks, or the log of a server (clicks.jsonl).",
+            show_default=False,
+        ),
+    ],
     user: Annotated[
         str | None,
         typer.Option(metavar="ID", help="A user's or a client's id.", show_default=False),
@@ -60,6 +67,8 @@ def erase(
     Example: germane clicks erase my-clicks --user client-000017 --index my-index --models
 
     Example: germane clicks erase my-clicks --older-than 90
+
+    Example: germane clicks erase ~/.local/share/germane/clicks.jsonl --user 0123456789abcdef01234567
     """
     from germane.clicks import ClickStore
     from germane.engine.learning.values import Erasure
@@ -68,6 +77,11 @@ def erase(
         raise ParameterError("choose one of --user and --older-than")
     if (models and not index) or (force and not models):
         raise ParameterError("--models needs the --index that has them" if models else "--force belongs to --models")
+    if store.is_file():
+        if index:
+            raise ParameterError("--index is for a history of clicks: what is learnt from a server's log goes through one")
+        _erase_from_log(store, user, older_than, json=json)
+        return
     opened = ClickStore.open(store)
     shelves = {folder: open_engine(folder).models for folder in index or ()}
     for shelf in shelves.values():
@@ -119,3 +133,19 @@ def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> Non
                  f"remove {each.index} {each.version}")  # fmt: skip
         else:
             tell(f"{each.version} of {each.index} has seen it: germane models remove {each.index} {each.version}")
+
+
+
+def _erase_from_log(path: Path, user: str | None, older_than: int | None, *, json: bool) -> None:
+    """The same of a log that a server writes, which may run meanwhile."""
+    from germane.clicks.log import ClickLog, LogErased
+
+    log = ClickLog(path)
+    if user is not None:
+        lines = log.erase_user(user)
+    else:
+        lines = log.erase_before(datetime.now(UTC) - timedelta(days=older_than or 0))
+    if json:
+        put_json(LogErased(lines))
+        return
+    tell(f"{counted(lines, 'line')} erased from {path}; models learnt from it before are to be learnt anew")

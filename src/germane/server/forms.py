@@ -1,0 +1,71 @@
+"""Forms that were sent from our own page: read within limits, and refused from anywhere else."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+
+from germane.server.problems import ProblemError
+from germane.server.safety import same_secret
+
+MOST_FIELDS = 200
+
+
+class Form:
+    """The fields of a form that was sent from our own page."""
+
+    def __init__(self, fields: Any) -> None:
+        self._fields = fields
+
+    @classmethod
+    async def of(cls, request: Request, files: int = 1) -> "Form":
+        """Read it; refused unless it brings the value of the cookie, in a field or a header."""
+        try:
+            fields = await request.form(max_files=files, max_fields=MOST_FIELDS, max_part_size=1 << 20)
+        except ProblemError:
+            raise
+        except Exception:
+            raise ProblemError(400, "the form cannot be read") from None
+        given = str(fields.get("csrf") or "")
+        if "x-csrf-token" not in request.headers and not same_secret(given, request.state.csrf):
+            raise ProblemError(
+                403, "the form is too old or does not come from this page: load the page again, and repeat it"
+            )
+        return cls(fields)
+
+    def __getitem__(self, name: str) -> str:
+        value = self._fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a field."""
+        return [value for value in self._fields.getlist(name) if isinstance(value, str)]
+
+    async def close(self) -> None:
+        """Let go of its files."""
+        await self._fields.close()
+
+    def file(self, name: str) -> UploadFile | None:
+        """A file."""
+        value = self._fields.get(name)
+        return value if isinstance(value, UploadFile) else None
+
+    def files(self, name: str) -> list[UploadFile]:
+        """Every file of a field."""
+        return [value for value in self._fields.getlist(name) if isinstance(value, UploadFile) and value.filename]
+
+
+def inside(address: str, otherwise: str) -> str:
+    """The address if it is one of ours."""
+    parts = urlsplit(address)
+    ours = address.startswith("/") and not address.startswith("//") and not parts.netloc and "\\" not in address
+    return address if ours else otherwise
+
+
+def whole(text: str) -> int:
+    """A whole number of a form or an address, which may be negative."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
+        raise ProblemError(422, f"a whole number is wanted, not '{text[:40]}'")
+    return int(text)

@@ -1,0 +1,207 @@
+"""Learnt models as the page shows them: what the clicks say, which model serves, and how candidates fared.
+
+The history of clicks is made of the log when it is asked for, and not kept (`work.history`): what was taken out of the
+log is in none. Its numbers are held in memory for as long as the log, and what serves, are the same.
+"""
+
+import math
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from germane.errors import GermaneError, InputError, MissingExtraError
+from germane.server.listing import title_of
+from germane.server.problems import ProblemError
+from germane.types import Document
+
+if TYPE_CHECKING:
+    from germane.clicks import ClickStats
+    from germane.engine import Engine
+    from germane.engine.learning.values import GateSet, Loss, ModelVersion
+    from germane.server.library import Library
+    from germane.server.responses import JobResponse
+
+TRAINING = "train"
+"""The kind of job that learns."""
+USERS = 5
+"""A query that fewer people typed is learnt from only where somebody says so."""
+RANKS = 10
+MODELS = ("wtm", "opca", "s2net", "bltm")
+
+
+@dataclass(frozen=True, slots=True)
+class Clicks:
+    """What the log holds; `stats` is None where there is nothing to count, and `problem` says why it cannot be.
+    `health` has a line for each model that serves."""
+
+    stats: "ClickStats | None"
+    health: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def curve(self) -> list[tuple[int, float, float]]:
+        """Position, click-through rate, and examination θ."""
+        return [] if self.stats is None else [(each.position, each.rate, each.theta) for each in self.stats.curve]
+
+    @property
+    def has_theta(self) -> bool:
+        """Whether examination is known beyond the first position."""
+        return sum(not math.isnan(theta) for _, _, theta in self.curve) > 1
+
+    @property
+    def left_out(self) -> list[tuple[str, str, int]]:
+        """What was not counted: of which kind, why, how many."""
+        dropped = {} if self.stats is None else self.stats.dropped
+        return [(kind, reason, n) for kind, reasons in dropped.items() for reason, n in reasons.items() if n]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsView:
+    """Clicks; for every model that serves its version and the line of its health; all versions, the latest first."""
+
+    clicks: Clicks
+    serving: "tuple[tuple[ModelVersion, str], ...]"
+    versions: "tuple[ModelVersion, ...]"
+    training: "JobResponse | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A result of one ranking, and where it stands in the other: None where it is not among the first."""
+
+    id: str
+    title: str
+    rank: int
+    other: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One loss, both rankings side by side."""
+
+    loss: "Loss"
+    candidate: tuple[Place, ...]
+    baseline: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionView:
+    """A version, the losses of the set that was chosen, and one of them opened."""
+
+    version: "ModelVersion"
+    chosen: "GateSet | None"
+    opened: Opened | None
+    at: int
+    problem: str = ""
+
+
+class Learning:
+    """The learnt models of a library, and the clicks of its page."""
+
+    def __init__(self, library: "Library") -> None:
+        self._library = library
+        self._lock = threading.Lock()
+        self._counted: dict[str, tuple[tuple[int | str, ...], Clicks]] = {}
+
+    def view(self, collection: str) -> ModelsView:
+        """All that there is."""
+        versions = self._library.engine(collection).models.versions()
+        clicks = self.clicks(collection)
+        return ModelsView(
+            clicks,
+            tuple((version, clicks.health[version.name]) for version in versions if version.serving),
+            tuple(sorted(versions, key=lambda version: (version.trained_at, version.version), reverse=True)),
+            self.training(collection),
+        )
+
+    def version(self, collection: str, reference: str, loss: int = 1) -> VersionView:
+        """A version, with the n-th of its worst losses opened."""
+        from germane.engine.learning.gate import PLAIN  # loads the statistics of SciPy
+
+        engine = self._library.engine(collection)
+        found = engine.models.version(reference)
+        sets = found.gate.sets if found.gate is not None else ()
+        chosen = next((each for each in sets if each.worst), sets[0] if sets else None)
+        if found.gate is None or chosen is None or not chosen.worst:
+            return VersionView(found, chosen, None, 0)
+        at = min(max(loss, 1), len(chosen.worst))
+        against = None if found.gate.against == PLAIN else found.gate.against
+        try:
+            opened = _opened(engine, chosen.worst[at - 1], f"{found.name}@{found.version}", against)
+        except GermaneError as error:  # what it was held against may be gone, or unreadable
+            return VersionView(found, chosen, None, at, str(error))
+        return VersionView(found, chosen, opened, at)
+
+    def train(self, collection: str, model: str, min_users: int) -> None:
+        """Have a candidate learnt from the clicks of the page, in the background; it serves if it passes the gate."""
+        if model not in MODELS:
+            raise ProblemError(422, f"a model is one of {', '.join(MODELS)}, not '{model[:40]}'")
+        if self.clicks(collection).stats is None:
+            raise ProblemError(422, "there are no clicks to learn from yet: search, and open what fits")
+        self._library.jobs.add(TRAINING, {"collection": collection, "model": model, "min_users": min_users})
+
+    def training(self, collection: str) -> "JobResponse | None":
+        """The latest training for a collection: waiting, under way, or how it ended."""
+        from germane.server.work_api import described
+
+        jobs = [job for job in self._library.workspace.jobs.all() if job.kind == TRAINING]
+        mine = [job for job in jobs if (job.settings.get("collection") or self._library.first) == collection]
+        return described(mine[-1]) if mine else None
+
+    def promote(self, collection: str, reference: str) -> None:
+        """Let a version serve."""
+        self._library.engine(collection).models.promote(reference)
+
+    def rollback(self, collection: str, name: str) -> None:
+        """Let the version serve that did before."""
+        self._library.engine(collection).models.rollback(name)
+
+    def clicks(self, collection: str) -> Clicks:
+        """The numbers of the log, counted anew where it, or what serves, has changed."""
+        engine = self._library.engine(collection)
+        serving = tuple(f"{each.name}@{each.version}" for each in engine.models.versions() if each.serving)
+        state: tuple[int | str, ...] = serving
+        path = self._library.events.path
+        if path.exists():
+            found = path.stat()
+            state = (*serving, found.st_size, found.st_mtime_ns)
+        with self._lock:
+            if collection not in self._counted or self._counted[collection][0] != state:
+                self._counted[collection] = state, self._count(collection)
+            return self._counted[collection][1]
+
+    def _count(self, collection: str) -> Clicks:
+        from germane.engine.learning.loop import health
+        from germane.server.work import click_rules, history
+
+        engine, rules = self._library.engine(collection), click_rules(USERS)
+        names = [name for name in engine.models.names() if engine.models.serving(name) is not None]
+        plain = {name: health(engine, name, None, rules).line for name in names}
+        if not self._library.events.path.exists():
+            return Clicks(None, plain)
+        try:
+            from germane.clicks import click_stats, observe
+
+            with history(self._library, collection) as store:
+                if not store.days:
+                    return Clicks(None, plain)
+                with observe(store, memory=rules.memory, threads=rules.threads) as observed:
+                    stats = click_stats(store, observed, min_users=USERS)
+                return Clicks(stats, {name: health(engine, name, store, rules).line for name in names})
+        except MissingExtraError as error:
+            return Clicks(None, plain, str(error))
+        except InputError as error:  # names a folder that is gone by now
+            return Clicks(None, plain, error.message)
+
+
+def _opened(engine: "Engine", loss: "Loss", candidate: str, baseline: str | None) -> Opened:
+    own = engine.search(loss.query, RANKS, syntax=False, rerank=candidate)
+    other = engine.search(loss.query, RANKS, syntax=False, rerank=baseline)
+    both = [{hit.id: rank for rank, hit in enumerate(found, start=1)} for found in (own, other)]
+    lists = [
+        tuple(Place(hit.id, title_of(Document(hit.id, hit.fields)), rank, elsewhere.get(hit.id))
+              for rank, hit in enumerate(found, start=1))
+        for found, elsewhere in ((own, both[1]), (other, both[0]))
+    ]  # fmt: skip
+    return Opened(loss, *lists)

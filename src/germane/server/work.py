@@ -1,0 +1,187 @@
+"""What the kinds of jobs do (`jobs.py` has when, and how they end)."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import orjson
+
+from germane.data.writing import write_documents
+from germane.engine.requests import RankingRequest, SearchRequest
+from germane.errors import ParameterError
+from germane.server import finding, topics
+from germane.server.exports import ENDINGS, harmless
+from germane.server.jobs import Progress, Work
+from germane.types import Document
+from germane.workspace.values import Result, Search
+
+if TYPE_CHECKING:
+    from germane.clicks import ClickStore
+    from germane.engine.learning.loop import ClickRules
+    from germane.metasearch.merging import FoundList
+    from germane.server.library import Library
+
+BATCH = 2_000
+"""Records of an import that are one commit."""
+FED = 200
+KEPT_SECONDS = 24 * 3600
+"""How long files that were exported are kept."""
+MEMORY, THREADS = 1024, 2
+"""Megabytes and threads of training, which runs beside searches."""
+
+
+def import_file(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """The records of a file that waits, a batch a commit; with "error" for repeated ids all in one, or nothing."""
+    key, name, repeated = settings["key"], settings.get("collection"), settings.get("on_duplicate", "skip")
+    records = library.uploads.documents(key)
+    if repeated == "error":
+        with library.changing(name) as engine:
+            counts = engine.add(records, on_duplicate=repeated)
+        library.uploads.drop(key)
+        return {"added": counts.added, "replaced": 0, "skipped": 0, "documents": len(engine)}
+    totals = {each: int(progress.now.get(each, 0)) for each in ("added", "replaced", "skipped")}
+    done = progress.done
+    for batch in _batches(islice(records, done, None), BATCH):
+        with library.changing(name) as engine:
+            report = engine.add(batch, on_duplicate=repeated)
+        done += len(batch)
+        totals = {each: count + getattr(report, each) for each, count in totals.items()}
+        progress.tell(force=True, done=done, step="adding", **totals)
+    library.uploads.drop(key)
+    return {**totals, "documents": len(library.engine(name))}
+
+
+def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """A candidate of what was clicked in a collection, through the gate."""
+    progress.step("reading clicks")
+    name = settings.get("collection") or library.first
+    engine = library.engine(name)
+    with history(library, name) as store:
+        report = engine.learn(
+            store, name=settings.get("name", "clicks"), model=settings.get("model", "wtm"),
+            hold_out=settings.get("hold_out", "query"), share=settings.get("share", 0.2),
+            allow_equal=settings.get("allow_equal", False), force=settings.get("force", False),
+            rules=click_rules(settings.get("min_users", 5)), on_step=progress.step, **settings.get("parameters", {}),
+        )  # fmt: skip
+    made = report.candidate
+    return {
+        "version": f"{made.name}@{made.version}", "promoted": report.promoted, "passed": report.gate.passed,
+        "reason": report.gate.reason, "pairs": made.data.pairs,
+    }  # fmt: skip
+
+
+def click_rules(min_users: int) -> "ClickRules":
+    """How the server's own log is read: a query that fewer visitors typed is in no pair."""
+    from germane.clicks import PairRules
+    from germane.engine.learning.loop import ClickRules
+
+    return ClickRules(pairs=PairRules(min_users), memory=MEMORY, threads=THREADS)
+
+
+@contextmanager
+def history(library: "Library", collection: str) -> "Iterator[ClickStore]":
+    """The log's rows of a collection as a history, while it is needed: nothing else keeps what people did."""
+    from germane.clicks import ClickStore
+
+    for left in library.home.glob(".training-*"):
+        if time.time() - left.stat().st_mtime > KEPT_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=".training-", dir=library.home) as folder:
+        log = Path(folder) / "log.jsonl"
+        with log.open("wb") as file:
+            file.writelines(_lines_of(library, collection))
+        store = ClickStore.create(Path(folder) / "history")
+        store.add([log], memory=MEMORY, threads=THREADS)
+        yield store
+
+
+def _lines_of(library: "Library", collection: str) -> Iterator[bytes]:
+    for line in library.events.read():
+        try:
+            event = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(event, dict) and event.get("application") in (None, "", collection):
+            yield line
+
+
+def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Ask the sources of a kept search again, and keep what they say now as a new one; what is new in it."""
+    search = library.kept.search(settings["search"])
+    known = {result.document for result in library.workspace.searches.results(search)}
+    kept = _found_again(library, search, progress) if "answers" in search.settings else _searched_again(library, search)
+    new = [result.document for result in library.workspace.searches.results(kept) if result.document not in known]
+    return {"search": kept.id, "results": library.workspace.searches.size(kept), "new": new}
+
+
+def _searched_again(library: "Library", search: Search) -> Search:
+    """The same search in its own collection, as it is now."""
+    ranking = RankingRequest(search.settings.get("model"))
+    answer = library.engine(search.source).answer(SearchRequest(search.query, library.settings.depth, ranking))
+    results = (Result(hit.id, hit.fields, hit.score) for hit in answer.hits)
+    return library.kept.keep(search.query, results, search.source, model=answer.model)
+
+
+def _found_again(library: "Library", search: Search, progress: Progress) -> Search:
+    names = tuple(name for name in search.source.split(",") if name)
+    progress.tell(force=True, step="asking", done=0, total=len(names))
+
+    async def ask() -> "FoundList | None":
+        merged = None
+        async for _, found in finding.answers(library, search.query, names):
+            merged = found
+            progress.tell(force=True, done=len(found.answers))
+        return merged
+
+    found = anyio.run(ask)
+    if found is None or not len(found):
+        raise ParameterError("no source found anything; the kept search stays as it is")
+    return finding.keep_found(library, found)
+
+
+def export(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """All documents of a collection as a file, which can be fetched for a day."""
+    engine, format = library.engine(settings.get("collection")), settings.get("format", "jsonl")
+    folder = library.home / "exports"
+    folder.mkdir(exist_ok=True)
+    for old in folder.iterdir():
+        if time.time() - old.stat().st_mtime > KEPT_SECONDS:
+            old.unlink(missing_ok=True)
+    name = f"{settings['file']}.{ENDINGS[format]}"
+    total = len(engine)
+
+    def watched() -> Iterator[Document]:
+        for number, document in enumerate(engine.documents(), start=1):
+            if number % 1_000 == 0:
+                progress.tell(done=number, total=total, step="writing")
+            yield harmless(document) if format == "csv" else document
+
+    count = write_documents(folder / name, watched(), format)
+    return {"documents": count, "file": name}
+
+
+def feed(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Show a collection's documents to all topics; those that were seen before are known."""
+    engine = library.engine(settings.get("collection"))
+    counts, total, done = [0, 0, 0], len(engine), 0
+    for batch in _batches(engine.documents(), FED):
+        counts = [a + b for a, b in zip(counts, topics.feed(library, batch), strict=True)]
+        done += len(batch)
+        progress.tell(done=done, total=total, step="reading")
+    return dict(zip(("new", "repeated", "delivered"), counts, strict=True))
+
+
+def _batches(documents: Iterable[Document], size: int) -> Iterator[tuple[Document, ...]]:
+    iterator = iter(documents)
+    return iter(lambda: tuple(islice(iterator, size)), ())
+
+
+KINDS: Mapping[str, Work] = {
+    "import": import_file, "train": train, "refresh": refresh, "export": export, "feed": feed,
+}  # fmt: skip

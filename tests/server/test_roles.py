@@ -1,0 +1,130 @@
+"""Roles: what a reader, a marker and an admin may do, by the OpenAPI document and on the pages."""
+
+import json
+
+import pytest
+from starlette.testclient import TestClient
+
+from germane.engine import Engine
+from germane.errors import InputError, ParameterError
+from germane.server import Library, Settings, create_app
+from germane.server.roles import Role, Token, identified, page_role, read_tokens
+from germane.workspace import Workspace
+
+TOKENS = {role: Token(f"{role.word}-token-of-sixteen", role, f"{role.word} Anna") for role in Role}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    home = tmp_path_factory.mktemp("roles")
+    engine = Engine.create(home / "own")
+    engine.add([{"id": "1", "title": "Copper"}])
+    settings = Settings(tokens=tuple(TOKENS.values()), audit=home / "audit.jsonl", per_minute=10**6)
+    library = Library({"own": engine}, Workspace.open(home / "w"), settings, home)
+    yield TestClient(create_app(library), base_url="http://127.0.0.1", follow_redirects=False), home
+    library.close()
+
+
+def asked(client, method, path, role=None, **arguments):
+    headers = {} if role is None else {"authorization": f"Bearer {TOKENS[role].value}"}
+    return client.request(method, path, headers=headers, **arguments)
+
+
+def operations(client):
+    """(method, path, role) of every operation, as the document says it."""
+    document = asked(client, "GET", "/api/v1/openapi.json", Role.READER).json()
+    for path, methods in document["paths"].items():
+        for method, told in methods.items():
+            (role,) = next(each["token"] for each in told["security"] if each)
+            yield method.upper(), path, Role[role.upper()]
+
+
+def test_every_operation_that_changes_something_refuses_a_reader(served):
+    client, _ = served
+    changing = [each for each in operations(client) if each[0] != "GET"]
+    assert len(changing) > 25
+    for method, path, needed in changing:
+        assert needed > Role.READER, f"{method} {path} changes something, and lets a reader do it"
+        address = path.replace("{search}", "1").replace("{job}", "1").replace("{", "").replace("}", "")
+        answer = asked(client, method, address, Role.READER, json={})
+        assert answer.status_code == 403, (method, path)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert f"needs the role {needed.word}" in answer.json()["detail"]
+
+
+def test_each_role_gets_as_far_as_its_operations_say(served):
+    """Whoever is allowed is not told of a role, whatever else is wrong with the request."""
+    client, _ = served
+    for method, path, needed in operations(client):
+        if path.endswith(("/find", "/events")) and method == "GET":
+            continue  # streams
+        address = path.replace("{collection}", "nowhere").replace("{", "").replace("}", "")
+        for role in Role:
+            answer = asked(client, method, address, role, content=b"", params={"no": "such"})
+            refused = answer.status_code == 403 and "needs the role" in answer.json()["detail"]
+            assert refused == (role < needed), (method, path, role, answer.text)
+
+
+def test_nobody_gets_in_without_a_token(served):
+    client, _ = served
+    for method, path in (("GET", "/api/v1/jobs"), ("POST", "/api/v1/searches"), ("GET", "/search")):
+        assert asked(client, method, path).status_code == 401
+        wrong = client.request(method, path, headers={"authorization": "Bearer no-such-token-anywhere"})
+        assert wrong.status_code == 401
+
+
+def test_pages_go_by_the_role_too(served):
+    client, _ = served
+    signed = TestClient(client.app, base_url="http://127.0.0.1", follow_redirects=False)
+    signed.get("/sign-in")
+    csrf = signed.cookies["germane_csrf"]
+    form = {"csrf": csrf, "token": TOKENS[Role.READER].value}
+    assert signed.post("/sign-in", data=form).status_code == 303
+    assert signed.get("/search?q=copper").status_code == 200
+    mark = {"csrf": csrf, "state": "q=copper", "id": "1", "mark": "relevant"}
+    refused = signed.post("/mark", data=mark)
+    assert (refused.status_code, "role marker" in refused.json()["detail"]) == (403, True)
+    assert signed.post("/settings", data={"csrf": csrf, "theme": "dark", "to": "/"}).status_code == 303
+    assert signed.post("/click", data={"csrf": csrf, "q": "copper", "id": "1", "position": "1"}).status_code == 204
+    signed.post("/sign-in", data={"csrf": csrf, "token": TOKENS[Role.MARKER].value})
+    assert signed.post("/mark", data=mark).status_code == 303
+    assert signed.post("/import", data={"csrf": csrf}).status_code == 403
+
+
+def test_page_roles():
+    assert page_role("GET", "/search") == Role.READER
+    assert page_role("GET", "/find/stream") == Role.MARKER
+    assert page_role("POST", "/screen/x/act") == Role.MARKER
+    assert page_role("POST", "/import/abc") == Role.ADMIN
+
+
+def test_the_audit_log_names_whose_token_it_was(served):
+    client, home = served
+    asked(client, "PUT", "/api/v1/collections/own/documents/2", Role.ADMIN, json={"title": "Tin"})
+    last = json.loads((home / "audit.jsonl").read_text().splitlines()[-1])
+    assert (last["who"], last["status"]) == ("admin Anna", 200)
+
+
+def test_a_file_of_tokens(tmp_path):
+    path = tmp_path / "tokens"
+    path.write_text(f"# who\nadmin {'a' * 16} Anna Smith\n\nreader {'b' * 20}  # anybody\n")
+    tokens = read_tokens(path)
+    assert tokens == (Token("a" * 16, Role.ADMIN, "Anna Smith"), Token("b" * 20, Role.READER))
+    assert identified(tokens, "b" * 20) is tokens[1]
+    assert identified(tokens, "") is None
+    assert identified(tokens, "ä" * 16) is None
+    for wrong, word in (
+        ("owner " + "x" * 20, "reader, marker, admin"), ("reader short", "16 characters"), ("", "no token"),
+        (f"reader {'x' * 16}\nadmin {'x' * 16}", "twice"),
+    ):  # fmt: skip
+        path.write_text(wrong)
+        with pytest.raises(InputError, match=word):
+            read_tokens(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_tokens(tmp_path / "none")
+    with pytest.raises(ParameterError, match="16 characters"):
+        Token("short", Role.READER)
+
+
+def test_another_address_is_content_with_tokens_of_roles():
+    assert Settings(host="0.0.0.0", tokens=(TOKENS[Role.READER],)).all_tokens == (TOKENS[Role.READER],)
