@@ -104,6 +104,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     given in numbers).
     """
 
+    chosen_: Setting
+    tuning_: list[Trial]
+    thresholds_: Floats | None
+    sharpness_: Any
+
     def __init__(
         self,
         model: str = AUTO,
@@ -232,10 +237,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.model_ = OF_LABELS[0]
         model = text_model(self.model_)
         given = model.checked(self.model_, self.parameters or {})
-        self.chosen_: Setting = {**model.start, **given}
-        self.tuning_: list[Trial] = []
+        self.chosen_ = {**model.start, **given}
+        self.tuning_ = []
         self.thresholds_ = np.zeros(len(self.classes_)) if self.multi_label_ else None
-        self.sharpness_: Any = np.ones(len(self.classes_)) if self.multi_label_ else 1.0
+        self.sharpness_ = np.ones(len(self.classes_)) if self.multi_label_ else 1.0
         if not len(validating):
             return
         truth = members[validating]

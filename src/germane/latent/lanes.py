@@ -18,7 +18,7 @@ def padded(n: int) -> int:
 
 def parts_of(table: AnyArray) -> tuple[int, ...]:
     """What tells a kernel's compiler how wide the rows of a wide table are."""
-    return (0,) * (table.shape[1] // LANES)
+    return (0,) * (int(table.shape[1]) // LANES)
 
 
 def wide_zeros(n_rows: int, n_columns: int, dtype: Any) -> AnyArray:

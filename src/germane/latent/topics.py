@@ -99,11 +99,11 @@ class BLTM:
             *(_none(self.dtype),) * 3, seen[0] > 0, seen[1] > 0,
         )  # fmt: skip
         wanted = (self.tie > 0, self.tie < 1, self.tie < 1)
-        tables = (
+        shared, own_q, own_d = (
             np.multiply(noise, frequency[:, None], dtype=self.dtype, casting="unsafe") if used else noise
             for frequency, used in zip((seen[0] + seen[1], *seen), wanted, strict=True)
         )
-        return self._normalised(empty, *tables)
+        return self._normalised(empty, shared, own_q, own_d)
 
     def _noise(self, n_words: int) -> AnyArray:
         """Exponential variables, words × topics; some rows at a time, as they are drawn in double precision."""
@@ -131,18 +131,13 @@ class BLTM:
         self, model: "TopicModel", shared: AnyArray, query: AnyArray, title: AnyArray, over: "TopicModel | None" = None
     ) -> "TopicModel":
         """Clicks (6), (7): smoothed by β-1 over the words that the side has, and divided by the sum."""
-        both = model.query_words | model.title_words
-        given = {
-            "shared": (shared, both, self.tie > 0),
-            "own_q": (query, model.query_words, self.tie < 1),
-            "own_d": (title, model.title_words, self.tie < 1),
-        }
+        none, both = _none(self.dtype), model.query_words | model.title_words
+        olds = (over.shared, over.own_q, over.own_d) if over is not None else (None, None, None)
         return replace(
             model,
-            **{
-                name: self._words(counts, support, over and getattr(over, name)) if used else _none(self.dtype)
-                for name, (counts, support, used) in given.items()
-            },
+            shared=self._words(shared, both, olds[0]) if self.tie > 0 else none,
+            own_q=self._words(query, model.query_words, olds[1]) if self.tie < 1 else none,
+            own_d=self._words(title, model.title_words, olds[2]) if self.tie < 1 else none,
         )
 
     def _words(self, counts: AnyArray, support: Mask, over: AnyArray | None) -> AnyArray:

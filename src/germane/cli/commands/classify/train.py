@@ -145,7 +145,7 @@ def _analyzer(stemmer: str, stopwords: str, ngrams: str | None, model: str) -> "
 
 def _show_pool(found: "TrainingResponse") -> None:
     """Every member that was tried, alone, and how much of the pool it is."""
-    alone = [(*trial.parameters, trial.value) for trial in found.trials[:-1]]
+    alone = [(name, trial.value) for trial in found.trials[:-1] for name in trial.parameters]
     show_rows(
         ["member", "accuracy alone", "share of the weight"],
         [[name, f"{value:.4f}", f"{found.parameters.get(name, 0.0):.2f}"] for name, value in alone],

@@ -79,7 +79,9 @@ def erase(
         raise ParameterError("--models needs the --index that has them" if models else "--force belongs to --models")
     if store.is_file():
         if index:
-            raise ParameterError("--index is for a history of clicks: what is learnt from a server's log goes through one")
+            raise ParameterError(
+                "--index is for a history of clicks: what is learnt from a server's log goes through one"
+            )
         _erase_from_log(store, user, older_than, json=json)
         return
     opened = ClickStore.open(store)
@@ -133,7 +135,6 @@ def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> Non
                  f"remove {each.index} {each.version}")  # fmt: skip
         else:
             tell(f"{each.version} of {each.index} has seen it: germane models remove {each.index} {each.version}")
-
 
 
 def _erase_from_log(path: Path, user: str | None, older_than: int | None, *, json: bool) -> None:
