@@ -66,7 +66,7 @@ def test_json_is_the_refiner(answer, documents):
     marks = {documents[2]["id"]: True, documents[6]["id"]: True, documents[0]["id"]: False}
     found = Refiner().fit(documents, marks).rank()
     given = answer("--relevant", "3,7", "--not", "1")
-    assert list(given) == ["method", "reason", "threshold", "results", "components"]
+    assert list(given) == ["method", "reason", "threshold", "results", "components", "decision", "expected"]
     assert (given["method"], given["reason"], given["threshold"]) == (found.method, found.reason, found.threshold)
     assert list(given["results"][0]) == [
         "rank", "before", "id", "probability", "predicted", "mark", "passed_over", "title",
