@@ -173,9 +173,7 @@ def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> Pars
     runs = [tuple(terms_of(word)) for word in words]
     weights = _counted(chain.from_iterable(runs))
     condition = And(tuple(map(holds, weights))) if len(weights) > 1 else None
-    demanded = holds(next(iter(weights))) if len(weights) == 1 else None
-    used = tuple(run for run in runs if run)
-    return ParsedQuery(weights, condition, words=tuple(words), runs=used, demanded=demanded)
+    return ParsedQuery(weights, condition, words=tuple(words), runs=tuple(run for run in runs if run))
 
 
 def _weighted(items: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:
