@@ -5,6 +5,7 @@ python benchmarks/load_peer.py FOLDER WORKERS        needs fastapi and tantivy, 
 
 import json
 import os
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -25,11 +26,12 @@ def opened(folder: Path) -> tantivy.Index:
         .add_text_field("text", stored=True, tokenizer_name="en_stem")
         .build()
     )
-    place = folder / "tantivy-served"
-    if (place / "meta.json").exists():
+    place, new = folder / "tantivy-served", folder / "tantivy-served.new"
+    if place.exists():
         return tantivy.Index(schema, path=str(place))
-    place.mkdir(exist_ok=True)
-    index = tantivy.Index(schema, path=str(place))
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    index = tantivy.Index(schema, path=str(new))
     writer = index.writer(1 << 30, 1)
     with (folder / "docs.jsonl").open("rb") as lines:
         for line in lines:
@@ -37,7 +39,8 @@ def opened(folder: Path) -> tantivy.Index:
             writer.add_document(tantivy.Document(id=record["id"], text=record["text"]))
     writer.commit()
     writer.wait_merging_threads()
-    return index
+    new.rename(place)
+    return tantivy.Index(schema, path=str(place))
 
 
 def app() -> FastAPI:
