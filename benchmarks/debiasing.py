@@ -145,10 +145,10 @@ def pairs_of(
             curve = em_curve(observations.cells(), positions=observations.rules.max_position)
             for kind, rules in wanted.items():
                 target = Path(folder) / "pairs.tsv"
-                report = write_pairs(observations, target, rules, curve=curve, titles=documents)
+                write_pairs(observations, target, rules, curve=curve, titles=documents)
                 kinds[kind] = list(read_pairs(target))
             target = Path(folder) / "all.jsonl"
-            write_pairs(observations, target, PairRules(threshold=0.0), curve=curve, titles=documents)
+            report = write_pairs(observations, target, PairRules(threshold=0.0), curve=curve, titles=documents)
             scores = {(pair.query, pair.title): pair.weight for pair in read_pairs(target)}
             shown = observations.connection.execute(
                 "SELECT DISTINCT query, object FROM cells JOIN query_users USING (query) WHERE users >= 5"
