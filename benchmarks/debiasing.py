@@ -28,7 +28,7 @@ import gzip
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -145,10 +145,10 @@ def pairs_of(
             curve = em_curve(observations.cells(), positions=observations.rules.max_position)
             for kind, rules in wanted.items():
                 target = Path(folder) / "pairs.tsv"
-                report = write_pairs(observations, target, rules, curve=curve, titles=documents)
+                write_pairs(observations, target, rules, curve=curve, titles=documents)
                 kinds[kind] = list(read_pairs(target))
             target = Path(folder) / "all.jsonl"
-            write_pairs(observations, target, PairRules(threshold=0.0), curve=curve, titles=documents)
+            report = write_pairs(observations, target, PairRules(threshold=0.0), curve=curve, titles=documents)
             scores = {(pair.query, pair.title): pair.weight for pair in read_pairs(target)}
             shown = observations.connection.execute(
                 "SELECT DISTINCT query, object FROM cells JOIN query_users USING (query) WHERE users >= 5"
@@ -258,6 +258,8 @@ def main() -> int:
     parser.add_argument("--jitter", type=float, default=0.5)
     parser.add_argument("--zipf", type=float, default=0.7)
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--prior-weight", type=float, default=None)
+    parser.add_argument("--certainty", type=float, default=PairRules().certainty)
     parser.add_argument("--rules", action="store_true", help="compare rules, and choose each left-out")
     arguments = parser.parse_args()
     if arguments.rules:
@@ -270,8 +272,9 @@ def main() -> int:
         values: dict[tuple[str, str, str], list[np.ndarray]] = {}
         for seed in range(arguments.seeds):
             collection = load(name, arguments.queries, seed)
+            rules = PairRules(prior_weight=arguments.prior_weight, certainty=arguments.certainty)
             kinds, shown = pairs_of(
-                collection, arguments, seed, {"debiased": PairRules(), "raw": PairRules(debias=False)}
+                collection, arguments, seed, {"debiased": rules, "raw": replace(rules, debias=False)}
             )
             lists = {"logged": logged_lists(collection, shown), "new": new_lists(collection, seed)}
             for kind in KINDS:
