@@ -99,7 +99,7 @@ class PairRules:
     prior_weight: float | None = None
     threshold: float | None = None
     debias: bool = True
-    certainty: float = 0.8
+    certainty: float = 0.5
 
     def __post_init__(self) -> None:
         _require("min_users", self.min_users, 1, 10**9)

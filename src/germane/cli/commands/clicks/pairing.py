@@ -78,7 +78,7 @@ def pairs(
             help="Probability with which a result must be above the mean click rate.",
             rich_help_panel=_PAIRS,
         ),
-    ] = 0.8,
+    ] = 0.5,
     raw: Annotated[
         bool,
         typer.Option("--raw", help="Click-through rates as they are, position and all.", rich_help_panel=_PAIRS),
