@@ -195,8 +195,8 @@ class Store:
     def revise_topic(self, connection: Connection, topic: FollowedTopic, settings: Mapping[str, Any]) -> None:
         """Other settings for a topic that is followed: a new version, which its tracker follows from now on."""
         row = {
-            "name": topic.name, "version": self._next_version(connection, topic.name), "model": {"seeds": list(topic.seeds)},
-            "settings": dict(settings), "at": self.database.clock(),
+            "name": topic.name, "version": self._next_version(connection, topic.name),
+            "model": {"seeds": list(topic.seeds)}, "settings": dict(settings), "at": self.database.clock(),
         }  # fmt: skip
         number = self.database.add(connection, topics, **row)
         connection.execute(update(trackers).where(trackers.c.id == topic.id).values(topic_id=number))
