@@ -177,9 +177,7 @@ class Store:
         state: bytes,
     ) -> FollowedTopic:  # fmt: skip
         """A topic, as a new version of its name."""
-        version = (
-            connection.execute(select(func.max(topics.c.version)).where(topics.c.name == name)).scalar() or 0
-        ) + 1
+        version = self._next_version(connection, name)
         at, since = self.database.clock(), self.last_arrival(connection)
         row = {"name": name, "version": version, "model": dict(model), "settings": dict(settings), "at": at}
         topic = self.database.add(connection, topics, **row)
@@ -197,11 +195,16 @@ class Store:
     def revise_topic(self, connection: Connection, topic: FollowedTopic, settings: Mapping[str, Any]) -> None:
         """Other settings for a topic that is followed: a new version, which its tracker follows from now on."""
         row = {
-            "name": topic.name, "version": topic.version + 1, "model": {"seeds": list(topic.seeds)},
-            "settings": dict(settings), "at": self.database.clock(),
+            "name": topic.name, "version": self._next_version(connection, topic.name),
+            "model": {"seeds": list(topic.seeds)}, "settings": dict(settings), "at": self.database.clock(),
         }  # fmt: skip
         number = self.database.add(connection, topics, **row)
         connection.execute(update(trackers).where(trackers.c.id == topic.id).values(topic_id=number))
+
+    def _next_version(self, connection: Connection, name: str) -> int:
+        """The version that a topic of that name has next, in whichever stream."""
+        latest = connection.execute(select(func.max(topics.c.version)).where(topics.c.name == name)).scalar()
+        return int(latest or 0) + 1
 
     def topics(self, connection: Connection, name: str | None = None) -> list[FollowedTopic]:
         """The topics that were not removed, or the one of that name, in the order in which they began."""
