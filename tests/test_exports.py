@@ -14,7 +14,8 @@ PUBLIC = {
         "SearchResult", "TextClassifier", "Topic",
     ],
     "germane.text": [
-        "Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "WordPairs", "analyzer_from_dict", "tokenize",
+        "Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "WordPairs",
+        "analyzer_from_dict", "tokenize",
     ],
     "germane.lm": [
         "AbsoluteDiscounting", "BigramModel", "CollectionStats", "Dirichlet", "ExcessRatio", "JelinekMercer",
