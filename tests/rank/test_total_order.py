@@ -87,7 +87,7 @@ def test_ties_are_broken_by_id_as_python_orders_strings(build) -> None:
 def test_the_order_of_query_words_does_not_matter(cuts: list[Engine]) -> None:
     random = np.random.default_rng(5)
     for model in MODEL_NAMES:
-        if model.startswith("sdm"):  # the one thing that it looks at
+        if model.startswith("sdm") or model == "bigram":  # the one thing that they look at
             continue
         first = cuts[0].search(" ".join(WORDS), 30, model=model)
         shuffled = cuts[0].search(" ".join(random.permutation(WORDS)), 30, model=model)

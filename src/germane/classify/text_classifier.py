@@ -47,6 +47,8 @@ from germane.text.counting import Counted, count_all, count_known
 from germane.text.word_pairs import JOINED
 
 VALIDATION_SHARE = 0.2
+FAR_BELOW = 0.1
+"""How much less right than the largest class is common a model may be before it warns."""
 OF_LABELS = ("sd-ce", "multinomial", "svm")
 """What "auto" chooses from where documents have several labels."""
 
@@ -279,7 +281,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             self.sharpness_ = best_sharpness(found, truth)
             right, largest = objective(self.chosen_), float(truth.mean(axis=0).max())
-            if right < largest:
+            if right < largest - FAR_BELOW:
                 warnings.warn(
                     f"'{self.model_}' is right for {right:.0%} of the documents set apart, and the largest class holds "
                     f"{largest:.0%} of them: '{AUTO}' or 'svm' may suit these classes better",
