@@ -1,6 +1,7 @@
 """A process killed at every point where the disk is touched, while a learnt model makes vectors of documents."""
 
 import datetime
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,10 @@ def version() -> ModelVersion:
 
 
 def test_killed_at_any_point(tmp_path: Path, make_faults: Any) -> None:
-    """Vectors and documents come in one commit: what is there has the vector of one version, all or nothing."""
+    """Vectors and documents come in one commit: what is there has the vector of one version, all or nothing.
+
+    Every third point; GERMANE_EVERY=1 has all.
+    """
     template = tmp_path / "template"
     pairs = Pairs.build([(" ".join(title.split()[:2]), title, 1.0) for title in TITLES])
     models = [LSA(3).fit(pairs), LSA(4).fit(pairs)]
@@ -42,7 +46,7 @@ def test_killed_at_any_point(tmp_path: Path, make_faults: Any) -> None:
     with Engine.open(tmp_path / "counted") as engine, counter.installed():
         for operation in work:
             operation(engine)
-    for at in range(1, counter.count + 1):
+    for at in range(1, counter.count + 1, int(os.environ.get("GERMANE_EVERY", "3"))):
         faults = make_faults()
         faults.at, faults.kill = at, True
         folder = tmp_path / f"killed-{at}"

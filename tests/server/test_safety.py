@@ -21,7 +21,7 @@ HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
     "javascript:alert(1)",
-    "{{ 7 * 7 }}{% raw %}",
+    "{{ 'qz' * 3 }}{% raw %}",
     "</title><svg onload=alert(1)>",
     "' onmouseover='alert(1)",
 ]
@@ -174,7 +174,7 @@ def test_texts_of_documents_and_queries_are_escaped_in_every_view(tmp_path, text
     ]  # fmt: skip
     for path in (*pages, *with_figures):
         html = client.get(path, headers={"accept": "text/html"}).text
-        assert path in with_figures or "49" not in html or "7 * 7" not in text, path
+        assert "qzqzqz" not in html, path
         assert harmful(html) == [], path
 
 
