@@ -117,6 +117,13 @@ def test_what_is_added_later_is_folded_in(run, files, tmp_path):
     assert "folded in by clicks@2 (opca)" in run("vectors", "fold", index).stderr
     assert run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout == found
     assert run("check", index).exit_code == 0
+    assert "clicks@1 serves again" in run("models", "remove", index, "clicks@2", "--force").stderr
+    assert run("vectors", "list", index).stdout.split()[-1] == "clicks@1"
+    history = tmp_path / "store"
+    shutil.copytree(store, history)
+    run("clicks", "erase", history, "--user", "client-000007", *SMALL, "--index", index, "--models", "--force")
+    assert run("vectors", "list", index).stdout == ""
+    assert run("check", index).exit_code == 0
 
 
 def test_erasing_a_user_from_models_too(run, fails, files, tmp_path):

@@ -860,13 +860,37 @@ class Engine:
         self._follow(name)
         return found
 
+    def remove_models(self, versions: Sequence[str], *, force: bool = False) -> list[str]:
+        """Delete versions of learnt models ("clicks@2") with the vectors that they made; those that serve with `force`.
+
+        Then the versions serve that did before, and the vector fields become theirs. Returns the fields that hold
+        vectors of a removed version still, since another process is writing: its next change removes them.
+        """
+        from germane.engine.learning.folding import removed_sources
+
+        names = dict.fromkeys(self.models.version(each).name for each in versions)  # none where one is not there
+        try:
+            for each in versions:
+                self.models.remove(each, force=force)
+        finally:
+            for name in names:
+                self._follow(name)
+        return [name for name in removed_sources(self.models, self.vector_fields) if name in names]
+
     def fold_in(self, name: str = "clicks") -> int:
         """Make the vector field of a learnt model that of the version that serves; how many documents have vectors.
 
-        Promotions do so by themselves; this is for an index that another process was changing then.
+        Promotions do so by themselves; this is for an index that another process was changing then. Where no version
+        serves any more, the field of a model goes.
         """
-        from germane.engine.learning.folding import follow
+        from germane.engine.learning.folding import follow, sources_of
 
+        if self.models.serving(name) is None and name in sources_of(self.vector_fields):
+            with self._changing:
+                writer = self._writing()
+                follow(self.models, name, writer)
+                self._show_written(writer)
+                return 0
         serving = self.models.version(name)
         if not self.models.stage(name).model.width:
             raise ParameterError(

@@ -252,3 +252,25 @@ def test_promotion_beside_a_writer(world, models, tmp_path):
         lock.release()
     with Engine.open(tmp_path / "index") as other:
         assert other.fold_in() == len(world.documents)
+
+
+def test_a_removed_version_takes_its_vectors_away(world, models, pairs, tmp_path):
+    path = tmp_path / "index"
+    other = latent_named("opca", n_dimensions=10, ridge=1.0).fit(pairs)
+    with Engine.create(path) as engine:
+        engine.add(world.documents)
+        serving(engine, models["opca"])
+        before = rows_of(engine)
+        serving(engine, other)
+        serving(engine, other)
+        assert engine.remove_models(["clicks@2"]) == []  # the field is not its
+        assert FieldSource.read(engine.vector_fields["clicks"]).reference == "clicks@3"
+        with pytest.raises(ParameterError, match="clicks@3 serves"):
+            engine.remove_models(["clicks@3"])
+        assert engine.remove_models(["clicks@3"], force=True) == []
+        assert rows_of(engine) == before
+        with Engine.open(path) as second:  # while another writes
+            assert second.remove_models(["clicks@1"], force=True) == ["clicks"]
+        assert engine.fold_in() == 0
+        assert engine.vector_fields == {}
+        assert not list(path.glob("vectors-*"))

@@ -43,12 +43,22 @@ def is_behind(shelf: ModelShelf, name: str, fields: Mapping[str, VectorField]) -
     return source is not None or (name not in fields and shelf.stage(name).model.width > 0)
 
 
+def removed_sources(shelf: ModelShelf, fields: Mapping[str, VectorField]) -> list[str]:
+    """The fields whose vectors a version made that is no longer there."""
+    return [name for name, source in sources_of(fields).items() if source.reference not in shelf]
+
+
 def follow(shelf: ModelShelf, name: str, writer: IndexWriter) -> int:
     """Make the field of a model that of the version that serves; how many documents were folded in."""
     fields, serving = writer.snapshot.manifest.vector_fields, shelf.serving(name)
     if not is_behind(shelf, name, fields):
         return 0
-    model = None if serving is None else shelf.stage(f"{name}@{serving.version}").model
+    try:
+        model = None if serving is None else shelf.stage(f"{name}@{serving.version}").model
+    except InputError:
+        if name in removed_sources(shelf, fields):  # what was removed goes, though nothing can take its place
+            writer.drop_vectors(name)
+        raise
     if serving is None or model is None or not model.width:
         writer.drop_vectors(name)
         return 0

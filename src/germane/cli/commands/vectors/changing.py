@@ -82,7 +82,10 @@ def fold(
     """
     with open_engine(folder) as engine:
         n = engine.fold_in(model)
-        version = engine.models.version(model)
+        version = engine.models.serving(model)
+    if version is None:
+        tell(f"no version of '{model}' serves: the vectors that one made before are removed")
+        return
     tell(f"{counted(n, 'document')} folded in by {version.name}@{version.version} ({version.model})")
 
 
