@@ -107,7 +107,17 @@ def test_import_again_and_otherwise(run, fails, store, log, tmp_path):
     assert "left out: 1,580 rows: there already" in again.stderr
     (tmp_path / "half.jsonl").write_bytes(b'{"timestamp": "2026-01-01T00:00:00Z", "que')
     bad = run("clicks", "import", store, tmp_path / "half.jsonl", "--threads", 1)
-    assert (bad.exit_code, "1 row: not a JSON object, or half of one" in bad.stderr) == (0, True)
+    assert (bad.exit_code, "1 row: not a JSON object, or half of one" in bad.stderr) == (1, True)
+    (tmp_path / "timeless.csv").write_text("when,query,object\n2026-02-01,copper,d\n")
+    bad = run("clicks", "import", store, tmp_path / "timeless.csv", "--threads", 1)
+    told = "no column 'timestamp' or 'time': name that of the times in a mapping (--map time=COLUMN); found: when, query"
+    assert (bad.exit_code, told in bad.stderr) == (1, True)
+    (tmp_path / "timeless.jsonl").write_text('{"when": "2026-02-01", "query_id": "1", "user_query": "copper"}\n')
+    bad = run("clicks", "import", store, tmp_path / "timeless.jsonl", "--threads", 1)
+    assert (bad.exit_code, "--map time=COLUMN names another" in bad.stderr) == (1, True)
+    (tmp_path / "empty.jsonl").write_text("")
+    bad = run("clicks", "import", store, tmp_path / "empty.jsonl", "--threads", 1)
+    assert (bad.exit_code, "there is no row" in bad.stderr) == (1, True)
     assert "made with first position 1" in fails(
         "clicks", "import", store, tmp_path / "half.jsonl", "--first-position", 0
     )

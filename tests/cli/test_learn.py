@@ -48,7 +48,7 @@ def test_the_whole_path(run, fails, files):
     assert strict.exit_code == 1
     assert "did not pass" in strict.stderr
     assert "the plain ranking" in strict.stdout
-    assert "serves: none has passed" in fails("search", index, "planet", "--rerank", "clicks")
+    assert "serves: none of those that are there has passed" in fails("search", index, "planet", "--rerank", "clicks")
 
     judged = ("--topics", files / "queries.tsv", "--qrels", files / "qrels.txt")
     answer = run("learn", index, "--from", store, *TIME, *judged, "--allow-equal", "--json")
@@ -119,6 +119,15 @@ def test_what_is_added_later_is_folded_in(run, files, tmp_path):
     assert run("check", index).exit_code == 0
     assert "clicks@1 serves again" in run("models", "remove", index, "clicks@2", "--force").stderr
     assert run("vectors", "list", index).stdout.split()[-1] == "clicks@1"
+    model = index / "models" / "clicks" / "000001.model"
+    content = model.read_bytes()
+    model.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    damaged = run("check", index)
+    assert (damaged.exit_code, str(model) in damaged.stdout) == (1, True)
+    assert f"left as it is: {model}" in run("repair", index).stderr
+    (tmp_path / "later.jsonl").write_text('{"id": "later", "title": "Planets"}\n')
+    assert run("add", index, tmp_path / "later.jsonl").exit_code == 0
+    model.write_bytes(content)
     history = tmp_path / "store"
     shutil.copytree(store, history)
     run("clicks", "erase", history, "--user", "client-000007", *SMALL, "--index", index, "--models", "--force")

@@ -868,7 +868,7 @@ class Engine:
         """
         from germane.engine.learning.folding import removed_sources
 
-        names = dict.fromkeys(self.models.version(each).name for each in versions)  # none where one is not there
+        names = dict.fromkeys(self.models.resolved(each)[0] for each in versions)  # none where one is not there
         try:
             for each in versions:
                 self.models.remove(each, force=force)
@@ -901,7 +901,8 @@ class Engine:
             field = writer.snapshot.manifest.vector_fields.get(name)
             if field is not None and not field.source:
                 raise ParameterError(f"'{name}' is a vector field of your own: drop it first")
-            follow(self.models, name, writer)
+            held = sum(len(live.vectors[name]) for live in writer.snapshot.segments if name in live.vectors)
+            follow(self.models, name, writer, anew=held < len(self))  # some came while the model was damaged
             self._show_written(writer)
             return len(self)
 

@@ -7,6 +7,7 @@ from engine.learning.test_shelf import record
 from germane import Document, Engine
 from germane.engine.learning.folding import FieldSource
 from germane.engine.learning.loop import ClickRules, health
+from germane.engine.learning.shelf import ModelShelf
 from germane.engine.learning.stage import LatentStage
 from germane.errors import InputError, ParameterError
 from germane.index.check import check_index
@@ -180,17 +181,31 @@ def test_a_query_is_not_made_of_topics(world, models, tmp_path):
         assert len(engine.search("queryav", 3, rerank="clicks")) == 3
 
 
-def test_a_lost_model_is_told(world, models, tmp_path):
+def test_a_lost_model_keeps_no_documents_out(world, models, tmp_path, caplog):
     with Engine.create(tmp_path / "index") as engine:
         engine.add(world.documents[:20])
         serving(engine, models["opca"])
-    (tmp_path / "index" / "models" / "clicks" / "000001.model").unlink()
+    file = tmp_path / "index" / "models" / "clicks" / "000001.model"
+    whole = file.read_bytes()
+    assert ModelShelf(tmp_path / "index").problems() == []
+    for damaged in (None, whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]):
+        file.unlink() if damaged is None else file.write_bytes(damaged)
+        with Engine.open(tmp_path / "index") as engine:
+            n = len(engine)
+            engine.add(world.documents[n : n + 30])
+            assert len(engine) == n + 30
+            assert "documents are added without vectors 'clicks'" in caplog.text
+            (problem,) = engine.models.problems()
+            assert problem.startswith(str(file))
+            assert "germane models rollback" in problem
+            with pytest.raises(InputError, match="germane models rollback"):
+                engine.search("queryav", 3, rerank="clicks")
+        caplog.clear()
+    file.write_bytes(whole)
     with Engine.open(tmp_path / "index") as engine:
-        with pytest.raises(InputError, match=r"000001\.model"):
-            engine.add(world.documents[20:])
-        assert len(engine) == 20
-        engine.drop_vectors("clicks")
-        engine.add(world.documents[20:])
+        assert engine.vector("d9-7", "clicks") is None
+        assert engine.fold_in() == len(world.documents)
+        assert engine.vector("d9-7", "clicks") is not None
 
 
 def test_missing_vectors_are_folded_in(world, models, tmp_path):

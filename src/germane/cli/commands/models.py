@@ -198,7 +198,7 @@ def remove(
     """
     with open_engine(folder) as engine:
         shelf = engine.models
-        before = {name: shelf.serving(name) for name in shelf.names()}
+        before = {name: shelf.serving_number(name) for name in shelf.names()}
         behind = engine.remove_models(versions, force=force)
     tell_behind(folder, behind)
     if json:
@@ -206,9 +206,9 @@ def remove(
         return
     tell(f"removed: {', '.join(versions)}")
     for name, served in before.items():
-        now = shelf.serving(name)
-        if served is not None and (now is None or now.version != served.version):
-            tell(f"no version of '{name}' serves now" if now is None else f"{name}@{now.version} serves again")
+        now = shelf.serving_number(name)
+        if served is not None and now != served:
+            tell(f"no version of '{name}' serves now" if now is None else f"{name}@{now} serves again")
 
 
 def tell_behind(folder: Path, fields: Sequence[str]) -> None:

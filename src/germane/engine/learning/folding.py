@@ -10,6 +10,7 @@ stands in the manifest and in every file of vectors, so that vectors of two vers
 """
 
 import itertools
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from germane.index.writer import IndexWriter
 from germane.latent.saving import LatentModel
 from germane.types import Document, title_of
 
+_log = logging.getLogger("germane.learning")
 BATCH = 512
 """Documents that are folded in at a time."""
 
@@ -48,10 +50,11 @@ def removed_sources(shelf: ModelShelf, fields: Mapping[str, VectorField]) -> lis
     return [name for name, source in sources_of(fields).items() if source.reference not in shelf]
 
 
-def follow(shelf: ModelShelf, name: str, writer: IndexWriter) -> int:
-    """Make the field of a model that of the version that serves; how many documents were folded in."""
+def follow(shelf: ModelShelf, name: str, writer: IndexWriter, *, anew: bool = False) -> int:
+    """Make the field of a model that of the version that serves, `anew` even if it is; how many documents were
+    folded in."""
     fields, serving = writer.snapshot.manifest.vector_fields, shelf.serving(name)
-    if not is_behind(shelf, name, fields):
+    if not (anew or is_behind(shelf, name, fields)):
         return 0
     try:
         model = None if serving is None else shelf.stage(f"{name}@{serving.version}").model
@@ -72,11 +75,23 @@ def follow(shelf: ModelShelf, name: str, writer: IndexWriter) -> int:
 
 
 def folding_in(shelf: ModelShelf, writer: IndexWriter, documents: Iterable[Document]) -> Iterator[Document]:
-    """The documents with their vectors in each field that a model makes, once all these fields are up to date."""
+    """The documents with their vectors in each field that a model makes, once all these fields are up to date.
+
+    A damaged model makes none, which is logged: documents are not kept out by it, and a second stage folds in for
+    itself where vectors are missing.
+    """
     for name in sources_of(writer.snapshot.manifest.vector_fields):
-        follow(shelf, name, writer)
+        try:
+            follow(shelf, name, writer)
+        except InputError as error:
+            _log.warning("the vectors '%s' are not renewed: %s", name, error)
     manifest = writer.snapshot.manifest
-    models = {name: shelf.stage(source.reference).model for name, source in sources_of(manifest.vector_fields).items()}
+    models: dict[str, LatentModel] = {}
+    for name, source in sources_of(manifest.vector_fields).items():
+        try:
+            models[name] = shelf.stage(source.reference).model
+        except InputError as error:
+            _log.warning("documents are added without vectors '%s': %s", name, error)
     return _with_vectors(documents, models, manifest.text_fields) if models else iter(documents)
 
 

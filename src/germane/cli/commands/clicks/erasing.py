@@ -104,7 +104,7 @@ def erase(
         return
     tell(
         f"{counted(gone.queries, 'query row')} and {counted(gone.events, 'event')} of {counted(gone.days, 'day')} "
-        f"erased from {store}; pairs made of it before are to be made anew"
+        f"erased from {store}" + ("; pairs made of it before are to be made anew" if gone.days else "")
     )
     _tell_models(found, named=bool(engines), erased=gone.days > 0)
 
@@ -149,4 +149,5 @@ def _erase_from_log(path: Path, user: str | None, older_than: int | None, *, jso
     if json:
         put_json(LogErased(lines))
         return
-    tell(f"{counted(lines, 'line')} erased from {path}; models learnt from it before are to be learnt anew")
+    anew = "; models learnt from it before are to be learnt anew" if lines else ""
+    tell(f"{counted(lines, 'line')} erased from {path}{anew}")

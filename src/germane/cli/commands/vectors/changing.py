@@ -103,9 +103,14 @@ def graph(
 
     Example: germane vectors graph my-index title
     """
+    from germane.index.graphs import LEAST
+
     with open_engine(folder) as engine:
         n = engine.build_graphs(name, threads=threads)
-    tell(f"{counted(n, 'vector')} in graphs; the others are searched exactly")
+    tell(
+        f"{counted(n, 'vector')} in graphs; the others are searched exactly, as a segment of fewer than {LEAST:,} is "
+        "always"
+    )
 
 
 def drop(folder: options.Folder, name: Name) -> None:
