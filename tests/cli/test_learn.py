@@ -169,6 +169,12 @@ def test_bad_input(fails, files, tmp_path):
     assert "--set wants" in fails("learn", index, "--from", store, "--set", "n_topics")
     assert "no latent model" in fails("learn", index, "--from", store, "--model", "bm25")
     assert "n_topics" in fails("learn", index, "--from", store, "--set", "n_topics=3")
+    assert "'wtm' does not know 'foo'; its parameters are: n_iterations" in fails(
+        "learn", index, "--from", store, "--set", "foo=1"
+    )
+    few = fails("learn", index, "--from", store, "--share", 0.001, *SMALL)
+    assert "as --share 0.4, or the last days, --hold-out time" in few
+    assert str(store) not in few
     assert "nowhere" in fails("learn", index, "--from", tmp_path / "nowhere")
     assert "nothing to take back" in fails("models", "rollback", index, "--name", "other")
     assert "has small letters" in fails("models", "show", index, "Bad Name")

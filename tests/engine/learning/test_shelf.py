@@ -26,7 +26,12 @@ def record(name: str = "clicks", **changed) -> ModelVersion:
         GateSet("held-out clicks", "nDCG@10", 3, 0.5, 0.4, float("nan"), 0.1, 2, 1, 0, (Loss("a b", 0.1, 0.2),)),
     ))  # fmt: skip
     distribution = distribution_of({"a": 60, "b": 40}, [30, 15, 5])
-    values = {"model": "wtm", "parameters": {"n_iterations": 2}, "mixing": {"lambda1": 0.1, "first_weight": 0.3}, "gate": gate}
+    values = {
+        "model": "wtm",
+        "parameters": {"n_iterations": 2},
+        "mixing": {"lambda1": 0.1, "first_weight": 0.3},
+        "gate": gate,
+    }
     return ModelVersion(name, 0, trained_at="2026-01-08T00:00:00+00:00", data=data, file="", serving=False,
                         distribution=distribution, **{**values, **changed})  # fmt: skip
 
