@@ -45,7 +45,7 @@ from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.probabilities import word_probabilities
-from germane.rank.query import ParsedQuery, parse, plain
+from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_named
 from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
@@ -99,6 +99,8 @@ class Engine:
         self._showing = threading.Lock()
         self._staging = threading.Lock()
         self._stages: dict[Hashable, tuple[object, Reranker]] = {}
+        self.max_expansions = MAX_EXPANSIONS
+        """Different prefixes, fuzzy words and phrases with moves that a query may have; a server allows fewer."""
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -711,7 +713,10 @@ class Engine:
                 raise ParameterError(f"a query is a text, or a mapping from terms to weights, not {query!r:.60}")
             return ParsedQuery(dict(query))
         analyzer = searcher.snapshot.manifest.analyzer
-        parsed = parse(query, analyzer, searcher.searchable) if syntax else plain(query, analyzer)
+        if syntax:
+            parsed = parse(query, analyzer, searcher.searchable, max_expansions=self.max_expansions)
+        else:
+            parsed = plain(query, analyzer)
         if len(parsed.weights) <= MAX_QUERY_TERMS:
             return parsed
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
