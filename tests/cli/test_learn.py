@@ -113,6 +113,9 @@ def test_what_is_added_later_is_folded_in(run, files, tmp_path):
     found = run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout
     assert "late" in found
     assert "late" in run("vectors", "search", index, "clicks", "--query", "planet telescope", "--tsv").stdout
+    (tmp_path / "own.jsonl").write_text('{"id": "late", "vector": [1, 0]}\n')
+    taken = run("vectors", "add", index, "clicks", tmp_path / "own.jsonl").stderr
+    assert "or take this one over with --replace" in " ".join(taken.split())
     assert run("vectors", "drop", index, "clicks").exit_code == 0
     assert "folded in by clicks@2 (opca)" in run("vectors", "fold", index).stderr
     assert run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout == found
@@ -126,7 +129,8 @@ def test_what_is_added_later_is_folded_in(run, files, tmp_path):
     assert (damaged.exit_code, str(model) in damaged.stdout) == (1, True)
     assert f"left as it is: {model}" in run("repair", index).stderr
     (tmp_path / "later.jsonl").write_text('{"id": "later", "title": "Planets"}\n')
-    assert run("add", index, tmp_path / "later.jsonl").exit_code == 0
+    added = run("add", index, tmp_path / "later.jsonl")
+    assert (added.exit_code, "documents are added without vectors 'clicks'" in added.stderr) == (0, True)
     model.write_bytes(content)
     history = tmp_path / "store"
     shutil.copytree(store, history)

@@ -10,7 +10,7 @@ stands in the manifest and in every file of vectors, so that vectors of two vers
 """
 
 import itertools
-import logging
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -25,7 +25,6 @@ from germane.index.writer import IndexWriter
 from germane.latent.saving import LatentModel
 from germane.types import Document, title_of
 
-_log = logging.getLogger("germane.learning")
 BATCH = 512
 """Documents that are folded in at a time."""
 
@@ -77,21 +76,21 @@ def follow(shelf: ModelShelf, name: str, writer: IndexWriter, *, anew: bool = Fa
 def folding_in(shelf: ModelShelf, writer: IndexWriter, documents: Iterable[Document]) -> Iterator[Document]:
     """The documents with their vectors in each field that a model makes, once all these fields are up to date.
 
-    A damaged model makes none, which is logged: documents are not kept out by it, and a second stage folds in for
-    itself where vectors are missing.
+    A damaged model makes none, of which a warning tells: documents are not kept out by it, and a second stage folds in
+    for itself where vectors are missing.
     """
     for name in sources_of(writer.snapshot.manifest.vector_fields):
         try:
             follow(shelf, name, writer)
         except InputError as error:
-            _log.warning("the vectors '%s' are not renewed: %s", name, error)
+            warnings.warn(f"the vectors '{name}' are not renewed: {error}", stacklevel=3)
     manifest = writer.snapshot.manifest
     models: dict[str, LatentModel] = {}
     for name, source in sources_of(manifest.vector_fields).items():
         try:
             models[name] = shelf.stage(source.reference).model
         except InputError as error:
-            _log.warning("documents are added without vectors '%s': %s", name, error)
+            warnings.warn(f"documents are added without vectors '{name}': {error}", stacklevel=3)
     return _with_vectors(documents, models, manifest.text_fields) if models else iter(documents)
 
 
