@@ -84,7 +84,9 @@ def test_pairs(run, fails, store, files, tmp_path):
 def test_erase(run, fails, store):
     gone = json.loads(run("clicks", "erase", store, "--user", "client-000007", "--threads", 1, "--json").stdout)
     assert gone["queries"] > 0
-    assert "0 query rows and 0 events" in run("clicks", "erase", store, "--user", "client-000007").stderr
+    again = run("clicks", "erase", store, "--user", "client-000007").stderr
+    assert "0 query rows and 0 events" in again
+    assert "anew" not in again
     assert "choose one of --user and --older-than" in fails("clicks", "erase", store)
     assert json.loads(run("clicks", "erase", store, "--older-than", 1, "--json").stdout)["days"] == 7
     assert json.loads(run("clicks", "stats", store, "--json").stdout)["searches"] == 0
@@ -97,6 +99,7 @@ def test_erase_from_the_log_of_a_server(run, tmp_path):
         '{"query_id": "2", "client_id": "bert", "timestamp": "2020-01-01T00:00:00Z"}\n'
     )
     assert json.loads(run("clicks", "erase", log, "--user", "anna", "--json").stdout) == {"lines": 1}
+    assert run("clicks", "erase", log, "--user", "anna").stderr.endswith(f"0 lines erased from {log}\n")
     assert "1 line erased" in run("clicks", "erase", log, "--older-than", 1).stderr
     assert log.read_text() == ""
 
@@ -107,7 +110,19 @@ def test_import_again_and_otherwise(run, fails, store, log, tmp_path):
     assert "left out: 1,580 rows: there already" in again.stderr
     (tmp_path / "half.jsonl").write_bytes(b'{"timestamp": "2026-01-01T00:00:00Z", "que')
     bad = run("clicks", "import", store, tmp_path / "half.jsonl", "--threads", 1)
-    assert (bad.exit_code, "1 row: not a JSON object, or half of one" in bad.stderr) == (0, True)
+    assert (bad.exit_code, "1 row: not a JSON object, or half of one" in bad.stderr) == (1, True)
+    (tmp_path / "timeless.csv").write_text("when,query,object\n2026-02-01,copper,d\n")
+    bad = run("clicks", "import", store, tmp_path / "timeless.csv", "--threads", 1)
+    told = (
+        "no column 'timestamp' or 'time': name that of the times in a mapping (--map time=COLUMN); found: when, query"
+    )
+    assert (bad.exit_code, told in bad.stderr) == (1, True)
+    (tmp_path / "timeless.jsonl").write_text('{"when": "2026-02-01", "query_id": "1", "user_query": "copper"}\n')
+    bad = run("clicks", "import", store, tmp_path / "timeless.jsonl", "--threads", 1)
+    assert (bad.exit_code, "--map time=COLUMN names another" in bad.stderr) == (1, True)
+    (tmp_path / "empty.jsonl").write_text("")
+    bad = run("clicks", "import", store, tmp_path / "empty.jsonl", "--threads", 1)
+    assert (bad.exit_code, "there is no row" in bad.stderr) == (1, True)
     assert "made with first position 1" in fails(
         "clicks", "import", store, tmp_path / "half.jsonl", "--first-position", 0
     )

@@ -48,7 +48,7 @@ def test_the_whole_path(run, fails, files):
     assert strict.exit_code == 1
     assert "did not pass" in strict.stderr
     assert "the plain ranking" in strict.stdout
-    assert "serves: none has passed" in fails("search", index, "planet", "--rerank", "clicks")
+    assert "serves: none of those that are there has passed" in fails("search", index, "planet", "--rerank", "clicks")
 
     judged = ("--topics", files / "queries.tsv", "--qrels", files / "qrels.txt")
     answer = run("learn", index, "--from", store, *TIME, *judged, "--allow-equal", "--json")
@@ -113,9 +113,29 @@ def test_what_is_added_later_is_folded_in(run, files, tmp_path):
     found = run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout
     assert "late" in found
     assert "late" in run("vectors", "search", index, "clicks", "--query", "planet telescope", "--tsv").stdout
+    (tmp_path / "own.jsonl").write_text('{"id": "late", "vector": [1, 0]}\n')
+    taken = run("vectors", "add", index, "clicks", tmp_path / "own.jsonl").stderr
+    assert "or take this one over with --replace" in " ".join(taken.split())
     assert run("vectors", "drop", index, "clicks").exit_code == 0
     assert "folded in by clicks@2 (opca)" in run("vectors", "fold", index).stderr
     assert run("vectors", "search", index, "clicks", "--text", "planet telescope", "--tsv").stdout == found
+    assert run("check", index).exit_code == 0
+    assert "clicks@1 serves again" in run("models", "remove", index, "clicks@2", "--force").stderr
+    assert run("vectors", "list", index).stdout.split()[-1] == "clicks@1"
+    model = index / "models" / "clicks" / "000001.model"
+    content = model.read_bytes()
+    model.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    damaged = run("check", index)
+    assert (damaged.exit_code, str(model) in damaged.stdout) == (1, True)
+    assert f"left as it is: {model}" in run("repair", index).stderr
+    (tmp_path / "later.jsonl").write_text('{"id": "later", "title": "Planets"}\n')
+    added = run("add", index, tmp_path / "later.jsonl")
+    assert (added.exit_code, "documents are added without vectors 'clicks'" in added.stderr) == (0, True)
+    model.write_bytes(content)
+    history = tmp_path / "store"
+    shutil.copytree(store, history)
+    run("clicks", "erase", history, "--user", "client-000007", *SMALL, "--index", index, "--models", "--force")
+    assert run("vectors", "list", index).stdout == ""
     assert run("check", index).exit_code == 0
 
 
@@ -153,6 +173,12 @@ def test_bad_input(fails, files, tmp_path):
     assert "--set wants" in fails("learn", index, "--from", store, "--set", "n_topics")
     assert "no latent model" in fails("learn", index, "--from", store, "--model", "bm25")
     assert "n_topics" in fails("learn", index, "--from", store, "--set", "n_topics=3")
+    assert "'wtm' does not know 'foo'; its parameters are: n_iterations" in fails(
+        "learn", index, "--from", store, "--set", "foo=1"
+    )
+    few = fails("learn", index, "--from", store, "--share", 0.001, *SMALL)
+    assert "as --share 0.4, or the last days, --hold-out time" in few
+    assert str(store) not in few
     assert "nowhere" in fails("learn", index, "--from", tmp_path / "nowhere")
     assert "nothing to take back" in fails("models", "rollback", index, "--name", "other")
     assert "has small letters" in fails("models", "show", index, "Bad Name")

@@ -346,6 +346,29 @@ def test_a_query_of_very_many_conditions(item: str) -> None:
         read(item * (MAX_CONDITIONS + 1))
 
 
+def test_equal_parts_are_looked_up_once() -> None:
+    asked: list[tuple[str, ...]] = []
+
+    class Counting(Words):
+        def starting_with(self, prefix: str, most: int, also: tuple[str, ...] = ()) -> Terms:
+            asked.append(("prefix", prefix))
+            return super().starting_with(prefix, most, also)
+
+        def within(self, term: str, edits: int, most: int) -> Terms:
+            asked.append(("fuzzy", term, str(edits)))
+            return super().within(term, edits, most)
+
+    part = 'heart* knee~1 knee~2 "heart attack"~3 '
+    counted = parse(part * 50, ANALYZER, FIELDS._replace(vocabulary=Counting()), max_expansions=4)
+    assert asked == [("prefix", "heart"), ("fuzzy", "knee", "1"), ("fuzzy", "knee", "2")]
+    once = read(part)
+    assert counted.weights == {term: 50 * weight for term, weight in once.weights.items()}
+    assert counted.condition == once.condition
+    with pytest.raises(QueryError, match=r"more than 3 different prefixes .*: ask in parts \(character 22"):
+        parse(part, ANALYZER, FIELDS, max_expansions=3)
+    assert parse('"heart attack" "knee joint" heart*', ANALYZER, FIELDS, max_expansions=1)
+
+
 WORDS = ["heart", "the", "Running", "x_y", "café", "東京", "3", "and"]
 WEIGHTS = ["", "^2", "^0.5", "^1e-3", "^1e9", "^0", "^12.25"]
 

@@ -322,6 +322,7 @@ def test_a_project_is_read_by_two(client, kept):
         ("/collections/research/search?q=x&offset=10000", 422, "deeper"),
         ("/collections/research/search?q=x%00y", 422, "null"),
         ("/collections/research/search?q=" + "x" * 2001, 422, "shorten"),
+        ("/collections/research/search?q=" + "+".join(f"x{i}*" for i in range(101)), 422, "more than 100 different"),
         ("/collections/research/documents/none", 404, "none"),
         ("/searches/7", 404, "no search"),
         ("/topics/none", 404, "no topic"),

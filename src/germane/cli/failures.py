@@ -35,6 +35,11 @@ _COMMANDS = tuple(
         (rf"Engine\.open\({_FOLDER}\) opens it", r"'germane add \1\2 SRC' adds to it"),
         (rf"Engine\.upgrade\({_FOLDER}, new\)", r"'germane upgrade \1\2 --into NEW'"),
         (r"\bon_duplicate='(\w+)'", r"--on-duplicate \1"),
+        (r'\brerank="([\w-]+)"', r"--rerank \1"),
+        (r"\brerank=\.\.\.", "--rerank NAME"),
+        (r"\breplace=True\b", "--replace"),
+        (r"\bshare=([\d.]+\d)", r"--share \1"),
+        (r'\bhold_out="(\w+)"', r"--hold-out \1"),
     )
 )
 """What errors tell a program to call, and what a person types instead."""

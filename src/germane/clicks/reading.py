@@ -58,6 +58,7 @@ NOT_UTF8 = "not UTF-8"
 NOT_JSON = "not a JSON object, or half of one"
 TOO_LONG = f"a line of more than {LONGEST_LINE:,} bytes"
 MALFORMED = "not as many columns as the header, or not UTF-8"
+NO_TIME = "no time that can be read"
 OTHER_TYPE = "an object or a list where a text is needed"
 
 ROWS = """
@@ -81,7 +82,7 @@ told AS (SELECT *,
 SELECT kind,
     CASE WHEN wrong IS NOT NULL THEN wrong
          WHEN kind IS NULL THEN 'neither a query nor an event'
-         WHEN time IS NULL THEN 'no time that can be read'
+         WHEN time IS NULL THEN '{NO_TIME}'
          WHEN day IS NULL THEN 'a time before 1990 or after 2100'
          WHEN query_id IS NULL AND kind = 'query' THEN 'a query without an id'
          WHEN query_id IS NULL AND query IS NULL THEN 'an event of no query' END AS reason,
@@ -186,7 +187,7 @@ class LogReader:
         return int(found)
 
     def _insert(self, raw: str, parameters: Sequence[object] = ()) -> None:
-        self._connection.execute(_INSERT.format(raw=raw, shift=self._shift), list(parameters))
+        self._connection.execute(_INSERT.format(raw=raw, shift=self._shift, NO_TIME=NO_TIME), list(parameters))
 
     # -- JSON Lines ----------------------------------------------------------------------------------------------------
 
@@ -335,6 +336,13 @@ class LogReader:
             raise InputError(f"neither queries nor events: name their columns in a mapping; found: {names}",
                              source=str(path))  # fmt: skip
         time, time_kind = found("time")
+        if time == _NOTHING:
+            looked_for, names = " or ".join(f"'{each}'" for each in self._paths["time"]), ", ".join(types)
+            raise InputError(
+                f"there is no column {looked_for}: name that of the times in a mapping (--map time=COLUMN); found: "
+                f"{names}",
+                source=str(path),
+            )
         position, position_kind = found("position")
         hits, hits_kind = found("hits")
         return f"""

@@ -45,7 +45,7 @@ from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.probabilities import word_probabilities
-from germane.rank.query import ParsedQuery, parse, plain
+from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_named
 from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
@@ -99,6 +99,8 @@ class Engine:
         self._showing = threading.Lock()
         self._staging = threading.Lock()
         self._stages: dict[Hashable, tuple[object, Reranker]] = {}
+        self.max_expansions = MAX_EXPANSIONS
+        """Different prefixes, fuzzy words and phrases with moves that a query may have; a server allows fewer."""
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -711,7 +713,10 @@ class Engine:
                 raise ParameterError(f"a query is a text, or a mapping from terms to weights, not {query!r:.60}")
             return ParsedQuery(dict(query))
         analyzer = searcher.snapshot.manifest.analyzer
-        parsed = parse(query, analyzer, searcher.searchable) if syntax else plain(query, analyzer)
+        if syntax:
+            parsed = parse(query, analyzer, searcher.searchable, max_expansions=self.max_expansions)
+        else:
+            parsed = plain(query, analyzer)
         if len(parsed.weights) <= MAX_QUERY_TERMS:
             return parsed
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
@@ -860,13 +865,37 @@ class Engine:
         self._follow(name)
         return found
 
+    def remove_models(self, versions: Sequence[str], *, force: bool = False) -> list[str]:
+        """Delete versions of learnt models ("clicks@2") with the vectors that they made; those that serve with `force`.
+
+        Then the versions serve that did before, and the vector fields become theirs. Returns the fields that hold
+        vectors of a removed version still, since another process is writing: its next change removes them.
+        """
+        from germane.engine.learning.folding import removed_sources
+
+        names = dict.fromkeys(self.models.resolved(each)[0] for each in versions)  # none where one is not there
+        try:
+            for each in versions:
+                self.models.remove(each, force=force)
+        finally:
+            for name in names:
+                self._follow(name)
+        return [name for name in removed_sources(self.models, self.vector_fields) if name in names]
+
     def fold_in(self, name: str = "clicks") -> int:
         """Make the vector field of a learnt model that of the version that serves; how many documents have vectors.
 
-        Promotions do so by themselves; this is for an index that another process was changing then.
+        Promotions do so by themselves; this is for an index that another process was changing then. Where no version
+        serves any more, the field of a model goes.
         """
-        from germane.engine.learning.folding import follow
+        from germane.engine.learning.folding import follow, sources_of
 
+        if self.models.serving(name) is None and name in sources_of(self.vector_fields):
+            with self._changing:
+                writer = self._writing()
+                follow(self.models, name, writer)
+                self._show_written(writer)
+                return 0
         serving = self.models.version(name)
         if not self.models.stage(name).model.width:
             raise ParameterError(
@@ -877,7 +906,8 @@ class Engine:
             field = writer.snapshot.manifest.vector_fields.get(name)
             if field is not None and not field.source:
                 raise ParameterError(f"'{name}' is a vector field of your own: drop it first")
-            follow(self.models, name, writer)
+            held = sum(len(live.vectors[name]) for live in writer.snapshot.segments if name in live.vectors)
+            follow(self.models, name, writer, anew=held < len(self))  # some came while the model was damaged
             self._show_written(writer)
             return len(self)
 

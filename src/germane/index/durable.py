@@ -185,8 +185,8 @@ class WriterLock:
                         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     except BlockingIOError:
                         raise IndexLockedError(
-                            f"another process is writing to {folder}; wait until it has finished (readers need not "
-                            "wait)"
+                            f"another process is writing to {folder}; wait until it has finished (a server that "
+                            "serves it may hold it until it ends; readers need not wait)"
                         ) from None
                     except OSError as error:
                         if error.errno not in _NO_LOCKS:

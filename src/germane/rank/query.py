@@ -16,7 +16,7 @@ The grammar is in `rank.grammar`, the conditions in `rank.conditions`, told in d
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Names
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -48,6 +48,8 @@ MAX_CONDITIONS = 10_000
 """Words and filters that decide membership, each of which looks at every document."""
 MAX_EXPANSION = 500
 """Terms that a prefix or a fuzzy word may stand for."""
+MAX_EXPANSIONS = 10_000
+"""Different prefixes, fuzzy words and phrases with moves in one query: each may look at all terms."""
 MAX_EDITS = 2
 WORD_CACHE = 1 << 16
 _SPECIAL = re.compile(r"""["“()*~^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?:\s|$)""")
@@ -145,8 +147,10 @@ def _counted(terms: Iterable[str]) -> dict[str, float]:
     return weights
 
 
-def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED) -> ParsedQuery:
-    """Read a query."""
+def parse(
+    text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED, *, max_expansions: int = MAX_EXPANSIONS
+) -> ParsedQuery:
+    """Read a query. `max_expansions`: how many different prefixes, fuzzy words and phrases with moves it may have."""
     if (text.islower() and text.replace(" ", "").isalnum()) or _SPECIAL.search(text) is None:
         words, terms_of = text.split(), _remembering(analyzer)
         run = list(chain.from_iterable(map(terms_of, words)))
@@ -161,7 +165,7 @@ def parse(text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED)
         found = _weighted(text.split(), _remembering(analyzer))
         if found is not None:
             return found
-    return _Reader(text, analyzer, searchable).read()
+    return _Reader(text, analyzer, searchable, max_expansions).read()
 
 
 def _one_run(terms: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -228,7 +232,9 @@ _Read: TypeAlias = _Part | None
 class _Reader:
     """One pass over the tree of a query."""
 
-    def __init__(self, text: str, analyzer: Analyzer, searchable: Searchable) -> None:
+    def __init__(
+        self, text: str, analyzer: Analyzer, searchable: Searchable, max_expansions: int = MAX_EXPANSIONS
+    ) -> None:
         self._text, self._searchable = text, searchable
         self._analyzer, self._terms_of = analyzer, _remembering(analyzer)
         self._weights: dict[str, float] = {}
@@ -236,6 +242,9 @@ class _Reader:
         self._notes: list[str] = []
         self._runs: list[list[str]] = [[]]
         self._n_conditions = 0
+        self._max_expansions = max_expansions
+        self._expansions: dict[Hashable, Terms] = {}
+        """What prefixes and fuzzy words stand for, each looked up once; phrases with moves are counted among them."""
 
     def read(self) -> ParsedQuery:
         found = self._list(parse_tree(self._text, self._is_field, self._is_tag), _Place())
@@ -426,7 +435,11 @@ class _Reader:
         if len(tokens) != 1:
             raise self._error(f"a * follows one word, not {len(tokens)}", node.at)
         own = self._analyzer.term_of(tokens[0])
-        found = self._expander(node).starting_with(tokens[0], MAX_EXPANSION, () if own is None else (own,))
+        also = () if own is None else (own,)
+        expander = self._expander(node)
+        found = self._once_each(
+            ("prefix", tokens[0]), node.at, lambda: expander.starting_with(tokens[0], MAX_EXPANSION, also)
+        )
         return self._expanded(found, f"begin with '{typed}'", node, place)
 
     def _fuzzy(self, typed: str, edits: str, node: Word, place: _Place) -> "_Asked":
@@ -436,8 +449,24 @@ class _Reader:
         if len(terms) != 1:
             what = "a stop word" if not terms else "more than one word"
             raise self._error(f"'{typed}' is {what}: edits are counted in one word that is searched", node.at)
-        found = self._expander(node).within(terms[0], int(edits), MAX_EXPANSION)
+        expander = self._expander(node)
+        found = self._once_each(
+            ("fuzzy", terms[0], edits), node.at, lambda: expander.within(terms[0], int(edits), MAX_EXPANSION)
+        )
         return self._expanded(found, f"are like '{typed}'", node, place)
+
+    def _once_each(self, part: Hashable, at: int, find: Callable[[], Terms]) -> Terms:
+        """What a part stands for, looked up once in a query that repeats it."""
+        found = self._expansions.get(part)
+        if found is None:
+            if len(self._expansions) >= self._max_expansions:
+                raise self._error(
+                    f"the query has more than {self._max_expansions:,} different prefixes (cardio*), fuzzy words "
+                    '(heart~1) and phrases with moves ("heart attack"~3): ask in parts',
+                    at,
+                )
+            found = self._expansions[part] = find()
+        return found
 
     def _expander(self, node: Word) -> Expander:
         if self._searchable.vocabulary is None:
@@ -466,6 +495,8 @@ class _Reader:
             found = tokenize(node.text)
             only = f"only stop words ({' '.join(found[:5])}), and those are not searched" if found else "nothing"
             raise self._error(f"between the quotation marks there is {only}", node.at)
+        if node.slop and len(terms) > 1:
+            self._once_each(("phrase", *terms, node.slop), node.at, lambda: Terms((), 0))
         if place.scores:
             self._words.append(node.text)
             self._weigh(terms, place)

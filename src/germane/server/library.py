@@ -37,6 +37,8 @@ UNFIT = {
     "issn",
 }
 MOST_FACETS = 4
+MAX_EXPANSIONS = 100
+"""Different prefixes, fuzzy words and phrases with moves in a query; each may look at all terms of a collection."""
 WAIT_SECONDS = 30.0
 """How long a change waits for those of other processes of the server."""
 
@@ -56,6 +58,8 @@ class Library:
         if not engines:
             raise ParameterError("there is no collection to serve")
         self.engines = dict(engines)
+        for engine in self.engines.values():
+            engine.max_expansions = MAX_EXPANSIONS
         self.workspace = workspace
         self.settings = settings
         self.home = home

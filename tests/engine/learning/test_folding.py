@@ -7,6 +7,7 @@ from engine.learning.test_shelf import record
 from germane import Document, Engine
 from germane.engine.learning.folding import FieldSource
 from germane.engine.learning.loop import ClickRules, health
+from germane.engine.learning.shelf import ModelShelf
 from germane.engine.learning.stage import LatentStage
 from germane.errors import InputError, ParameterError
 from germane.index.check import check_index
@@ -180,17 +181,30 @@ def test_a_query_is_not_made_of_topics(world, models, tmp_path):
         assert len(engine.search("queryav", 3, rerank="clicks")) == 3
 
 
-def test_a_lost_model_is_told(world, models, tmp_path):
+def test_a_lost_model_keeps_no_documents_out(world, models, tmp_path):
     with Engine.create(tmp_path / "index") as engine:
         engine.add(world.documents[:20])
         serving(engine, models["opca"])
-    (tmp_path / "index" / "models" / "clicks" / "000001.model").unlink()
+    file = tmp_path / "index" / "models" / "clicks" / "000001.model"
+    whole = file.read_bytes()
+    assert ModelShelf(tmp_path / "index").problems() == []
+    for damaged in (None, whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]):
+        file.unlink() if damaged is None else file.write_bytes(damaged)
+        with Engine.open(tmp_path / "index") as engine:
+            n = len(engine)
+            with pytest.warns(UserWarning, match=r"added without vectors 'clicks': .*000001\.model"):
+                engine.add(world.documents[n : n + 30])
+            assert len(engine) == n + 30
+            (problem,) = engine.models.problems()
+            assert problem.startswith(str(file))
+            assert "germane models rollback" in problem
+            with pytest.raises(InputError, match="germane models rollback"):
+                engine.search("queryav", 3, rerank="clicks")
+    file.write_bytes(whole)
     with Engine.open(tmp_path / "index") as engine:
-        with pytest.raises(InputError, match=r"000001\.model"):
-            engine.add(world.documents[20:])
-        assert len(engine) == 20
-        engine.drop_vectors("clicks")
-        engine.add(world.documents[20:])
+        assert engine.vector("d9-7", "clicks") is None
+        assert engine.fold_in() == len(world.documents)
+        assert engine.vector("d9-7", "clicks") is not None
 
 
 def test_missing_vectors_are_folded_in(world, models, tmp_path):
@@ -252,3 +266,25 @@ def test_promotion_beside_a_writer(world, models, tmp_path):
         lock.release()
     with Engine.open(tmp_path / "index") as other:
         assert other.fold_in() == len(world.documents)
+
+
+def test_a_removed_version_takes_its_vectors_away(world, models, pairs, tmp_path):
+    path = tmp_path / "index"
+    other = latent_named("opca", n_dimensions=10, ridge=1.0).fit(pairs)
+    with Engine.create(path) as engine:
+        engine.add(world.documents)
+        serving(engine, models["opca"])
+        before = rows_of(engine)
+        serving(engine, other)
+        serving(engine, other)
+        assert engine.remove_models(["clicks@2"]) == []  # the field is not its
+        assert FieldSource.read(engine.vector_fields["clicks"]).reference == "clicks@3"
+        with pytest.raises(ParameterError, match="clicks@3 serves"):
+            engine.remove_models(["clicks@3"])
+        assert engine.remove_models(["clicks@3"], force=True) == []
+        assert rows_of(engine) == before
+        with Engine.open(path) as second:  # while another writes
+            assert second.remove_models(["clicks@1"], force=True) == ["clicks"]
+        assert engine.fold_in() == 0
+        assert engine.vector_fields == {}
+        assert not list(path.glob("vectors-*"))

@@ -26,8 +26,13 @@ def record(name: str = "clicks", **changed) -> ModelVersion:
         GateSet("held-out clicks", "nDCG@10", 3, 0.5, 0.4, float("nan"), 0.1, 2, 1, 0, (Loss("a b", 0.1, 0.2),)),
     ))  # fmt: skip
     distribution = distribution_of({"a": 60, "b": 40}, [30, 15, 5])
-    values = {"model": "wtm", "parameters": {"n_iterations": 2}, "mixing": {"lambda1": 0.1, "first_weight": 0.3}}
-    return ModelVersion(name, 0, trained_at="2026-01-08T00:00:00+00:00", data=data, gate=gate, file="", serving=False,
+    values = {
+        "model": "wtm",
+        "parameters": {"n_iterations": 2},
+        "mixing": {"lambda1": 0.1, "first_weight": 0.3},
+        "gate": gate,
+    }
+    return ModelVersion(name, 0, trained_at="2026-01-08T00:00:00+00:00", data=data, file="", serving=False,
                         distribution=distribution, **{**values, **changed})  # fmt: skip
 
 
@@ -46,7 +51,7 @@ def test_versions_promotion_and_rollback(index):
     first, second = (shelf.add("clicks", fitted(word), record()) for word in ("one", "two"))
     assert [first.version, second.version] == [1, 2]
     assert shelf.serving() is None
-    with pytest.raises(ParameterError, match="none has passed the gate"):
+    with pytest.raises(ParameterError, match="clicks@2 has passed the gate, and does not serve now"):
         shelf.stage("clicks")
     assert shelf.promote("clicks@1").serving
     assert shelf.promote("clicks@2").version == 2
@@ -110,6 +115,20 @@ def test_a_removal_that_dies_can_be_done_again(index):
     (folder / "000001.model").unlink()
     index.models.remove("clicks@1")
     assert index.models.names() == []
+
+
+def test_a_damaged_record_can_be_removed(index):
+    gate = replace(record().gate, passed=False)
+    index.models.add("clicks", fitted("one"), record(gate=gate))
+    index.models.add("clicks", fitted("two"), record())
+    index.models.promote("clicks@2")
+    (index.folder / "models" / "clicks" / "000002.json").write_text("{")
+    (problem,) = index.models.problems()
+    assert "'germane models remove" in problem
+    index.remove_models(["clicks@2"], force=True)
+    assert index.models.problems() == []
+    with pytest.raises(ParameterError, match="none of those that are there has passed the gate"):
+        index.models.version("clicks")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
 """germane add: more documents for an index."""
 
+import warnings
+
 from germane.cli import options
 from germane.cli.documents import Source, documents, put_added, tell_skipped
 from germane.cli.opening import open_engine
+from germane.cli.streams import tell
 
 
 def add(
@@ -31,12 +34,15 @@ def add(
 
     read = [Source(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
     skipped = SkipReport()
-    with open_engine(folder) as engine:
+    with open_engine(folder) as engine, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         report = engine.add(
             documents(read, skipped, engine.text_fields, all_fields=False, progress=progress),
             on_duplicate=on_duplicate.value,
             threads=threads,
             memory_mb=memory,
         )
+    for told in dict.fromkeys(str(each.message) for each in warned):
+        tell(told)
     tell_skipped(skipped)
     put_added(report, skipped, len(engine), json=json)

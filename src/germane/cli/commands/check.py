@@ -1,5 +1,7 @@
 """germane check: is the index whole?"""
 
+from dataclasses import replace
+
 import typer
 
 from germane.cli import options
@@ -9,18 +11,22 @@ from germane.cli.streams import counted, put_json, say, tell
 
 
 def check(folder: options.Folder, json: options.Json = False) -> None:
-    """Read every file of an index and verify it.
+    """Read every file of an index and verify it, its learnt models too.
 
     Problems go to stdout; exit code 1 means that there are some.
 
     Example: germane check my-index
     """
     from germane.engine.compiling import announce_compiling
+    from germane.engine.learning.shelf import ModelShelf
     from germane.index.check import check_index
 
     announce_compiling()
     must_be_index(folder)
-    report = check_index(folder)
+    report, models = check_index(folder), ModelShelf(folder).problems()
+    damaged = len(report.problems)
+    if models:
+        report = replace(report, ok=False, problems=[*report.problems, *models])
     if json:
         put_json(report)
     for problem in report.problems if not json else ():
@@ -28,6 +34,7 @@ def check(folder: options.Folder, json: options.Json = False) -> None:
     for note in report.notes:
         tell(note)
     if not report.ok:
-        tell(f"{counted(len(report.problems), 'problem')} found; 'germane repair {folder}' keeps what can be read")
+        repair = f"; 'germane repair {folder}' keeps what can be read" if damaged else ""
+        tell(f"{counted(len(report.problems), 'problem')} found{repair}")
         raise typer.Exit(DAMAGED)
     tell(f"the index is whole: {counted(report.documents, 'document')} in {counted(report.segments, 'segment')}")

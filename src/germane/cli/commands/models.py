@@ -1,5 +1,6 @@
 """germane models: the learnt models of an index; list, show, compare, promote, rollback, remove."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -189,26 +190,34 @@ def remove(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Delete versions with all that they were learnt from. Their numbers are not given again.
+    """Delete versions with what they were learnt from and the vectors they made. Their numbers are not given again.
 
     Example: germane models remove my-index clicks@1
 
     Example: germane models remove my-index clicks@1 clicks@2 --force
     """
-    shelf = open_engine(folder).models
-    for each in versions:
-        shelf.version(each)  # none is removed where one is not there
-    before = {name: shelf.serving(name) for name in shelf.names()}
-    for each in versions:
-        shelf.remove(each, force=force)
+    with open_engine(folder) as engine:
+        shelf = engine.models
+        before = {name: shelf.serving_number(name) for name in shelf.names()}
+        behind = engine.remove_models(versions, force=force)
+    tell_behind(folder, behind)
     if json:
         put_json(shelf.versions())
         return
     tell(f"removed: {', '.join(versions)}")
     for name, served in before.items():
-        now = shelf.serving(name)
-        if served is not None and (now is None or now.version != served.version):
-            tell(f"no version of '{name}' serves now" if now is None else f"{name}@{now.version} serves again")
+        now = shelf.serving_number(name)
+        if served is not None and now != served:
+            tell(f"no version of '{name}' serves now" if now is None else f"{name}@{now} serves again")
+
+
+def tell_behind(folder: Path, fields: Sequence[str]) -> None:
+    """That vectors of removed versions are there still."""
+    for name in fields:
+        tell(
+            f"another process is writing to {folder}: the vectors that the removed version of '{name}' made are there "
+            f"until its next change, or 'germane vectors fold {folder} {name}' once it has ended"
+        )
 
 
 def _judged(version: "ModelVersion") -> tuple[str, str, str]:

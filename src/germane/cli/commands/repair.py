@@ -11,11 +11,13 @@ from germane.cli.streams import counted, put_json, say, tell
 def repair(folder: options.Folder, json: options.Json = False) -> None:
     """Make a damaged index usable again.
 
-    What can be read is kept; what was lost is listed on stdout. Exit code 1 means that documents were lost.
+    What can be read is kept; what was lost is listed on stdout. Exit code 1 means that documents were lost. A damaged
+    learnt model is told of, and stays as it is.
 
     Example: germane repair my-index
     """
     from germane.engine.compiling import announce_compiling
+    from germane.engine.learning.shelf import ModelShelf
     from germane.index.repair import repair_index
 
     announce_compiling()
@@ -29,6 +31,8 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
         say(lost)
     outcome = "nothing was lost" if not report.lost else "what was lost is listed above"
     outcome = outcome if report.actions else "nothing was wrong"
+    for problem in ModelShelf(folder).problems():
+        tell(f"left as it is: {problem}")
     tell(f"{outcome}; the index holds {counted(report.kept_documents, 'document')}")
     if report.lost:
         raise typer.Exit(DAMAGED)

@@ -10,6 +10,7 @@ stands in the manifest and in every file of vectors, so that vectors of two vers
 """
 
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -43,12 +44,23 @@ def is_behind(shelf: ModelShelf, name: str, fields: Mapping[str, VectorField]) -
     return source is not None or (name not in fields and shelf.stage(name).model.width > 0)
 
 
-def follow(shelf: ModelShelf, name: str, writer: IndexWriter) -> int:
-    """Make the field of a model that of the version that serves; how many documents were folded in."""
+def removed_sources(shelf: ModelShelf, fields: Mapping[str, VectorField]) -> list[str]:
+    """The fields whose vectors a version made that is no longer there."""
+    return [name for name, source in sources_of(fields).items() if source.reference not in shelf]
+
+
+def follow(shelf: ModelShelf, name: str, writer: IndexWriter, *, anew: bool = False) -> int:
+    """Make the field of a model that of the version that serves, `anew` even if it is; how many documents were
+    folded in."""
     fields, serving = writer.snapshot.manifest.vector_fields, shelf.serving(name)
-    if not is_behind(shelf, name, fields):
+    if not (anew or is_behind(shelf, name, fields)):
         return 0
-    model = None if serving is None else shelf.stage(f"{name}@{serving.version}").model
+    try:
+        model = None if serving is None else shelf.stage(f"{name}@{serving.version}").model
+    except InputError:
+        if name in removed_sources(shelf, fields):  # what was removed goes, though nothing can take its place
+            writer.drop_vectors(name)
+        raise
     if serving is None or model is None or not model.width:
         writer.drop_vectors(name)
         return 0
@@ -62,11 +74,23 @@ def follow(shelf: ModelShelf, name: str, writer: IndexWriter) -> int:
 
 
 def folding_in(shelf: ModelShelf, writer: IndexWriter, documents: Iterable[Document]) -> Iterator[Document]:
-    """The documents with their vectors in each field that a model makes, once all these fields are up to date."""
+    """The documents with their vectors in each field that a model makes, once all these fields are up to date.
+
+    A damaged model makes none, of which a warning tells: documents are not kept out by it, and a second stage folds in
+    for itself where vectors are missing.
+    """
     for name in sources_of(writer.snapshot.manifest.vector_fields):
-        follow(shelf, name, writer)
+        try:
+            follow(shelf, name, writer)
+        except InputError as error:
+            warnings.warn(f"the vectors '{name}' are not renewed: {error}", stacklevel=3)
     manifest = writer.snapshot.manifest
-    models = {name: shelf.stage(source.reference).model for name, source in sources_of(manifest.vector_fields).items()}
+    models: dict[str, LatentModel] = {}
+    for name, source in sources_of(manifest.vector_fields).items():
+        try:
+            models[name] = shelf.stage(source.reference).model
+        except InputError as error:
+            warnings.warn(f"documents are added without vectors '{name}': {error}", stacklevel=3)
     return _with_vectors(documents, models, manifest.text_fields) if models else iter(documents)
 
 

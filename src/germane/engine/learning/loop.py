@@ -178,7 +178,10 @@ def split(
 
     days = store.days
     if not days:
-        raise InputError("the history is empty: import clicks first", source=str(store.folder))
+        raise InputError(
+            "the history is empty: there are no clicks to learn from yet; import a log of them, or let a server log "
+            "searches and clicks, and try again"
+        )
     if settings.hold_out == "time":
         n = max(1, round(settings.share * len(days)))
         if n >= len(days):
@@ -197,9 +200,8 @@ def split(
         left = "; ".join(f"{n:,} pairs: {reason}" for reason, n in whole.report.dropped.items())
         raise InputError(
             f"too few clicks to learn from and to test: {len(training.pairs):,} pairs, and {len(queries):,} queries "
-            f"held out; hold out more (share), or the last days (hold_out 'time')"
-            + (f" (left out: {left})" if left else ""),
-            source=str(store.folder),
+            'held out; hold out more, as share=0.4, or the last days, hold_out="time"'
+            + (f" (left out: {left})" if left else "")
         )
     return training, queries[:MOST_HELD_OUT], whole
 

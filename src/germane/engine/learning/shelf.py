@@ -32,13 +32,14 @@ from germane.engine.learning.values import (
     ModelVersion,
     TrainingData,
 )
-from germane.errors import InputError, ParameterError, StorageError
+from germane.errors import GermaneError, InputError, ParameterError, StorageError
 from germane.index.durable import WriterLock, fsync_folder, make_folder, storage_errors, write_atomic
 from germane.latent.saving import LatentModel, load, save
 from germane.rank.registry import MODELS
 
 FOLDER, SERVING = "models", "SERVING"
 DEFAULT_NAME = "clicks"
+OTHER_MODEL = "the learnt model is not the one that its record tells of"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _RECORD = re.compile(r"(\d{6})\.json")
 
@@ -66,19 +67,25 @@ class ModelShelf:
 
     def serving(self, name: str = DEFAULT_NAME) -> ModelVersion | None:
         """The version that serves; None if none was promoted."""
-        number = self._serving(name)
+        number = self.serving_number(name)
         return None if number is None else self.version(f"{name}@{number}")
 
     def version(self, reference: str) -> ModelVersion:
         """The version called so: `clicks@3`, or `clicks` for the one that serves."""
-        name, number = self._resolved(reference)
+        name, number = self.resolved(reference)
+        return replace(self._recorded(name, number), serving=self.serving_number(name) == number)
+
+    def _recorded(self, name: str, number: int) -> ModelVersion:
+        """What its record tells, whoever serves."""
         path = self._folder / name / f"{number:06}.json"
         try:
-            content = orjson.loads(path.read_bytes())
-            made = _version(content, serving=self._serving(name) == number)
+            return _version(orjson.loads(path.read_bytes()), serving=False)
         except (OSError, ValueError, TypeError, KeyError):
-            raise InputError("the record of a learnt model is damaged", source=str(path)) from None
-        return made
+            raise InputError(
+                f"the record of a learnt model is damaged; 'germane models remove {self._folder.parent} "
+                f"{name}@{number}' deletes the version",
+                source=str(path),
+            ) from None
 
     def stage(self, reference: str) -> LatentStage:
         """The second stage that a version makes, loaded once."""
@@ -86,15 +93,49 @@ class ModelShelf:
         key = found.name, found.version, found.file
         with self._loading:
             if key not in self._stages:
-                path = self._folder / found.name / f"{found.version:06}.model"
-                model = load(path)
-                if _digest(path) != found.file:
-                    raise InputError("the learnt model is not the one that its record tells of", source=str(path))
+                model = self._model(found)
                 reference, weight = f"{found.name}@{found.version}", found.mixing.get("first_weight", 0.0)
                 stage = LatentStage(model, weight, name=reference, source=str(FieldSource.of(found)))
                 kept = {other: held for other, held in self._stages.items() if other[0] != found.name}
                 self._stages = {**kept, key: stage}
             return self._stages[key]
+
+    def _model(self, version: ModelVersion) -> LatentModel:
+        path = self._folder / version.name / f"{version.version:06}.model"
+        try:
+            model = load(path)
+        except InputError as error:
+            raise InputError(f"{error.message}; {self._remedy(version.name)}", source=error.source) from None
+        if _digest(path) != version.file:
+            raise InputError(f"{OTHER_MODEL}; {self._remedy(version.name)}", source=str(path))
+        return model
+
+    def _remedy(self, name: str) -> str:
+        index = self._folder.parent
+        return (
+            f"'germane models rollback {index} --name {name}' lets the version before serve, 'germane models remove "
+            f"{index}' deletes a version, 'germane learn {index}' makes a new one"
+        )
+
+    def problems(self) -> list[str]:
+        """A sentence for each file that is damaged or missing, with what to do. Nothing raises."""
+        found: list[str] = []
+        for name in self.names():
+            try:
+                lost = set(self._history(name)) - set(_numbers(self._folder / name))
+            except InputError as error:
+                found.append(f"{error}; 'germane models promote {self._folder.parent} {name}@N' says it anew")
+                lost = set()
+            found += [
+                f"{self._folder / name}: {name}@{n} is to serve and is not there; {self._remedy(name)}"
+                for n in sorted(lost)
+            ]
+            for number in _numbers(self._folder / name):
+                try:
+                    self._model(self._recorded(name, number))
+                except GermaneError as error:
+                    found.append(str(error))
+        return found
 
     def learnt_from(self, days: Collection[str]) -> list[ModelVersion]:
         """The versions that have seen clicks of one of these days, or whose gate has."""
@@ -125,7 +166,7 @@ class ModelShelf:
 
     def promote(self, reference: str) -> ModelVersion:
         """Let a version serve from now on."""
-        name, number = self._resolved(reference)
+        name, number = self.resolved(reference)
         self.stage(f"{name}@{number}")  # a damaged one must not serve
         with self._changing(name) as folder:
             history = [each for each in self._history(name) if each != number]
@@ -148,7 +189,7 @@ class ModelShelf:
         What is deleted serves no more first; then the model goes, then the record, so that whatever is left by a
         process that dies is a version still, which can be removed.
         """
-        name, number = self._resolved(reference)
+        name, number = self.resolved(reference)
         with self._changing(name) as folder:
             history = self._history(name)
             if history[-1:] == [number] and not force:
@@ -166,7 +207,8 @@ class ModelShelf:
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
-    def _resolved(self, reference: str) -> tuple[str, int]:
+    def resolved(self, reference: str) -> tuple[str, int]:
+        """The name and the number of a version that is there, its record damaged or not."""
         name, sign, number = reference.partition("@")
         check_name(name)
         known = _numbers(self._folder / name)
@@ -180,15 +222,22 @@ class ModelShelf:
             if not number.isdigit() or int(number) not in known:
                 raise ParameterError(f"'{name}' has no version '{number}'; there are: {', '.join(map(str, known))}")
             return name, int(number)
-        serving = self._serving(name)
+        serving = self.serving_number(name)
         if serving is None:
+            recorded = [self._recorded(name, n) for n in known]
+            passed = [each.version for each in recorded if each.gate is not None and each.gate.passed]
+            why = (
+                f"{name}@{passed[-1]} has passed the gate, and does not serve now"
+                if passed
+                else ("none of those that are there has passed the gate")
+            )
             raise ParameterError(
-                f"no version of '{name}' serves: none has passed the gate; promote one, or name it, as in "
-                f"{name}@{known[-1]}"
+                f"no version of '{name}' serves: {why}; promote one, or name it, as in {name}@{(passed or known)[-1]}"
             )
         return name, serving
 
-    def _serving(self, name: str) -> int | None:
+    def serving_number(self, name: str) -> int | None:
+        """The number of the version that serves, its record damaged or not."""
         history = self._history(name)
         return history[-1] if history else None
 

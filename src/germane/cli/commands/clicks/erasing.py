@@ -1,6 +1,6 @@
 """germane clicks erase: take a user, or old days, out of a history, and out of what was learnt from it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,13 +9,14 @@ import typer
 
 from germane.cli import options
 from germane.cli.commands.clicks.parts import Memory, Threads
+from germane.cli.commands.models import tell_behind
 from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import counted, put_json, tell
 from germane.errors import ParameterError
 
 if TYPE_CHECKING:
-    from germane.engine.learning.shelf import ModelShelf
+    from germane.engine import Engine
     from germane.engine.learning.values import ErasedFrom
 
 _MODELS = "Models"
@@ -85,9 +86,9 @@ def erase(
         _erase_from_log(store, user, older_than, json=json)
         return
     opened = ClickStore.open(store)
-    shelves = {folder: open_engine(folder).models for folder in index or ()}
-    for shelf in shelves.values():
-        shelf.versions()  # a damaged record is told before anything is erased
+    engines = {folder: open_engine(folder) for folder in index or ()}
+    for engine in engines.values():
+        engine.models.versions()  # a damaged record is told before anything is erased
     with steps("erasing", always=progress, otherwise=lambda words: None) as step:
         if user is not None:
             gone = opened.erase(user, memory=memory, threads=threads, progress=step)
@@ -95,30 +96,29 @@ def erase(
             assert older_than is not None
             gone = opened.erase_before(datetime.now(UTC).date() - timedelta(days=older_than))
     found: list[ErasedFrom] = []
-    for folder, shelf in shelves.items():
-        found += _seen(folder, shelf, gone.dates, remove=models, force=force)
+    for folder, engine in engines.items():
+        with engine:
+            found += _seen(folder, engine, gone.dates, remove=models, force=force)
     if json:
         put_json(Erasure(gone.queries, gone.events, gone.days, tuple(found)))
         return
     tell(
         f"{counted(gone.queries, 'query row')} and {counted(gone.events, 'event')} of {counted(gone.days, 'day')} "
-        f"erased from {store}; pairs made of it before are to be made anew"
+        f"erased from {store}" + ("; pairs made of it before are to be made anew" if gone.days else "")
     )
-    _tell_models(found, named=bool(shelves), erased=gone.days > 0)
+    _tell_models(found, named=bool(engines), erased=gone.days > 0)
 
 
-def _seen(
-    folder: Path, shelf: "ModelShelf", days: Sequence[str], *, remove: bool, force: bool
-) -> "Iterator[ErasedFrom]":
+def _seen(folder: Path, engine: "Engine", days: Sequence[str], *, remove: bool, force: bool) -> "list[ErasedFrom]":
     """The versions that have seen these days, and whether each was removed."""
     from germane.engine.learning.values import ErasedFrom
 
-    for each in shelf.learnt_from(days):
-        reference = f"{each.name}@{each.version}"
-        goes = remove and (force or not each.serving)
-        if goes:
-            shelf.remove(reference, force=force)
-        yield ErasedFrom(str(folder), reference, each.serving, goes)
+    found = [
+        ErasedFrom(str(folder), f"{each.name}@{each.version}", each.serving, remove and (force or not each.serving))
+        for each in engine.models.learnt_from(days)
+    ]
+    tell_behind(folder, engine.remove_models([each.version for each in found if each.removed], force=force))
+    return found
 
 
 def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> None:
@@ -149,4 +149,5 @@ def _erase_from_log(path: Path, user: str | None, older_than: int | None, *, jso
     if json:
         put_json(LogErased(lines))
         return
-    tell(f"{counted(lines, 'line')} erased from {path}; models learnt from it before are to be learnt anew")
+    anew = "; models learnt from it before are to be learnt anew" if lines else ""
+    tell(f"{counted(lines, 'line')} erased from {path}{anew}")

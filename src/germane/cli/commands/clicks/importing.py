@@ -69,14 +69,15 @@ def import_(
 ) -> None:
     """Add click logs to a history, which is made if it is not there. What is there already is not added again.
 
-    Exit code 1 means that no row of any file could be read; rows and files that could not are named and counted.
+    Exit code 1 means that no row of any file could be used; rows and files that could not are named and counted.
 
     Example: germane clicks import my-clicks ubi_queries.jsonl ubi_events.jsonl
 
     Example: germane clicks import my-clicks log.csv --map time=when --map query=words --map object=product
     """
     from germane.clicks import ClickStore, ImportRules
-    from germane.clicks.store import log_files
+    from germane.clicks.reading import NO_TIME, PATHS
+    from germane.clicks.store import REPEATED, log_files
 
     given = {"redact_digits": redact_digits, "first_position": first_position}
     said = {name: value for name, value in given.items() if value is not None}
@@ -116,5 +117,11 @@ def import_(
             f"{counted(report.rows, 'row')} read; {counted(report.queries, 'query row')} and "
             f"{counted(report.events, 'event')} of {counted(report.days, 'day')} added to {store}"
         )
-    if report.unreadable and not report.rows:
-        raise typer.Exit(NOTHING_READ)
+    unusable = sum(n for reason, n in report.dropped.items() if reason != REPEATED)
+    if report.rows > unusable:
+        return
+    if NO_TIME in report.dropped:
+        tell(f"times are looked for in {' and '.join(PATHS['time'])}: --map time=COLUMN names another column")
+    elif not report.rows and not report.unreadable:
+        tell("there is no row in what was given")
+    raise typer.Exit(NOTHING_READ)

@@ -82,7 +82,10 @@ def fold(
     """
     with open_engine(folder) as engine:
         n = engine.fold_in(model)
-        version = engine.models.version(model)
+        version = engine.models.serving(model)
+    if version is None:
+        tell(f"no version of '{model}' serves: the vectors that one made before are removed")
+        return
     tell(f"{counted(n, 'document')} folded in by {version.name}@{version.version} ({version.model})")
 
 
@@ -100,9 +103,14 @@ def graph(
 
     Example: germane vectors graph my-index title
     """
+    from germane.index.graphs import LEAST
+
     with open_engine(folder) as engine:
         n = engine.build_graphs(name, threads=threads)
-    tell(f"{counted(n, 'vector')} in graphs; the others are searched exactly")
+    tell(
+        f"{counted(n, 'vector')} in graphs; the others are searched exactly, as a segment of fewer than {LEAST:,} is "
+        "always"
+    )
 
 
 def drop(folder: options.Folder, name: Name) -> None:
