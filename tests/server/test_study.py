@@ -103,8 +103,12 @@ def test_a_model_is_learnt_judged_promoted_and_taken_back(clicked):
     assert browser.client.post("/models/promote", data={"version": "clicks@1"}).status_code == 403
 
 
-def test_a_learnt_model_that_is_not_there_is_told(client):
-    assert client.get("/search?q=sleep&model=clicks").status_code == 404
+@pytest.mark.parametrize("path", ["/search?q=sleep", "/export?q=sleep", "/why?q=sleep&id=1&c=own"])
+def test_only_a_learnt_model_of_the_collection_is_one_and_never_a_file(client, path, tmp_path, monkeypatch):
+    (tmp_path / "clicks").write_text("no model")
+    monkeypatch.chdir(tmp_path)
+    answer = client.get(f"{path}&model=clicks")
+    assert (answer.status_code, "no learnt model" in answer.text) == (404, True)
 
 
 # -- evaluation --------------------------------------------------------------------------------------------------------

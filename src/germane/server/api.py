@@ -15,7 +15,7 @@ from germane.refine.responses import RefinementResponse, WordAmount
 from germane.server import topics
 from germane.server.exports import TYPES, exported
 from germane.server.kept import MARKS
-from germane.server.listing import title_of
+from germane.server.listing import learnt_model, title_of
 from germane.server.operations import Given, Media, Operation, Parameter
 from germane.server.problems import ProblemError
 from germane.server.responses import (
@@ -102,12 +102,14 @@ def collection(library: "Library", given: Given) -> CollectionResponse:
 
 def search(library: "Library", given: Given) -> SearchResponse:
     _check_depth(library, given)
+    engine = library.engine(given["collection"])
     query = " ".join((given["q"], *given["filter"]))
+    learnt = None if given["rerank"] is None else learnt_model(engine, given["rerank"])
     request = SearchRequest(
         query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
-        facets=given["facet"], snippets=given["snippets"], rerank=given["rerank"],
+        facets=given["facet"], snippets=given["snippets"], rerank=learnt,
     )  # fmt: skip
-    return library.engine(given["collection"]).answer(request)
+    return engine.answer(request)
 
 
 def explain(library: "Library", given: Given) -> ExplainResponse:

@@ -170,7 +170,8 @@ class Pages:
         def work() -> bytes:
             if place.s:
                 return exported(search_documents(self.library, place.s, which), format)
-            answer = self.library.engine(place.c).answer(request_of(place, 1_000, 0))
+            engine = self.library.engine(place.c)
+            answer = engine.answer(request_of(engine, place, 1_000, 0))
             return exported((Document(hit.id, hit.fields) for hit in answer.hits), format)
 
         return _attachment(await self.aside(work), format, "results")
@@ -228,7 +229,8 @@ class Pages:
             else:
                 place = Place.of("", self.library.settings)
                 place = Place(q=form["q"].strip(), c=place.c)
-                answer = self.library.engine(None).answer(request_of(place, 1_000, 0))
+                engine = self.library.engine(None)
+                answer = engine.answer(request_of(engine, place, 1_000, 0))
                 documents = [Document(hit.id, hit.fields) for hit in answer.hits]
                 if not documents:
                     raise ProblemError(422, f"the search finds nothing to read: {answer.reason or 'no match'}")
