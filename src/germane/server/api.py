@@ -14,6 +14,7 @@ from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.server import topics
 from germane.server.exports import TYPES, exported
+from germane.server.histories import remove_left
 from germane.server.kept import MARKS
 from germane.server.listing import learnt_model, title_of
 from germane.server.operations import Given, Media, Operation, Parameter
@@ -317,6 +318,7 @@ def read_events(library: "Library", given: Given) -> bytes:
 
 def erase_events(library: "Library", given: Given) -> CountResponse:
     user = given["user"]
+    remove_left(library.home)
     count = library.events.erase() if user is None else library.events.erase_user(user)
     library.audit.erased("all" if user is None else "one user", count)
     return CountResponse(count)

@@ -1,6 +1,6 @@
 """Learnt models as the page shows them: what the clicks say, which model serves, and how candidates fared.
 
-The history of clicks is made of the log when it is asked for, and not kept (`work.history`): what was taken out of the
+The history of clicks is made of the log when it is asked for, and not kept (`histories.py`): what was taken out of the
 log is in none. Its numbers are held in memory for as long as the log, and what serves, are the same.
 """
 
@@ -173,7 +173,8 @@ class Learning:
 
     def _count(self, collection: str) -> Clicks:
         from germane.engine.learning.loop import health
-        from germane.server.work import click_rules, history
+        from germane.server.histories import history
+        from germane.server.work import click_rules
 
         engine, rules = self._library.engine(collection), click_rules(USERS)
         names = [name for name in engine.models.names() if engine.models.serving(name) is not None]
@@ -183,7 +184,7 @@ class Learning:
         try:
             from germane.clicks import click_stats, observe
 
-            with history(self._library, collection) as store:
+            with history(self._library, collection, empty=True) as store:
                 if not store.days:
                     return Clicks(None, plain)
                 with observe(store, memory=rules.memory, threads=rules.threads) as observed:

@@ -18,6 +18,7 @@ from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.forms import Form, inside, whole
+from germane.server.histories import remove_left
 from germane.server.library import Library
 from germane.server.listing import Listing, keep_search, listing, request_of, title_of
 from germane.server.place import Place
@@ -205,7 +206,12 @@ class Pages:
         form = await Form.of(request)
         client = behaviour.client_of(request)
         if client:
-            await self.aside(lambda: self.library.events.erase_user(client))
+
+            def work() -> None:
+                remove_left(self.library.home)
+                self.library.events.erase_user(client)
+
+            await self.aside(work)
         answer = RedirectResponse(inside(form["to"], "/search"), 303)
         answer.delete_cookie(behaviour.CLIENT)
         return answer

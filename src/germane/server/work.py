@@ -1,28 +1,23 @@
 """What the kinds of jobs do (`jobs.py` has when, and how they end)."""
 
-import shutil
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import orjson
 
 from germane.data.writing import write_documents
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.errors import ParameterError
 from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
+from germane.server.histories import MEMORY, THREADS, history
 from germane.server.jobs import Progress, Work
 from germane.types import Document
 from germane.workspace.values import Result, Search
 
 if TYPE_CHECKING:
-    from germane.clicks import ClickStore
     from germane.engine.learning.loop import ClickRules
     from germane.metasearch.merging import FoundList
     from germane.server.library import Library
@@ -32,8 +27,6 @@ BATCH = 2_000
 FED = 200
 KEPT_SECONDS = 24 * 3600
 """How long files that were exported are kept."""
-MEMORY, THREADS = 1024, 2
-"""Megabytes and threads of training, which runs beside searches."""
 
 
 def import_file(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -82,33 +75,6 @@ def click_rules(min_users: int) -> "ClickRules":
     from germane.engine.learning.loop import ClickRules
 
     return ClickRules(pairs=PairRules(min_users), memory=MEMORY, threads=THREADS)
-
-
-@contextmanager
-def history(library: "Library", collection: str) -> "Iterator[ClickStore]":
-    """The log's rows of a collection as a history, while it is needed: nothing else keeps what people did."""
-    from germane.clicks import ClickStore
-
-    for left in library.home.glob(".training-*"):
-        if time.time() - left.stat().st_mtime > KEPT_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=".training-", dir=library.home) as folder:
-        log = Path(folder) / "log.jsonl"
-        with log.open("wb") as file:
-            file.writelines(_lines_of(library, collection))
-        store = ClickStore.create(Path(folder) / "history")
-        store.add([log], memory=MEMORY, threads=THREADS)
-        yield store
-
-
-def _lines_of(library: "Library", collection: str) -> Iterator[bytes]:
-    for line in library.events.read():
-        try:
-            event = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(event, dict) and event.get("application") in (None, "", collection):
-            yield line
 
 
 def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
