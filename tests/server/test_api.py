@@ -299,6 +299,10 @@ def test_a_project_is_read_by_two(client, kept):
     path, template = "/projects/review/decisions", "/projects/{name}/decisions"
     assert answered(client, "POST", path, template, json=body)["found"] == 1
     refused(client.post(V1 + path, json=body), 422, "decided already")
+    refused(client.post(V1 + path, json={**body, "document": "nowhere"}), 404, "no record 'nowhere'")
+    refused(client.post(V1 + path, json={"reviewer": "ann", "action": "skip"}), 422, "names its record")
+    later = client.get(f"{V1}/searches/{kept}?k=1000").json()["refinement"]["results"][-1]["id"]
+    refused(client.post(V1 + path, json={**body, "document": later}), 422, f"not '{later}'", "decide on that one first")
     assert answered(client, "GET", "/projects/review?reviewer=bob", "/projects/{name}")["read"] == 0
     assert answered(client, "POST", path, template, json={"reviewer": "ann", "action": "undo"})["record"]["id"] == read
     refused(client.get(f"{V1}/projects/review?reviewer=eve"), 404, "join it first")

@@ -381,16 +381,19 @@ def new_project(library: "Library", given: Given) -> ProjectsResponse:
 
 
 def join_project(library: "Library", given: Given) -> ScreenResponse:
+    library.screens.check_act(given.body["reviewer"], given.bound)
     library.screens.join(given["name"], given.body["reviewer"])
     return _screen(library.screens.state(given["name"], given.body["reviewer"]))
 
 
 def screen_state(library: "Library", given: Given) -> ScreenResponse:
+    library.screens.check_sight(given["name"], given["reviewer"], given.bound)
     return _screen(library.screens.state(given["name"], given["reviewer"]))
 
 
 def screen_decide(library: "Library", given: Given) -> ScreenResponse:
     body = given.body
+    library.screens.check_act(body["reviewer"], given.bound)
     return _screen(
         library.screens.act(given["name"], body["reviewer"], body["action"], body.get("document", ""),
                             body.get("reason", ""), body.get("note", ""))

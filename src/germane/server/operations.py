@@ -43,12 +43,16 @@ class Media(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is."""
+    """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is.
+
+    `bound`: the name of the token that was brought, as which alone its owner screens; None where nobody is bound.
+    """
 
     values: Mapping[str, Any]
     body: Any = None
     raw: bytes = b""
     content_type: str = ""
+    bound: str | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]

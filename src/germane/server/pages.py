@@ -27,7 +27,7 @@ from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
 from germane.server.roles import identified
 from germane.server.safety import TOKEN
-from germane.server.screens import REASONS
+from germane.server.screens import REASONS, ScreenState
 from germane.types import Document
 
 Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -240,6 +240,7 @@ class Pages:
                 documents = [Document(hit.id, hit.fields) for hit in answer.hits]
                 if not documents:
                     raise ProblemError(422, f"the search finds nothing to read: {answer.reason or 'no match'}")
+            self.library.screens.check_act(form["reviewer"].strip(), request.state.bound)
             self.library.screens.create(name, documents, blind=form["blind"] != "no")
             self.library.screens.join(name, form["reviewer"].strip())
 
@@ -249,7 +250,19 @@ class Pages:
     async def screen(self, request: Request) -> Response:
         """One record at a time."""
         name, reviewer = request.path_params["name"], request.query_params.get("reviewer", "")
-        state = await self.aside(lambda: self.library.screens.state(name, reviewer))
+        screens, bound = self.library.screens, request.state.bound
+
+        def work() -> ScreenState | None:
+            if not screens.has(name, reviewer):
+                return None
+            screens.check_sight(name, reviewer, bound)
+            return screens.state(name, reviewer)
+
+        state = await self.aside(work)
+        if state is None:
+            return self.renderer.page(
+                request, "join.html", 404, view="screen", title=name, name=name, reviewer=reviewer
+            )
         template = "parts/record.html" if "x-fragment" in request.headers else "screen.html"
         return self.renderer.page(
             request, template, view="screen", title=name, state=state, reasons=REASONS, heading=_heading(state.record)
@@ -259,6 +272,7 @@ class Pages:
         """Become a reviewer."""
         form = await Form.of(request)
         name, reviewer = request.path_params["name"], form["reviewer"].strip()
+        self.library.screens.check_act(reviewer, request.state.bound)
         await self.aside(lambda: self.library.screens.join(name, reviewer))
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}", 303)
 
@@ -266,6 +280,7 @@ class Pages:
         """Decide on the record."""
         form = await Form.of(request)
         name, reviewer = request.path_params["name"], form["reviewer"]
+        self.library.screens.check_act(reviewer, request.state.bound)
         done = functools.partial(
             self.library.screens.act, name, reviewer, form["action"], form["id"], form["reason"], form["note"]
         )
@@ -281,13 +296,19 @@ class Pages:
         """End the blindness."""
         form = await Form.of(request)
         name = request.path_params["name"]
-        await self.aside(lambda: self.library.screens.reveal(name))
+
+        def work() -> None:
+            self.library.screens.check_reveal(name, request.state.bound)
+            self.library.screens.reveal(name)
+
+        await self.aside(work)
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(form['reviewer'])}", 303)
 
     async def settle(self, request: Request) -> Response:
         """Settle a conflict between reviewers."""
         form = await Form.of(request)
         name, reviewer = request.path_params["name"], form["reviewer"]
+        self.library.screens.check_act(reviewer, request.state.bound)
         done = functools.partial(self.library.screens.settle, by=reviewer, reason=form["reason"])
         await self.aside(lambda: done(name, form["id"], form["included"] == "yes"))
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}#conflicts", 303)
@@ -296,8 +317,13 @@ class Pages:
         """The records of a reviewer as a file."""
         name, query = request.path_params["name"], request.query_params
         format, which = query.get("format", "ris"), query.get("which", "included")
-        documents = functools.partial(self.library.screens.documents, name, query.get("reviewer", ""), which)
-        content = await self.aside(lambda: exported(documents(), format))
+        reviewer, bound, screens = query.get("reviewer", ""), request.state.bound, self.library.screens
+
+        def work() -> bytes:
+            screens.check_sight(name, reviewer, bound)
+            return exported(screens.documents(name, reviewer, which), format)
+
+        content = await self.aside(work)
         return _attachment(content, format, which)
 
     # -- topics ----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 from germane import __version__
 from germane.server import charts
 from germane.server.place import Place
+from germane.server.roles import Role
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -48,6 +49,9 @@ class Renderer:
         theme = request.cookies.get(THEME, "")
         shared = {
             "csrf": request.state.csrf,
+            "bound": getattr(request.state, "bound", None),
+            "role": getattr(request.state, "role", Role.READER),
+            "roles": Role,
             "theme": theme if theme in THEMES else "",
             "logging": request.cookies.get(LOGGING) != "off",
             "collections": list(self._library.engines),
