@@ -1,6 +1,7 @@
 """Roles: what a reader, a marker and an admin may do, by the OpenAPI document and on the pages."""
 
 import json
+import re
 
 import pytest
 from starlette.testclient import TestClient
@@ -89,6 +90,23 @@ def test_pages_go_by_the_role_too(served):
     signed.post("/sign-in", data={"csrf": csrf, "token": TOKENS[Role.MARKER].value})
     assert signed.post("/mark", data=mark).status_code == 303
     assert signed.post("/import", data={"csrf": csrf}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/search", "/search?q=copper", "/document?id=1&q=copper", "/screen", "/topics", "/models", "/evaluate", "/import"],
+)
+def test_no_page_offers_a_reader_what_a_reader_may_not_do(served, path):
+    client, _ = served
+    free = {"/settings", "/forget"}
+    for role in Role:
+        page = asked(client, "GET", path, role).text
+        forms = re.findall(r'method="post" action="([^"]+)"', page) + re.findall(r'formaction="([^"]+)"', page)
+        offered = {form for form in forms if form not in free}
+        assert {form for form in offered if page_role("POST", form) > role} == set()
+        if role == Role.ADMIN and path not in ("/topics", "/models"):
+            assert offered
+    assert ('href="/import"' in asked(client, "GET", path, Role.MARKER).text) is False
 
 
 PEOPLE = {name: Token(f"{name}-token-of-sixteen", Role.MARKER, name) for name in ("ann", "bob", "")}

@@ -27,7 +27,7 @@ TRAINING = "train"
 USERS = 5
 """A query that fewer people typed is learnt from only where somebody says so."""
 RANKS = 10
-MODELS = ("wtm", "opca", "s2net", "bltm")
+MODELS = ("wtm", "opca", "s2net", "bltm", "combination")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,9 @@ from germane.types import Document
 from germane.workspace.values import Result, Search
 
 if TYPE_CHECKING:
+    from germane.clicks import ClickStore
     from germane.engine.learning.loop import ClickRules
+    from germane.engine.learning.values import LearnReport
     from germane.metasearch.merging import FoundList
     from germane.server.library import Library
 
@@ -51,17 +53,33 @@ def import_file(library: "Library", settings: Mapping[str, Any], progress: Progr
 
 
 def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """A candidate of what was clicked in a collection, through the gate."""
+    """A candidate of what was clicked in a collection, through the gate.
+
+    Where the clicked titles have fewer words than the model has dimensions, and nobody said how many it is to have, it
+    has half as many as there are words.
+    """
+    from germane.latent.projection import TooManyDimensionsError  # loads SciPy
+
     progress.step("reading clicks")
     name = settings.get("collection") or library.first
     engine = library.engine(name)
-    with history(library, name) as store:
-        report = engine.learn(
+    given: dict[str, Any] = dict(settings.get("parameters", {}))
+
+    def learn(store: "ClickStore", **parameters: Any) -> "LearnReport":
+        return engine.learn(
             store, name=settings.get("name", "clicks"), model=settings.get("model", "wtm"),
             hold_out=settings.get("hold_out", "query"), share=settings.get("share", 0.2),
             allow_equal=settings.get("allow_equal", False), force=settings.get("force", False),
-            rules=click_rules(settings.get("min_users", 5)), on_step=progress.step, **settings.get("parameters", {}),
+            rules=click_rules(settings.get("min_users", 5)), on_step=progress.step, **parameters,
         )  # fmt: skip
+
+    with history(library, name) as store:
+        try:
+            report = learn(store, **given)
+        except TooManyDimensionsError as error:
+            if "n_dimensions" in given:
+                raise
+            report = learn(store, **given, n_dimensions=max(1, error.n_words // 2))
     made = report.candidate
     return {
         "version": f"{made.name}@{made.version}", "promoted": report.promoted, "passed": report.gate.passed,
