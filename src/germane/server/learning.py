@@ -18,7 +18,7 @@ from germane.types import Document
 if TYPE_CHECKING:
     from germane.clicks import ClickStats
     from germane.engine import Engine
-    from germane.engine.learning.values import GateSet, Loss, ModelVersion
+    from germane.engine.learning.values import GateSet, Health, Loss, ModelVersion
     from germane.server.library import Library
     from germane.server.responses import JobResponse
 
@@ -27,6 +27,8 @@ TRAINING = "train"
 USERS = 5
 """A query that fewer people typed is learnt from only where somebody says so."""
 RANKS = 10
+LEAST_SEARCHES = 100
+"""Searches since a model was trained that say whether queries have drifted."""
 MODELS = ("wtm", "opca", "s2net", "bltm", "combination")
 
 
@@ -189,11 +191,20 @@ class Learning:
                     return Clicks(None, plain)
                 with observe(store, memory=rules.memory, threads=rules.threads) as observed:
                     stats = click_stats(store, observed, min_users=USERS)
-                return Clicks(stats, {name: health(engine, name, store, rules).line for name in names})
+                lines = {name: health_line(health(engine, name, store, rules), plain[name]) for name in names}
+                return Clicks(stats, lines)
         except MissingExtraError as error:
             return Clicks(None, plain, str(error))
         except InputError as error:  # names a folder that is gone by now
             return Clicks(None, plain, error.message)
+
+
+def health_line(found: "Health", plain: str) -> str:
+    """The line of a model's health; what few searches say of drift is left out of it, as they say next to nothing."""
+    if found.queries is None or found.searches >= LEAST_SEARCHES:
+        return found.line
+    many = f"{found.searches:,} {'search' if found.searches == 1 else 'searches'}"
+    return f"{plain}; since then {many}, too few to say whether people ask for other things (from {LEAST_SEARCHES} on)"
 
 
 def _opened(engine: "Engine", loss: "Loss", candidate: str, baseline: str | None) -> Opened:

@@ -20,6 +20,15 @@ THEME, LOGGING = "germane_theme", "germane_log"
 """Cookies: the look, and whether clicks are logged."""
 
 
+def ended(sentence: str) -> str:
+    """A sentence with a sign at its end.
+
+    >>> ended("It is empty"), ended("Do these belong together?")
+    ('It is empty.', 'Do these belong together?')
+    """
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
+
+
 class Renderer:
     """Renders templates with what every page needs."""
 
@@ -35,6 +44,7 @@ class Renderer:
         )
         self._environment.globals.update(charts=charts, version=__version__)
         self._environment.filters["count"] = lambda n: f"{n:,}"
+        self._environment.filters["ended"] = ended
 
     def page(
         self,
