@@ -17,9 +17,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 
 from germane.engine import Engine
 from germane.server import Library, Settings, topics
+from germane.server.histories import history
 from germane.server.measuring import Evaluations, Handed
 from germane.server.running import address_of, listening, server_of
-from germane.server.work import history
 from germane.types import Document
 from germane.workspace import Workspace
 from server.planted import planted_clicks, planted_qrels, planted_run
