@@ -299,6 +299,10 @@ def test_a_project_is_read_by_two(client, kept):
     path, template = "/projects/review/decisions", "/projects/{name}/decisions"
     assert answered(client, "POST", path, template, json=body)["found"] == 1
     refused(client.post(V1 + path, json=body), 422, "decided already")
+    refused(client.post(V1 + path, json={**body, "document": "nowhere"}), 404, "no record 'nowhere'")
+    refused(client.post(V1 + path, json={"reviewer": "ann", "action": "skip"}), 422, "names its record")
+    later = client.get(f"{V1}/searches/{kept}?k=1000").json()["refinement"]["results"][-1]["id"]
+    refused(client.post(V1 + path, json={**body, "document": later}), 422, f"not '{later}'", "decide on that one first")
     assert answered(client, "GET", "/projects/review?reviewer=bob", "/projects/{name}")["read"] == 0
     assert answered(client, "POST", path, template, json={"reviewer": "ann", "action": "undo"})["record"]["id"] == read
     refused(client.get(f"{V1}/projects/review?reviewer=eve"), 404, "join it first")
@@ -321,8 +325,14 @@ def test_a_project_is_read_by_two(client, kept):
         ("/collections/research/search?q=x&nonsense=1", 422, "nonsense"),
         ("/collections/research/search?q=x&offset=10000", 422, "deeper"),
         ("/collections/research/search?q=x%00y", 422, "null"),
+        ("/collections/research/search?q=x&k=" + "9" * 30, 422, "'k' is from 1 to 1000, not 999999999999… (30 digits)"),
+        ("/collections/research/search?q=x&k=--3", 422, "whole number"),
         ("/collections/research/search?q=" + "x" * 2001, 422, "shorten"),
         ("/collections/research/search?q=" + "+".join(f"x{i}*" for i in range(101)), 422, "more than 100 different"),
+        ("/collections/research/search?q=x&rerank=/etc/passwd", 404, "no learnt model '/etc/passwd'"),
+        ("/collections/research/search?q=x&rerank=/no/such/file", 404, "no learnt model '/no/such/file'"),
+        ("/collections/research/search?q=x&rerank=dirichlet", 404, "no learnt model"),
+        ("/collections/research/search?q=x&rerank=clicks@%C2%B2", 404, "no learnt model"),
         ("/collections/research/documents/none", 404, "none"),
         ("/searches/7", 404, "no search"),
         ("/topics/none", 404, "no topic"),

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from germane.engine import Engine
 from germane.server import Library, Settings, topics
+from germane.server.histories import history
 from germane.server.measuring import Evaluations, Handed
 from germane.server.running import address_of, listening, server_of
-from germane.server.work import history
 from germane.types import Document
 from germane.workspace import Workspace
 from server.planted import planted_clicks, planted_qrels, planted_run
@@ -228,6 +228,16 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page) -> None:
     expect(page.locator(".progress")).to_contain_text("2 of 10 read, 1 included, 1 maybe")
     page.keyboard.press("u")
     expect(page.locator(".record h1")).to_have_text(read[2])
+    held: list[Route] = []
+    page.route("**/act", lambda route: held.append(route))
+    page.keyboard.press("m")
+    page.keyboard.press("n")  # while the answer is awaited: told, and decides nothing
+    expect(page.locator("#told")).to_contain_text("still being kept")
+    held[0].continue_()
+    expect(page.locator(".record h1")).not_to_have_text(read[2])
+    page.unroute("**/act")
+    assert len(held) == 1
+    expect(page.locator(".progress")).to_contain_text("2 of 10 read, 1 included, 1 maybe")
     page.locator(".progress .more summary").click()
     expect(page.locator(".prisma")).to_contain_text("Excluded, wrong intervention")
     page.goto("/screen")
@@ -351,7 +361,7 @@ def test_a_model_is_learnt_from_clicks_promoted_and_rolled_back(page: Page) -> N
     if not page.locator(".serving").count():
         page.locator("tr", has_text="clicks@1").locator(".confirm summary").click()
         page.get_by_role("button", name="Promote clicks@1").click()
-    expect(page.locator(".serving")).to_contain_text("Clicks@1 (wtm), trained")
+    expect(page.locator(".serving")).to_contain_text("clicks@1 (wtm), trained")
     page.goto("/search?q=sleep+memory")
     page.locator(".models summary").click()
     page.get_by_role("link", name="clicks learnt").click()

@@ -3,14 +3,18 @@
 import json
 import threading
 from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
 
 import pytest
 from starlette.testclient import TestClient
 
 from germane.engine import Engine
+from germane.errors import DamagedIndexError, InputError, StorageError
 from germane.server import Library, Settings, create_app
 from germane.server import work as kinds
+from germane.server.histories import history
 from germane.server.jobs import MOST_ATTEMPTS, Runner
+from germane.server.problems import told
 from germane.workspace import Workspace
 
 V1 = "/api/v1"
@@ -219,3 +223,52 @@ def test_a_user_is_erased(server):
     line = json.loads((server.home / "audit.jsonl").read_text().splitlines()[-2])
     assert (line["method"], line["what"], line["count"]) == ("ERASE", "one user", 1)
     assert "anna" not in (server.home / "audit.jsonl").read_text()
+
+
+def left_by_a_killed_one(server):
+    folder = server.home / ".training-0123"
+    folder.mkdir()
+    (folder / "log.jsonl").write_text('{"query_id": "1", "client_id": "anna"}')
+    return folder
+
+
+def test_histories_of_killed_processes_go_and_those_in_use_stay(server):
+    def erase():
+        assert server.client.delete(f"{V1}/events?user=anna").status_code == 200
+
+    for removal in (server.again, erase, lambda: server.library.jobs._forget()):
+        left = left_by_a_killed_one(server)
+        removal()
+        assert not left.exists()
+    server.post("/events", 201, events=[{"query_id": "1", "client_id": "anna"}])
+    with history(server.library, "own", empty=True):
+        (used,) = [path for path in server.home.glob(".training-*") if path.is_dir()]
+        left = left_by_a_killed_one(server)
+        erase()
+        assert (used.exists(), left.exists()) == (True, False)
+    assert list(server.home.glob(".training-*")) == []
+
+
+def test_training_without_clicks_says_where_they_come_from_and_no_path(server):
+    last, _ = server.ended(server.post("/jobs/trainings"))
+    assert (last["state"], last["message"][:11], "search on the page" in last["message"]) == (
+        "failed",
+        "no clicks w",
+        True,
+    )
+    told = last["message"] + server.client.get(f"{V1}/jobs").text
+    assert str(server.home) not in told
+    assert ".training" not in told
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("it is empty", source="/var/lib/germane/some/file.model"),
+        StorageError("cannot write /var/lib/germane/some/file.model: no space left"),
+        DamagedIndexError(PurePath("/var/lib/germane/some/file.model"), "the checksum differs"),
+    ],
+)
+def test_no_folder_of_the_server_is_told(error):
+    said = told(error).detail
+    assert ("file.model" in said, "/var" in said, "germane/" in said) == (True, False, False)

@@ -106,6 +106,16 @@ def test_what_cannot_be_trained_says_so(served):
     assert client.get(f"{V1}/collections/research/models/none@1").status_code == 422
 
 
+def test_a_model_has_no_more_dimensions_than_the_clicked_titles_allow(served):
+    client, _ = served
+    made = train(client, model="opca", name="small")
+    assert made["state"] == "done", made
+    found = client.get(f"{V1}/collections/research/models/small@1").json()
+    assert 0 < found["parameters"]["n_dimensions"] < 100
+    refused = train(client, model="opca", parameters={"n_dimensions": 5_000})
+    assert (refused["state"], "ask for fewer dimensions" in refused["message"]) == ("failed", True)
+
+
 def test_a_visitor_is_forgotten_by_a_button_and_not_logged_after_saying_so(served):
     client, library = served
     browser = TestClient(client.app, base_url="http://127.0.0.1", follow_redirects=False)

@@ -1,6 +1,7 @@
 """Roles: what a reader, a marker and an admin may do, by the OpenAPI document and on the pages."""
 
 import json
+import re
 
 import pytest
 from starlette.testclient import TestClient
@@ -89,6 +90,77 @@ def test_pages_go_by_the_role_too(served):
     signed.post("/sign-in", data={"csrf": csrf, "token": TOKENS[Role.MARKER].value})
     assert signed.post("/mark", data=mark).status_code == 303
     assert signed.post("/import", data={"csrf": csrf}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/search", "/search?q=copper", "/document?id=1&q=copper", "/screen", "/topics", "/models", "/evaluate", "/import"],
+)
+def test_no_page_offers_a_reader_what_a_reader_may_not_do(served, path):
+    client, _ = served
+    free = {"/settings", "/forget"}
+    for role in Role:
+        page = asked(client, "GET", path, role).text
+        forms = re.findall(r'method="post" action="([^"]+)"', page) + re.findall(r'formaction="([^"]+)"', page)
+        offered = {form for form in forms if form not in free}
+        assert {form for form in offered if page_role("POST", form) > role} == set()
+        if role == Role.ADMIN and path not in ("/topics", "/models"):
+            assert offered
+    assert ('href="/import"' in asked(client, "GET", path, Role.MARKER).text) is False
+
+
+PEOPLE = {name: Token(f"{name}-token-of-sixteen", Role.MARKER, name) for name in ("ann", "bob", "")}
+
+
+@pytest.fixture(scope="module")
+def reviewed(tmp_path_factory):
+    """A blind project that ann has begun, on a server with tokens; a client for each who asks."""
+    home = tmp_path_factory.mktemp("blind")
+    engine = Engine.create(home / "own")
+    engine.add([{"id": str(n), "title": f"Copper {n}"} for n in range(4)])
+    tokens = (*TOKENS.values(), *PEOPLE.values())
+    library = Library({"own": engine}, Workspace.open(home / "w"), Settings(tokens=tokens, per_minute=10**6), home)
+    library.screens.create("copper", engine.documents())
+    library.screens.join("copper", "ann")
+    app = create_app(library)
+
+    def as_whom(token):
+        headers = {"authorization": f"Bearer {token.value}"}
+        return TestClient(app, base_url="http://127.0.0.1", follow_redirects=False, headers=headers)
+
+    yield as_whom, library
+    library.close()
+
+
+def test_in_a_blind_project_nobody_looks_or_decides_as_another(reviewed):
+    as_whom, library = reviewed
+    ann, bob, nameless = (as_whom(PEOPLE[name]) for name in ("ann", "bob", ""))
+    reader, admin = as_whom(TOKENS[Role.READER]), as_whom(TOKENS[Role.ADMIN])
+    api = "/api/v1/projects/copper"
+    read = ann.get(f"{api}?reviewer=ann").json()["record"]["id"]
+    body = {"reviewer": "ann", "action": "include", "document": read}
+    for other in (bob, nameless):
+        assert other.post(f"{api}/decisions", json=body).status_code == 403
+        assert other.post(f"{api}/reviewers", json={"reviewer": "ann"}).status_code == 403
+        assert other.post("/screen/copper/reveal", headers={"x-csrf-token": "x"}).status_code == 403
+    assert ann.post(f"{api}/decisions", json=body).json()["found"] == 1
+    export = "/screen/copper/export?reviewer=ann&format=csv"
+    for path in (f"{api}?reviewer=ann", "/screen/copper?reviewer=ann", export):
+        assert [who.get(path).status_code for who in (ann, bob, nameless, reader, admin)] == [200, 403, 403, 403, 200]
+    assert "is blind" in bob.get(export).text
+    assert 'href="/screen/copper?reviewer=ann"' not in bob.get("/screen").text
+    library.screens.reveal("copper")
+    assert bob.get(export).status_code == 200
+    assert bob.post(f"{api}/decisions", json=body).status_code == 403
+
+
+def test_who_does_not_read_a_project_yet_may_join_it(reviewed):
+    as_whom, _ = reviewed
+    told = as_whom(PEOPLE["bob"]).get("/screen/copper?reviewer=bob")
+    assert (told.status_code, 'action="/screen/copper/join"' in told.text) == (404, True)
+    told = as_whom(TOKENS[Role.READER]).get("/screen/copper")
+    assert (told.status_code, "/join" in told.text) == (404, False)
+    assert as_whom(PEOPLE["bob"]).get("/screen/nowhere?reviewer=bob").status_code == 404
 
 
 def test_page_roles():

@@ -4,15 +4,18 @@ import gzip
 import re
 import shutil
 import time
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 from starlette.testclient import TestClient
 
 from germane.engine import Engine
+from germane.engine.learning.values import Health, Stability
 from germane.evaluate import load_qrels, load_run
 from germane.evaluate.compare import compare
 from germane.server import Library, Settings, create_app
+from germane.server.learning import health_line
 from germane.server.safety import feed_key
 from germane.stream import Watch
 from germane.track.missed import BIN
@@ -88,7 +91,7 @@ def test_a_model_is_learnt_judged_promoted_and_taken_back(clicked):
         ]  # fmt: skip
     assert "serves" in browser.post("/models/promote", version="clicks@1").text
     page = words(browser.client.get("/models").text)
-    assert "Clicks@1 (wtm), trained" in page
+    assert "clicks@1 (wtm), trained" in page
     assert "no newer clicks" in page
     # it ranks where it is chosen, and says why
     rows = browser.client.get("/search?q=sleep+memory&model=clicks").text
@@ -103,8 +106,28 @@ def test_a_model_is_learnt_judged_promoted_and_taken_back(clicked):
     assert browser.client.post("/models/promote", data={"version": "clicks@1"}).status_code == 403
 
 
-def test_a_learnt_model_that_is_not_there_is_told(client):
-    assert client.get("/search?q=sleep&model=clicks").status_code == 404
+def test_a_question_keeps_its_own_sign(browser):
+    run, judged = ("a.run", b"1 Q0 d 1 2.5 tag"), ("q.qrels", b"2 0 d 1")
+    told = words(handed(browser, a=run, qrels=judged).text)
+    assert "do the two files belong together?" in told
+    assert "together?." not in told
+
+
+def test_few_searches_raise_no_alarm():
+    drifted = Stability(5.31, 0.1, "drifted")
+    few = Health("clicks", 2, "2026-01-01", "clicks@2, trained; queries drifted", drifted, drifted, 6)
+    line = health_line(few, "clicks@2, trained")
+    assert line.startswith("clicks@2, trained; since then 6 searches, too few to say")
+    assert "drifted" not in line
+    assert "drifted" in health_line(replace(few, searches=100), "clicks@2, trained")
+
+
+@pytest.mark.parametrize("path", ["/search?q=sleep", "/export?q=sleep", "/why?q=sleep&id=1&c=own"])
+def test_only_a_learnt_model_of_the_collection_is_one_and_never_a_file(client, path, tmp_path, monkeypatch):
+    (tmp_path / "clicks").write_text("no model")
+    monkeypatch.chdir(tmp_path)
+    answer = client.get(f"{path}&model=clicks")
+    assert (answer.status_code, "no learnt model" in answer.text) == (404, True)
 
 
 # -- evaluation --------------------------------------------------------------------------------------------------------

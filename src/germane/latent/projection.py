@@ -160,6 +160,14 @@ class Moments:
         return Moments(self.query + other.query, self.title + other.title, self.cross + other.cross)
 
 
+class TooManyDimensionsError(ParameterError):
+    """More dimensions than `n_words` words have."""
+
+    def __init__(self, n_dimensions: int, n_words: int) -> None:
+        self.n_words = n_words
+        super().__init__(f"{n_dimensions} dimensions need more than {n_words} words: ask for fewer dimensions")
+
+
 @dataclass(frozen=True)
 class Eigenprojection(ABC):
     """What the three have in common: k dimensions, found from moments."""
@@ -181,9 +189,7 @@ class Eigenprojection(ABC):
     def update(self, vocabulary: Vocabulary, idf: Floats, moments: Moments) -> ProjectionModel:
         """The model that the moments of all pairs give."""
         if not self.n_dimensions < len(vocabulary):
-            raise ParameterError(
-                f"{self.n_dimensions} dimensions need more than {len(vocabulary)} words: ask for fewer dimensions"
-            )
+            raise TooManyDimensionsError(self.n_dimensions, len(vocabulary))
         matrix = self.eigenvectors(moments).astype(np.float32)
         return ProjectionModel(vocabulary, idf, matrix, self.literal_weight)
 

@@ -14,8 +14,9 @@ from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.server import topics
 from germane.server.exports import TYPES, exported
+from germane.server.histories import remove_left
 from germane.server.kept import MARKS
-from germane.server.listing import title_of
+from germane.server.listing import learnt_model, title_of
 from germane.server.operations import Given, Media, Operation, Parameter
 from germane.server.problems import ProblemError
 from germane.server.responses import (
@@ -102,12 +103,14 @@ def collection(library: "Library", given: Given) -> CollectionResponse:
 
 def search(library: "Library", given: Given) -> SearchResponse:
     _check_depth(library, given)
+    engine = library.engine(given["collection"])
     query = " ".join((given["q"], *given["filter"]))
+    learnt = None if given["rerank"] is None else learnt_model(engine, given["rerank"])
     request = SearchRequest(
         query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
-        facets=given["facet"], snippets=given["snippets"], rerank=given["rerank"],
+        facets=given["facet"], snippets=given["snippets"], rerank=learnt,
     )  # fmt: skip
-    return library.engine(given["collection"]).answer(request)
+    return engine.answer(request)
 
 
 def explain(library: "Library", given: Given) -> ExplainResponse:
@@ -315,6 +318,7 @@ def read_events(library: "Library", given: Given) -> bytes:
 
 def erase_events(library: "Library", given: Given) -> CountResponse:
     user = given["user"]
+    remove_left(library.home)
     count = library.events.erase() if user is None else library.events.erase_user(user)
     library.audit.erased("all" if user is None else "one user", count)
     return CountResponse(count)
@@ -377,16 +381,19 @@ def new_project(library: "Library", given: Given) -> ProjectsResponse:
 
 
 def join_project(library: "Library", given: Given) -> ScreenResponse:
+    library.screens.check_act(given.body["reviewer"], given.bound)
     library.screens.join(given["name"], given.body["reviewer"])
     return _screen(library.screens.state(given["name"], given.body["reviewer"]))
 
 
 def screen_state(library: "Library", given: Given) -> ScreenResponse:
+    library.screens.check_sight(given["name"], given["reviewer"], given.bound)
     return _screen(library.screens.state(given["name"], given["reviewer"]))
 
 
 def screen_decide(library: "Library", given: Given) -> ScreenResponse:
     body = given.body
+    library.screens.check_act(body["reviewer"], given.bound)
     return _screen(
         library.screens.act(given["name"], body["reviewer"], body["action"], body.get("document", ""),
                             body.get("reason", ""), body.get("note", ""))

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -133,7 +134,7 @@ def _endpoint(
         require(request.state.role, operation.role)
         raw = await request.body() if operation.body is not None or operation.raw else b""
         kind = request.headers.get("content-type", "")
-        given = operation.read(request.path_params, request.query_params, raw, kind)
+        given = replace(operation.read(request.path_params, request.query_params, raw, kind), bound=request.state.bound)
         call = functools.partial(operation.handler, library, given)
         answer = await aside(call, changing=operation.role > Role.READER)
         if isinstance(answer, bytes | Attachment):

@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from germane.errors import GermaneError
+from germane.server.histories import remove_left
 from germane.server.locks import lock_file, locked
-from germane.server.problems import told
+from germane.server.problems import ProblemError, told
 from germane.workspace.jobs import ENDED
 
 if TYPE_CHECKING:
@@ -154,13 +155,18 @@ class Runner:
             kept = _kept(progress)
             jobs.put_back(job, {**kept, "attempts": int(kept.get("attempts", 1)) - 1})
         except Exception as error:  # a job that fails must not end the thread
-            said = told(error).detail if isinstance(error, GermaneError) else f"{type(error).__name__}: {error}"
+            said = (
+                told(error).detail
+                if isinstance(error, GermaneError | ProblemError)
+                else f"{type(error).__name__}: {error}"
+            )
             jobs.finish(job, {**_kept(progress), "message": said[:1_000]}, failed=True)
 
     def _forget(self) -> None:
         """Take clicks out of the log that are older than they are to be kept."""
         days = self.library.settings.retain_days
         if days:
+            remove_left(self.library.home)
             gone = self.library.events.erase_before(datetime.now(UTC) - timedelta(days=days))
             if gone:
                 self.library.audit.erased(f"older than {days} days", gone)

@@ -1,6 +1,6 @@
 """Learnt models as the page shows them: what the clicks say, which model serves, and how candidates fared.
 
-The history of clicks is made of the log when it is asked for, and not kept (`work.history`): what was taken out of the
+The history of clicks is made of the log when it is asked for, and not kept (`histories.py`): what was taken out of the
 log is in none. Its numbers are held in memory for as long as the log, and what serves, are the same.
 """
 
@@ -18,7 +18,7 @@ from germane.types import Document
 if TYPE_CHECKING:
     from germane.clicks import ClickStats
     from germane.engine import Engine
-    from germane.engine.learning.values import GateSet, Loss, ModelVersion
+    from germane.engine.learning.values import GateSet, Health, Loss, ModelVersion
     from germane.server.library import Library
     from germane.server.responses import JobResponse
 
@@ -27,7 +27,9 @@ TRAINING = "train"
 USERS = 5
 """A query that fewer people typed is learnt from only where somebody says so."""
 RANKS = 10
-MODELS = ("wtm", "opca", "s2net", "bltm")
+LEAST_SEARCHES = 100
+"""Searches since a model was trained that say whether queries have drifted."""
+MODELS = ("wtm", "opca", "s2net", "bltm", "combination")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,8 @@ class Learning:
 
     def _count(self, collection: str) -> Clicks:
         from germane.engine.learning.loop import health
-        from germane.server.work import click_rules, history
+        from germane.server.histories import history
+        from germane.server.work import click_rules
 
         engine, rules = self._library.engine(collection), click_rules(USERS)
         names = [name for name in engine.models.names() if engine.models.serving(name) is not None]
@@ -183,16 +186,25 @@ class Learning:
         try:
             from germane.clicks import click_stats, observe
 
-            with history(self._library, collection) as store:
+            with history(self._library, collection, empty=True) as store:
                 if not store.days:
                     return Clicks(None, plain)
                 with observe(store, memory=rules.memory, threads=rules.threads) as observed:
                     stats = click_stats(store, observed, min_users=USERS)
-                return Clicks(stats, {name: health(engine, name, store, rules).line for name in names})
+                lines = {name: health_line(health(engine, name, store, rules), plain[name]) for name in names}
+                return Clicks(stats, lines)
         except MissingExtraError as error:
             return Clicks(None, plain, str(error))
         except InputError as error:  # names a folder that is gone by now
             return Clicks(None, plain, error.message)
+
+
+def health_line(found: "Health", plain: str) -> str:
+    """The line of a model's health; what few searches say of drift is left out of it, as they say next to nothing."""
+    if found.queries is None or found.searches >= LEAST_SEARCHES:
+        return found.line
+    many = f"{found.searches:,} {'search' if found.searches == 1 else 'searches'}"
+    return f"{plain}; since then {many}, too few to say whether people ask for other things (from {LEAST_SEARCHES} on)"
 
 
 def _opened(engine: "Engine", loss: "Loss", candidate: str, baseline: str | None) -> Opened:

@@ -50,6 +50,7 @@ class Library:
     """
 
     def __init__(self, engines: "Mapping[str, Engine]", workspace: Workspace, settings: Settings, home: Path) -> None:
+        from germane.server.histories import remove_left
         from germane.server.jobs import Runner
         from germane.server.screens import Screens
         from germane.server.uploads import Uploads
@@ -69,6 +70,7 @@ class Library:
         self.events = ClickLog(home / "clicks.jsonl")
         self.audit = Audit(settings.audit)
         self.jobs = Runner(self, KINDS)
+        remove_left(home)
         self._stamps: dict[str, tuple[int, int]] = {}
         self.tracking = threading.Lock()
         """Held while topics change: a `Watch` is not for several threads."""

@@ -119,31 +119,40 @@ def listing(library: "Library", place: Place) -> Listing:
 
 
 def request_of(
-    place: Place, k: int, offset: int, facets: tuple[str, ...] = (), snippets: bool = False
+    engine: "Engine", place: Place, k: int, offset: int, facets: tuple[str, ...] = (), snippets: bool = False
 ) -> SearchRequest:
     """The engine's request for a place."""
-    ranking, learnt = ranking_of(place)
+    ranking, learnt = ranking_of(engine, place)
     sort = place.sort or None
     return SearchRequest(
         place.effective, k, ranking, rerank=learnt, offset=offset, sort=sort, facets=facets, snippets=snippets
     )
 
 
-def ranking_of(place: Place) -> tuple[RankingRequest, str | None]:
+def ranking_of(engine: "Engine", place: Place) -> tuple[RankingRequest, str | None]:
     """The ranking model of a place, and the learnt one above it, if it names one."""
     if place.model in MODEL_NAMES or not place.model:
         return RankingRequest(place.model or None), None
-    return RankingRequest(None), place.model
+    return RankingRequest(None), learnt_model(engine, place.model)
+
+
+def learnt_model(engine: "Engine", name: str) -> str:
+    """The name of a learnt model of the collection. Nothing else is taken from a request: the engine would take the
+    path of a file too, and tell of any file on this machine whether it is there."""
+    if not name.isascii() or name not in engine.models:
+        known = ", ".join(engine.models.names()) or "none yet"
+        raise ProblemError(404, f"there is no learnt model '{name[:80]}' in this collection; there are: {known}")
+    return name
 
 
 def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
     fields = library.facet_fields(engine)
     try:
-        answer = engine.answer(request_of(place, PAGE, (place.page - 1) * PAGE, fields, snippets=True))
+        answer = engine.answer(request_of(engine, place, PAGE, (place.page - 1) * PAGE, fields, snippets=True))
     except QueryError as error:
         if error.field is None or error.field not in fields:
             raise
-        answer = engine.answer(request_of(place, PAGE, (place.page - 1) * PAGE, snippets=True))
+        answer = engine.answer(request_of(engine, place, PAGE, (place.page - 1) * PAGE, snippets=True))
     assert answer.result is not None
     terms, analyzer = answer.result.query.weights.keys(), engine.analyzer
     rows = tuple(
@@ -206,7 +215,7 @@ def kept_listing(library: "Library", place: Place) -> Listing:
 def keep_search(library: "Library", place: Place, document: str) -> Search:
     """Keep what a place finds, so that a document of it can be marked: the first `depth` results."""
     engine = library.engine(place.c)
-    answer = engine.answer(request_of(place, library.settings.depth, 0))
+    answer = engine.answer(request_of(engine, place, library.settings.depth, 0))
     results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
     if all(result.document != document for result in results):
         deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"

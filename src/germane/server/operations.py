@@ -43,12 +43,16 @@ class Media(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is."""
+    """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is.
+
+    `bound`: the name of the token that was brought, as which alone its owner screens; None where nobody is bound.
+    """
 
     values: Mapping[str, Any]
     body: Any = None
     raw: bytes = b""
     content_type: str = ""
+    bound: str | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -200,8 +204,14 @@ def _read(parameter: Parameter, text: str) -> Any:
     if "\0" in text:
         raise ProblemError(422, f"'{parameter.name}' holds a null character")
     if parameter.kind == "integer":
-        if not (text.isascii() and text.lstrip("-").isdigit() and len(text) <= 12):
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit()):
             raise ProblemError(422, f"'{parameter.name}' is a whole number, not '{text[:40]}'")
+        if len(digits) > 12:
+            raise ProblemError(
+                422, f"'{parameter.name}' is from {parameter.least} to {parameter.most}, not {text[:12]}… "
+                f"({len(digits):,} digits)",
+            )  # fmt: skip
         number = int(text)
         if (parameter.least is not None and number < parameter.least) or (
             parameter.most is not None and number > parameter.most

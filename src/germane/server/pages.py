@@ -18,6 +18,7 @@ from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.forms import Form, inside, whole
+from germane.server.histories import remove_left
 from germane.server.library import Library
 from germane.server.listing import Listing, keep_search, listing, request_of, title_of
 from germane.server.place import Place
@@ -26,7 +27,7 @@ from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
 from germane.server.roles import identified
 from germane.server.safety import TOKEN
-from germane.server.screens import REASONS
+from germane.server.screens import REASONS, ScreenState
 from germane.types import Document
 
 Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -170,7 +171,8 @@ class Pages:
         def work() -> bytes:
             if place.s:
                 return exported(search_documents(self.library, place.s, which), format)
-            answer = self.library.engine(place.c).answer(request_of(place, 1_000, 0))
+            engine = self.library.engine(place.c)
+            answer = engine.answer(request_of(engine, place, 1_000, 0))
             return exported((Document(hit.id, hit.fields) for hit in answer.hits), format)
 
         return _attachment(await self.aside(work), format, "results")
@@ -204,7 +206,12 @@ class Pages:
         form = await Form.of(request)
         client = behaviour.client_of(request)
         if client:
-            await self.aside(lambda: self.library.events.erase_user(client))
+
+            def work() -> None:
+                remove_left(self.library.home)
+                self.library.events.erase_user(client)
+
+            await self.aside(work)
         answer = RedirectResponse(inside(form["to"], "/search"), 303)
         answer.delete_cookie(behaviour.CLIENT)
         return answer
@@ -228,10 +235,12 @@ class Pages:
             else:
                 place = Place.of("", self.library.settings)
                 place = Place(q=form["q"].strip(), c=place.c)
-                answer = self.library.engine(None).answer(request_of(place, 1_000, 0))
+                engine = self.library.engine(None)
+                answer = engine.answer(request_of(engine, place, 1_000, 0))
                 documents = [Document(hit.id, hit.fields) for hit in answer.hits]
                 if not documents:
                     raise ProblemError(422, f"the search finds nothing to read: {answer.reason or 'no match'}")
+            self.library.screens.check_act(form["reviewer"].strip(), request.state.bound)
             self.library.screens.create(name, documents, blind=form["blind"] != "no")
             self.library.screens.join(name, form["reviewer"].strip())
 
@@ -241,7 +250,19 @@ class Pages:
     async def screen(self, request: Request) -> Response:
         """One record at a time."""
         name, reviewer = request.path_params["name"], request.query_params.get("reviewer", "")
-        state = await self.aside(lambda: self.library.screens.state(name, reviewer))
+        screens, bound = self.library.screens, request.state.bound
+
+        def work() -> ScreenState | None:
+            if not screens.has(name, reviewer):
+                return None
+            screens.check_sight(name, reviewer, bound)
+            return screens.state(name, reviewer)
+
+        state = await self.aside(work)
+        if state is None:
+            return self.renderer.page(
+                request, "join.html", 404, view="screen", title=name, name=name, reviewer=reviewer
+            )
         template = "parts/record.html" if "x-fragment" in request.headers else "screen.html"
         return self.renderer.page(
             request, template, view="screen", title=name, state=state, reasons=REASONS, heading=_heading(state.record)
@@ -251,6 +272,7 @@ class Pages:
         """Become a reviewer."""
         form = await Form.of(request)
         name, reviewer = request.path_params["name"], form["reviewer"].strip()
+        self.library.screens.check_act(reviewer, request.state.bound)
         await self.aside(lambda: self.library.screens.join(name, reviewer))
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}", 303)
 
@@ -258,6 +280,7 @@ class Pages:
         """Decide on the record."""
         form = await Form.of(request)
         name, reviewer = request.path_params["name"], form["reviewer"]
+        self.library.screens.check_act(reviewer, request.state.bound)
         done = functools.partial(
             self.library.screens.act, name, reviewer, form["action"], form["id"], form["reason"], form["note"]
         )
@@ -273,13 +296,19 @@ class Pages:
         """End the blindness."""
         form = await Form.of(request)
         name = request.path_params["name"]
-        await self.aside(lambda: self.library.screens.reveal(name))
+
+        def work() -> None:
+            self.library.screens.check_reveal(name, request.state.bound)
+            self.library.screens.reveal(name)
+
+        await self.aside(work)
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(form['reviewer'])}", 303)
 
     async def settle(self, request: Request) -> Response:
         """Settle a conflict between reviewers."""
         form = await Form.of(request)
         name, reviewer = request.path_params["name"], form["reviewer"]
+        self.library.screens.check_act(reviewer, request.state.bound)
         done = functools.partial(self.library.screens.settle, by=reviewer, reason=form["reason"])
         await self.aside(lambda: done(name, form["id"], form["included"] == "yes"))
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}#conflicts", 303)
@@ -288,8 +317,13 @@ class Pages:
         """The records of a reviewer as a file."""
         name, query = request.path_params["name"], request.query_params
         format, which = query.get("format", "ris"), query.get("which", "included")
-        documents = functools.partial(self.library.screens.documents, name, query.get("reviewer", ""), which)
-        content = await self.aside(lambda: exported(documents(), format))
+        reviewer, bound, screens = query.get("reviewer", ""), request.state.bound, self.library.screens
+
+        def work() -> bytes:
+            screens.check_sight(name, reviewer, bound)
+            return exported(screens.documents(name, reviewer, which), format)
+
+        content = await self.aside(work)
         return _attachment(content, format, which)
 
     # -- topics ----------------------------------------------------------------------------------------------------

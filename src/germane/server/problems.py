@@ -1,5 +1,7 @@
 """What went wrong, as application/problem+json (RFC 9457) or as a page: a sentence that a person can act on."""
 
+import re
+from pathlib import PurePath
 from typing import NamedTuple
 
 import orjson
@@ -7,6 +9,7 @@ import orjson
 from germane.errors import (
     DocumentExistsError,
     GermaneError,
+    IndexFormatError,
     IndexLockedError,
     InputError,
     MissingExtraError,
@@ -23,6 +26,10 @@ TITLES = {
     422: "A value cannot be used", 429: "Too many requests", 431: "Too large", 500: "The server failed",
     503: "Not possible now",
 }  # fmt: skip
+
+
+_FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\",;:]+/)+")
+"""The folders of an absolute path."""
 
 
 class ProblemError(Exception):
@@ -59,11 +66,21 @@ def told(error: Exception) -> Told:
         return Told(error.status, error.detail)
     if isinstance(error, GermaneError):
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-        message = " ".join(str(error).split())
+        message = " ".join(_without_folders(error).split())
         if isinstance(error, ParameterError) and message.startswith(("there is no ", "no topic ")):
             status = 404
         return Told(status, message)
     return Told(500, "something went wrong in the server; its log says what, and nothing was changed half-way")
+
+
+def _without_folders(error: GermaneError) -> str:
+    """The error's words; of files of the server only their names, since where they lie is no reader's business."""
+    said = str(error)
+    if isinstance(error, InputError) and error.source and error.source.startswith("/"):
+        return said.replace(error.source, PurePath(error.source).name)
+    if isinstance(error, StorageError | IndexFormatError | IndexLockedError):
+        return _FOLDERS.sub("", said)
+    return said
 
 
 def problem_document(status: int, detail: str, instance: str = "") -> dict[str, object]:

@@ -56,7 +56,7 @@ def why(library: "Library", place: Place, document: str) -> Why:
             if refined.refinement.marks or place.add:
                 return _by_marks(refined.refinement, document, title)
     title = title_of(engine.document(document))
-    ranking, learnt = ranking_of(place)
+    ranking, learnt = ranking_of(engine, place)
     told = engine.explain(place.effective or place.q, document, model=ranking.model or "bm25", rerank=learnt)
     if isinstance(told, RerankedExplanation) and told.latent is not None:
         words = [(part.word, part.impact) for part in told.latent.parts]

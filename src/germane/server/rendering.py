@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 from germane import __version__
 from germane.server import charts
 from germane.server.place import Place
+from germane.server.roles import Role
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 THEMES = ("light", "dark")
 THEME, LOGGING = "germane_theme", "germane_log"
 """Cookies: the look, and whether clicks are logged."""
+
+
+def ended(sentence: str) -> str:
+    """A sentence with a sign at its end.
+
+    >>> ended("It is empty"), ended("Do these belong together?")
+    ('It is empty.', 'Do these belong together?')
+    """
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 class Renderer:
@@ -34,6 +44,7 @@ class Renderer:
         )
         self._environment.globals.update(charts=charts, version=__version__)
         self._environment.filters["count"] = lambda n: f"{n:,}"
+        self._environment.filters["ended"] = ended
 
     def page(
         self,
@@ -48,6 +59,9 @@ class Renderer:
         theme = request.cookies.get(THEME, "")
         shared = {
             "csrf": request.state.csrf,
+            "bound": getattr(request.state, "bound", None),
+            "role": getattr(request.state, "role", Role.READER),
+            "roles": Role,
             "theme": theme if theme in THEMES else "",
             "logging": request.cookies.get(LOGGING) != "off",
             "collections": list(self._library.engines),

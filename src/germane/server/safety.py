@@ -128,7 +128,8 @@ class Safety:
                 www_authenticate="Bearer",
             )  # fmt: skip
         role = who.role if who is not None else Role.READER if self._tokens else Role.ADMIN
-        scope["state"].update(role=role, who="" if who is None else who.name or who.role.word)
+        bound = None if who is None or role == Role.ADMIN else who.name
+        scope["state"].update(role=role, who="" if who is None else who.name or who.role.word, bound=bound)
         if scope["method"] not in SAFE:
             self._check_origin(str(scope["method"]), headers, host, csrf, api=api)
         if self.pages and not api:

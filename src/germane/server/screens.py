@@ -10,6 +10,7 @@ from germane.errors import ParameterError
 from germane.refine.screening import Sitting, Suggestion
 from germane.refine.screening.remaining import Remaining
 from germane.refine.screening.stopping import Recommendation
+from germane.server.problems import ProblemError
 from germane.types import Document
 from germane.workspace import Workspace
 from germane.workspace.agreement import Agreement
@@ -105,6 +106,25 @@ class Screens:
             self._workspace.projects.get(name), document, included, by=by, reason=reason.strip()
         )
 
+    def has(self, name: str, reviewer: str) -> bool:
+        """Whether somebody is a reviewer of a project."""
+        return reviewer in self._workspace.projects.reviewers(self._workspace.projects.get(name))
+
+    def check_sight(self, name: str, reviewer: str, bound: str | None) -> None:
+        """Refuse whoever is bound to one name and looks as another reviewer while the project is blind."""
+        if bound is not None and bound != reviewer and self._workspace.projects.get(name).blind:
+            raise ProblemError(403, f"the project '{name[:80]}' is blind: {_own(bound)}")
+
+    def check_act(self, reviewer: str, bound: str | None) -> None:
+        """Refuse whoever is bound to one name and acts as another reviewer."""
+        if bound is not None and bound != reviewer:
+            raise ProblemError(403, f"nobody decides in the name of another: {_own(bound)}")
+
+    def check_reveal(self, name: str, bound: str | None) -> None:
+        """Refuse to end the blindness for whoever is bound to a name that does not review the project."""
+        if bound is not None and not self.has(name, bound):
+            raise ProblemError(403, "only a reviewer of the project, or an admin, reveals its decisions")
+
     def state(self, name: str, reviewer: str) -> ScreenState:
         """Where the reviewer stands."""
         project, desk = self._desk(name, reviewer)
@@ -127,7 +147,7 @@ class Screens:
             if action in ("include", "exclude", "maybe", "skip"):
                 record = sitting.record
                 if record is None or record.id != document:
-                    raise ParameterError("the record was decided already, perhaps in another window: look at the next")
+                    raise ParameterError(_not_next(sitting, document))
                 if note.strip() and action != "skip":
                     sitting.note(note)
             if action == "include":
@@ -216,6 +236,26 @@ class Screens:
             included, len(decided) - included, open_ones, total - len(decided) - open_ones,
             tuple(self._workspace.projects.agreement(project)),
         )  # fmt: skip
+
+
+def _own(bound: str) -> str:
+    if not bound:
+        return "the token that was given has no name, so it is no reviewer's: ask whoever runs the server for one with"
+    return f"the token that was given is that of '{bound}', who reads as '{bound}'"
+
+
+def _not_next(sitting: Sitting, document: str) -> str:
+    """Why a decision on this record is not taken."""
+    screening, record = sitting.screening, sitting.record
+    if not document:
+        return "a decision names its record ('document')"
+    if document not in screening.documents:
+        return f"there is no record '{document[:80]}' in this project"
+    if document in screening.decisions:
+        return f"the record '{document[:80]}' was decided already, perhaps in another window: look at the next"
+    if record is None:
+        return "every record is read: take a decision back (undo) to change it"
+    return f"the record to read is '{record.id[:80]}', not '{document[:80]}': decide on that one first"
 
 
 def _title(document: Document | None, name: str) -> str:

@@ -1,22 +1,18 @@
 """What the kinds of jobs do (`jobs.py` has when, and how they end)."""
 
-import shutil
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import orjson
 
 from germane.data.writing import write_documents
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.errors import ParameterError
 from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
+from germane.server.histories import MEMORY, THREADS, history
 from germane.server.jobs import Progress, Work
 from germane.types import Document
 from germane.workspace.values import Result, Search
@@ -24,6 +20,7 @@ from germane.workspace.values import Result, Search
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
     from germane.engine.learning.loop import ClickRules
+    from germane.engine.learning.values import LearnReport
     from germane.metasearch.merging import FoundList
     from germane.server.library import Library
 
@@ -32,8 +29,6 @@ BATCH = 2_000
 FED = 200
 KEPT_SECONDS = 24 * 3600
 """How long files that were exported are kept."""
-MEMORY, THREADS = 1024, 2
-"""Megabytes and threads of training, which runs beside searches."""
 
 
 def import_file(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -58,17 +53,33 @@ def import_file(library: "Library", settings: Mapping[str, Any], progress: Progr
 
 
 def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """A candidate of what was clicked in a collection, through the gate."""
+    """A candidate of what was clicked in a collection, through the gate.
+
+    Where the clicked titles have fewer words than the model has dimensions, and nobody said how many it is to have, it
+    has half as many as there are words.
+    """
+    from germane.latent.projection import TooManyDimensionsError  # loads SciPy
+
     progress.step("reading clicks")
     name = settings.get("collection") or library.first
     engine = library.engine(name)
-    with history(library, name) as store:
-        report = engine.learn(
+    given: dict[str, Any] = dict(settings.get("parameters", {}))
+
+    def learn(store: "ClickStore", **parameters: Any) -> "LearnReport":
+        return engine.learn(
             store, name=settings.get("name", "clicks"), model=settings.get("model", "wtm"),
             hold_out=settings.get("hold_out", "query"), share=settings.get("share", 0.2),
             allow_equal=settings.get("allow_equal", False), force=settings.get("force", False),
-            rules=click_rules(settings.get("min_users", 5)), on_step=progress.step, **settings.get("parameters", {}),
+            rules=click_rules(settings.get("min_users", 5)), on_step=progress.step, **parameters,
         )  # fmt: skip
+
+    with history(library, name) as store:
+        try:
+            report = learn(store, **given)
+        except TooManyDimensionsError as error:
+            if "n_dimensions" in given:
+                raise
+            report = learn(store, **given, n_dimensions=max(1, error.n_words // 2))
     made = report.candidate
     return {
         "version": f"{made.name}@{made.version}", "promoted": report.promoted, "passed": report.gate.passed,
@@ -82,33 +93,6 @@ def click_rules(min_users: int) -> "ClickRules":
     from germane.engine.learning.loop import ClickRules
 
     return ClickRules(pairs=PairRules(min_users), memory=MEMORY, threads=THREADS)
-
-
-@contextmanager
-def history(library: "Library", collection: str) -> "Iterator[ClickStore]":
-    """The log's rows of a collection as a history, while it is needed: nothing else keeps what people did."""
-    from germane.clicks import ClickStore
-
-    for left in library.home.glob(".training-*"):
-        if time.time() - left.stat().st_mtime > KEPT_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=".training-", dir=library.home) as folder:
-        log = Path(folder) / "log.jsonl"
-        with log.open("wb") as file:
-            file.writelines(_lines_of(library, collection))
-        store = ClickStore.create(Path(folder) / "history")
-        store.add([log], memory=MEMORY, threads=THREADS)
-        yield store
-
-
-def _lines_of(library: "Library", collection: str) -> Iterator[bytes]:
-    for line in library.events.read():
-        try:
-            event = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(event, dict) and event.get("application") in (None, "", collection):
-            yield line
 
 
 def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

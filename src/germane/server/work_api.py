@@ -151,7 +151,8 @@ def gate(library: "Library", given: Given) -> GateReport:
 def compare(library: "Library", given: Given) -> GateReport:
     from germane.engine.learning.loop import LearnSettings
     from germane.engine.learning.loop import compare as compared
-    from germane.server.work import click_rules, history
+    from germane.server.histories import history
+    from germane.server.work import click_rules
 
     engine = library.engine(given["collection"])
     baseline = None if given["baseline"] == "plain" else given["baseline"]

@@ -1,6 +1,6 @@
 // The result list: marking in place, undo and redo, why here, the current row.
 
-import { beacon, fieldsOf, fragment } from "./net.js";
+import { beacon, fieldsOf, fragment, tell } from "./net.js";
 import { glide } from "./flip.js";
 
 const root = () => document.getElementById("results");
@@ -32,7 +32,10 @@ export function step(by) {
 
 /** Send a form of the list, and put the new list in the place of the old one. */
 export async function send(form, button, keep) {
-  if (busy) return;
+  if (busy) {
+    tell("The last mark is still being kept. Press again when the list has moved.");
+    return;
+  }
   busy = true;
   const began = performance.now();
   const answer = await fragment(target(form, button), fieldsOf(form, button));

@@ -1,6 +1,6 @@
 // Screening: decide by key or button, without a new page.
 
-import { fieldsOf, fragment } from "./net.js";
+import { fieldsOf, fragment, tell } from "./net.js";
 
 let busy = false;
 
@@ -16,7 +16,11 @@ export function reason(number) {
 }
 
 async function send(form, button) {
-  if (busy) return;
+  if (busy) {
+    // What comes next is not on the screen yet, so no key decides on it; but none is lost without a word.
+    tell("The last decision is still being kept. Press again when the next record is shown.");
+    return;
+  }
   busy = true;
   const answer = await fragment(form.getAttribute("action"), fieldsOf(form, button));
   busy = false;
