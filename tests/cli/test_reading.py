@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -146,6 +147,7 @@ class Terminal:
         self.shown = ""
 
     def _own(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell has it ignored by what it starts in the background
         os.setsid()
         fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
 
