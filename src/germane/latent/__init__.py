@@ -9,9 +9,10 @@ from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.latent.combination import Combination
+    from germane.latent.names import LATENT_NAMES
     from germane.latent.pairs import Documents, Pair, Pairs
     from germane.latent.projection import CLLSA, LSA, OPCA, VSM
-    from germane.latent.registry import LATENT_NAMES, latent_named
+    from germane.latent.registry import latent_named
     from germane.latent.s2net import S2Net
     from germane.latent.saving import load, save
     from germane.latent.topics import BLTM
@@ -43,7 +44,8 @@ __getattr__, __dir__ = lazy_exports(
         "combination": ["Combination"],
         "pairs": ["Documents", "Pair", "Pairs"],
         "projection": ["CLLSA", "LSA", "OPCA", "VSM"],
-        "registry": ["LATENT_NAMES", "latent_named"],
+        "names": ["LATENT_NAMES"],
+        "registry": ["latent_named"],
         "s2net": ["S2Net"],
         "saving": ["load", "save"],
         "topics": ["BLTM"],

@@ -6,6 +6,7 @@ from typing import Any, Protocol, cast
 from germane.errors import ParameterError
 from germane.latent.ensemble import Ensemble, EnsembleModel, PartEstimator
 from germane.latent.generative import GenerativeModel
+from germane.latent.names import COMBINATION, LATENT_NAMES
 from germane.latent.pairs import Pairs
 from germane.latent.projection import CLLSA, LSA, OPCA, VSM, ProjectionModel
 from germane.latent.s2net import S2Net
@@ -36,10 +37,8 @@ _MODELS: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "opca": (OPCA, {}),
     "s2net": (S2Net, {}),
 }
-COMBINATION = "combination"
 PARTS = "wtm,opca"
 """What a combination is made of unless others are named."""
-LATENT_NAMES = (*_MODELS, COMBINATION)
 
 
 def latent_named(name: str, **parameters: Any) -> Estimator:

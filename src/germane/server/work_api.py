@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from germane.engine.learning.values import GateReport, ModelVersion
-from germane.latent.registry import LATENT_NAMES
+from germane.latent.names import LATENT_NAMES
 from germane.server.api import COLLECTION, FORMAT, K, members, text
 from germane.server.exports import TYPES, Attachment
 from germane.server.jobs import has_ended
