@@ -17,7 +17,7 @@ from germane.lazy import LazyModule
 from germane.lm.parameters import whole
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
-from germane.rank.records import CHUNK, CODES, Decoded, Lists
+from germane.rank.records import CHUNK, CODES, LANES, Decoded, Lists
 
 if TYPE_CHECKING:
     from germane.rank import decoded_kernels
@@ -63,7 +63,7 @@ class DecodedLists:
         chunks, sized = -(-segment.n_docs // CHUNK), coding.x0 >= 0.0
         extras = np.empty(postings, np.uint8)  # memory is only taken where it is written
         self.decoded = Decoded(
-            np.empty(postings, np.uint16),
+            np.empty(postings + LANES, np.uint16),  # so many are looked at together, the last ones too
             extras,
             np.empty(postings, np.uint8) if sized else extras,
             np.empty((segment.n_terms, chunks + 1), np.int64),

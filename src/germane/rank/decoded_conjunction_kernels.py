@@ -9,17 +9,7 @@ Equivalent in NumPy: `functools.reduce(np.intersect1d, lists)`, then as in `rank
 import numpy as np
 
 from germane.jit import inner, kernel
-from germane.rank.decoded_kernels import (
-    ASKING,
-    enter,
-    find,
-    find_marked,
-    finish,
-    look_up,
-    make_room,
-    required_units,
-    start,
-)
+from germane.rank.decoded_kernels import advance, enter, finish, look_up, make_room, required_units, start
 from germane.rank.impact_kernels import score_of
 from germane.rank.kernels import rise, take
 from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
@@ -53,37 +43,18 @@ def begin_with(decoded, t, candidates, base, least):
 
 @inner
 def keep_found(decoded, t, candidates, n, least):
-    """Those of n candidates that hold the term and have at least `least` units then; each is looked up."""
-    kept = 0
+    """Those of n candidates, which ascend, that hold the term and have at least `least` units then."""
+    kept, p = 0, t.begin
     for c in range(n):
         d = candidates[c].doc
-        p = find(decoded.docs, t, d)
-        if p >= 0:
-            total = candidates[c].sum + np.float64(t.units[np.uint64(decoded.codes[p])])
+        place = np.uint16(d & (CHUNK - 1))
+        p = advance(decoded.docs, p, t.end, place)
+        if p == t.end:
+            break
+        if decoded.docs[np.uint64(p)] == place:
+            total = candidates[c].sum + np.float64(t.units[np.uint64(decoded.codes[np.uint64(p)])])
             candidates[kept].doc, candidates[kept].sum = d, total
             kept += total >= least
-            t.begin = p  # the next one lies behind
-    return kept
-
-
-@inner
-def keep_marked(decoded, t, sums, n, least):
-    """The same by going through the list, which is better where it is not much longer; n is less than CHUNK."""
-    candidates, marks, hits, kept = sums.candidates, sums.acc, sums.hits, 0
-    for c in range(n):
-        marks[np.uint64(candidates[c].doc & (CHUNK - 1))] = np.uint16(c + 1)
-    found = find_marked(decoded.docs, t, marks, hits)
-    for h in range(found):
-        p = np.uint64(hits[h])
-        c = np.int64(marks[np.uint64(decoded.docs[p])]) - 1
-        candidates[c].sum += np.float64(t.units[np.uint64(decoded.codes[p])])
-        hits[h] = c
-    for c in range(n):
-        marks[np.uint64(candidates[c].doc & (CHUNK - 1))] = np.uint16(0)
-    for h in range(found):
-        c = hits[h]
-        candidates[kept].doc, candidates[kept].sum = candidates[c].doc, candidates[c].sum
-        kept += candidates[kept].sum >= least
     return kept
 
 
@@ -98,10 +69,8 @@ def visit_all(docs, decoded, terms, m, sums, order, n_required, chunk):
         t, least = terms[order[i]], needed - suffix[i + 1]
         if i >= n_required:
             n = look_up(decoded, t, candidates, n, least)
-        elif n == CHUNK or n * ASKING < t.end - t.begin:
-            n = keep_found(decoded, t, candidates, n, least)
         else:
-            n = keep_marked(decoded, t, sums, n, least)
+            n = keep_found(decoded, t, candidates, n, least)
     for c in range(n):
         d = candidates[c].doc
         if len(docs.mask) > 0 and docs.mask[d] == 0:

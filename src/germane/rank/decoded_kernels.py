@@ -21,8 +21,8 @@ from germane.jit import inner, kernel
 from germane.rank.impact_kernels import impact, score_of
 from germane.rank.kernels import arrange, forget, rise, take
 from germane.rank.kinds import SATURATION
-from germane.rank.records import CHUNK, CHUNK_BITS, CODES, HISTOGRAM, Asked, Decoded, Documents, Lists, Sums
-from germane.rank.simd import LANES, lowest_bit, reach_mask
+from germane.rank.records import CHUNK, CHUNK_BITS, CODES, HISTOGRAM, LANES, Asked, Decoded, Documents, Lists, Sums
+from germane.rank.simd import lowest_bit, reach_mask
 
 ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
@@ -30,6 +30,10 @@ ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
+SCANNING = 32
+"""A list of so many postings for each document that is looked for, or fewer, is read whole."""
+FAR = 1024
+"""Postings that are passed over at once on the way to a document."""
 PIECE = 4096
 """The threshold is looked at again after so many places of a chunk."""
 SPARSE = 16
@@ -325,47 +329,64 @@ def exact(decoded, t, m, size, p, d):
 
 
 @inner
-def find_marked(docs, t, marks, hits):
-    """The term's postings in the chunk whose documents are marked, into `hits`. How many."""
-    n = np.uint64(0)
-    for p in range(np.uint64(t.begin), np.uint64(t.end)):
-        hits[n] = p
-        n += np.uint64(marks[np.uint64(docs[p])] > 0)
-    return np.int64(n)
+def advance(docs, p, end, place):
+    """The first posting from p on, before `end`, whose place is not below `place`; `end` if there is none."""
+    while p + FAR <= end and docs[np.uint64(p + FAR - 1)] < place:
+        p += FAR
+    while p + LANES <= end and docs[np.uint64(p + LANES - 1)] < place:
+        p += LANES
+    if p < end:
+        reached = reach_mask(docs, p, place)
+        p += lowest_bit(reached) if reached != 0 else LANES
+    return p if p < end else end
 
 
 @inner
-def find_each(docs, t, results, a, b, hits):
-    """The term's postings in the chunk of the results from a to b, into `hits`. How many."""
-    n = 0
+def add_scanned(decoded, t, m, size, base, marks, hits, totals):
+    """Add the term's impacts to the totals of the marked documents of the chunk from `base` on: all postings are read.
+
+    A mark is the place of a document's total, plus 1.
+    """
+    n = np.uint64(0)
+    for p in range(np.uint64(t.begin), np.uint64(t.end)):
+        hits[n] = p
+        n += np.uint64(marks[np.uint64(decoded.docs[p])] > 0)
+    for h in range(n):
+        p = hits[h]
+        place = np.int64(decoded.docs[np.uint64(p)])
+        totals[np.int64(marks[place]) - 1].sum += exact(decoded, t, m, size, p, base + place)
+
+
+@inner
+def add_looked_up(decoded, t, m, size, results, a, b, totals):
+    """Add the term's impacts to the totals of the results from a to b, which ascend in runs: each is looked up."""
+    p, before = t.begin, np.int64(0)
     for r in range(a, b):
-        p = find(docs, t, results[r].doc)
-        if p >= 0:
-            hits[n] = p
-            n += 1
-    return n
+        d = results[r].doc
+        if d < before:
+            p = t.begin
+        before, place = d, np.uint16(d & (CHUNK - 1))
+        p = advance(decoded.docs, p, t.end, place)
+        if p < t.end and decoded.docs[np.uint64(p)] == place:
+            totals[r - a].sum += exact(decoded, t, m, size, p, d)
 
 
 @inner
 def score(docs, decoded, terms, m, sums):
     """Put exact scores in the place of the results' bounds; the results' chunks ascend."""
-    results, totals, marks, hits, a = sums.results, sums.candidates, sums.acc, sums.hits, 0
+    results, totals, marks, a = sums.results, sums.candidates, sums.acc, 0
     while a < m.found:
-        chunk, b, postings = results[a].doc >> CHUNK_BITS, a, np.int64(0)
+        chunk, b = results[a].doc >> CHUNK_BITS, a
         while b < m.found and b - a < CHUNK - 1 and results[b].doc >> CHUNK_BITS == chunk:
             marks[results[b].doc & (CHUNK - 1)] = np.uint16(b - a + 1)
             totals[b - a].sum = 0.0
             b += 1
         for i in range(m.n_terms):
-            postings += enter(decoded, terms[i], chunk)
-        few = (b - a) * m.n_terms * ASKING < postings
-        for i in range(m.n_terms):
             t = terms[i]
-            n = find_each(decoded.docs, t, results, a, b, hits) if few else find_marked(decoded.docs, t, marks, hits)
-            for h in range(n):
-                place = np.int64(decoded.docs[hits[h]])
-                value = exact(decoded, t, m, docs.size, hits[h], (chunk << CHUNK_BITS) + place)
-                totals[np.int64(marks[place]) - 1].sum += value
+            if enter(decoded, t, chunk) > SCANNING * (b - a):
+                add_looked_up(decoded, t, m, docs.size, results, a, b, totals)
+            else:
+                add_scanned(decoded, t, m, docs.size, chunk << CHUNK_BITS, marks, sums.hits, totals)
         for r in range(a, b):
             d = results[r].doc
             marks[d & (CHUNK - 1)] = np.uint16(0)

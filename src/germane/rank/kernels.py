@@ -23,8 +23,8 @@ from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import block_size, decoded_impact, score_of
 from germane.rank.kinds import SATURATION
-from germane.rank.records import HISTOGRAM, Documents, Query, Work
-from germane.rank.simd import LANES, add_table, count_bits, lowest_bit, reach_mask
+from germane.rank.records import HISTOGRAM, LANES, Documents, Query, Work
+from germane.rank.simd import add_table, count_bits, lowest_bit, reach_mask
 
 ASKING = 40
 """Looking a document up in a list costs as much as adding so many postings."""

@@ -19,6 +19,8 @@ FINE_BITS = 11
 CHUNK_BITS = 16
 CHUNK = 1 << CHUNK_BITS
 """Documents whose places in a decoded list take two bytes."""
+LANES = 64
+"""Values that are compared together; see `rank.simd`."""
 CODES = 256
 """Counts, or saturations, that a decoded list tells apart."""
 

@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-LANES = 64
+from germane.rank.records import LANES
 
 _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 
