@@ -80,16 +80,20 @@ class Ours(Worker):
     def open(self, path: Path) -> None:
         self.engine = Engine.open(path)
 
+    def prepare(self, query: Query) -> str | dict[str, float]:
+        """Words as they would be typed; weighted ones as a program has them, which `Engine.search` takes as they are."""
+        return dict(query) if any(weight != 1 for _, weight in query) else super().prepare(query)
+
     def prepare_all(self, query: Query) -> str:
         return " AND ".join(word for word, _ in query)
 
     def prepare_phrase(self, query: Query) -> str:
-        return f'"{self.prepare(query)}"'
+        return f'"{super().prepare(query)}"'
 
-    def search(self, prepared: Sequence[str], k: int) -> int:
+    def search(self, prepared: Sequence[str | dict[str, float]], k: int) -> int:
         return sum(len(self.engine.search(query, k=k, model=self.model).ids) for query in prepared)
 
-    def top(self, prepared: str, k: int) -> list[int]:
+    def top(self, prepared: str | dict[str, float], k: int) -> list[int]:
         return [int(i[1:]) - 1 for i in self.engine.search(prepared, k=k, model=self.model).ids]
 
     def size(self) -> tuple[int, str]:

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from germane.index.simd import prefetch
 from germane.jit import njit
 
 PREFIX = 8
+AHEAD = 16
+"""Strings between asking for one and reading where it begins."""
 
 
 @njit(cache=True, nogil=True)
@@ -121,6 +124,19 @@ def find_strings(data, offsets, order, query_data, query_offsets, found):
                 low = middle + 1
             else:
                 high = middle
+
+
+@njit(cache=True, nogil=True)
+def bytes_of(data, offsets, wanted):
+    """How many bytes the wanted strings have; they are brought near on the way."""
+    size = np.int64(0)
+    for i in range(len(wanted)):
+        if i + AHEAD < len(wanted):
+            prefetch(offsets, np.int64(wanted[i + AHEAD]))
+        begin = np.int64(offsets[wanted[i]])
+        prefetch(data, begin)
+        size += np.int64(offsets[wanted[i] + 1]) - begin
+    return size
 
 
 @njit(cache=True, nogil=True)

@@ -146,7 +146,6 @@ def decoded(strings: Packed, chosen: Integers) -> list[str]:
     if len(chosen) <= FEW or is_few(len(chosen)):
         view, ends = memoryview(data), memoryview(offsets)  # type: ignore[arg-type]
         return [str(view[ends[number] : ends[number + 1]], "utf-8") for number in chosen.tolist()]
-    size = int(offsets[chosen + 1].sum(dtype=np.int64) - offsets[chosen].sum(dtype=np.int64))
-    buffer = np.empty(size + len(chosen), np.uint8)
+    buffer = np.empty(string_kernels.bytes_of(data, offsets, chosen) + len(chosen), np.uint8)
     string_kernels.gather_strings(data, offsets, chosen, buffer)
     return buffer.tobytes()[:-1].decode().split("\0")

@@ -94,7 +94,7 @@ def top_code(decoded, row):
 @inner
 def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     """Fill the records of the model and of the terms, with impacts and units by code."""
-    settings, total = asked.settings, 0.0
+    settings, total, rough = asked.settings, 0.0, 0.0
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
     m.k, m.prune = np.int64(settings[8]), True
@@ -103,23 +103,36 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
         t, row = terms[i], rows[i]
         t.row, t.weight, t.scale, t.number = row, asked.weight[i], asked.scale[i], asked.numbers[i]
         t.top = top_code(decoded, row)
-        for code in range(t.top + 1):
-            if m.kind == SATURATION:
-                t.value[code] = t.weight * min(inflation * (code + 1) / CODES, 1.0)
-            else:
-                t.value[code] = impact(t, m, np.float64(code) + 1.0, 1.0)
-        t.rough = t.weight * (inflation - 1.0 / inflation + inflation / CODES) if m.kind == SATURATION else 0.0
-        if m.kind != SATURATION and t.top == CODES - 1:
-            t.rough = impact(t, m, np.float64(decoded.most[row]), 1.0) - t.value[t.top]
-            t.value[t.top] += t.rough
-        total += t.value[t.top]
+        if m.kind == SATURATION:
+            rough += t.weight * (inflation - 1.0 / inflation + inflation / CODES)
+            total += t.weight * min(inflation * (t.top + 1) / CODES, 1.0)
+        else:
+            rough += value_counts(decoded, t, m)
+            total += t.value[t.top]
     m.unit = max(total, LEAST_TOTAL) / ROOM_IN_UNITS
-    rough = 0.0
     for i in range(m.n_terms):
         t = terms[i]
-        for code in range(t.top + 1):
-            t.units[code] = np.uint16(math.ceil(t.value[code] / m.unit)) + np.uint16(1)
-        rough += t.rough + 2.0 * m.unit
+        if m.kind == SATURATION:
+            most = t.weight / m.unit
+            share = most * inflation / CODES
+            for code in range(t.top + 1):
+                t.units[code] = np.uint16(np.int32(math.ceil(min(share * (code + 1), most)))) + np.uint16(1)
+        else:
+            for code in range(t.top + 1):
+                t.units[code] = np.uint16(np.int32(math.ceil(t.value[code] / m.unit))) + np.uint16(1)
+    return rough + 2.0 * m.unit * m.n_terms
+
+
+@inner
+def value_counts(decoded, t, m):
+    """Fill the impacts by count; the last code is of any larger count too. By how much its impact may be too large."""
+    for code in range(t.top + 1):
+        t.value[code] = impact(t, m, np.float64(code) + 1.0, 1.0)
+    if t.top < CODES - 1:
+        return 0.0
+    largest = impact(t, m, np.float64(decoded.most[t.row]), 1.0)
+    rough = largest - t.value[t.top]
+    t.value[t.top] = largest
     return rough
 
 

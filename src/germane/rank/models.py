@@ -22,7 +22,7 @@ from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf, robertson_i
 from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
 from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
-from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of
+from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of, weighed
 from germane.rank.registry import DEFAULT_MU
 
 IDF_CACHE = 1 << 16
@@ -96,14 +96,15 @@ class TermwiseModel(RankingModel):
 
     @abstractmethod
     def row(self, term: QueryTerm, collection: Collection) -> Row:
-        """The numbers of one term."""
+        """The numbers of one term, which weighs 1; see `plan.weighed` for other weights."""
 
     @abstractmethod
     def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
         """The work of a query whose terms have these numbers."""
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
-        return self.plan_of([self.row(term, collection) for term in terms], collection)
+        rows = [weighed(self.row(term._replace(weight=1.0), collection), term.weight) for term in terms]
+        return self.plan_of(rows, collection)
 
 
 @dataclass(frozen=True)
@@ -127,18 +128,18 @@ class QueryLikelihood(TermwiseModel):
         return self.smoothing.excess_ratio()
 
     def row(self, term: QueryTerm, collection: Collection) -> Row:
-        """α_w and the factor of e_D(w)/(a_D p_C(w)) that is the term's own; α_w log p_C(w) is its part of the constant.
+        """The factor of e_D(w)/(a_D p_C(w)) that is the term's own; log p_C(w) is its part of the constant.
 
         A term is as strong as one occurrence in a document of the usual size makes it.
         """
-        _, weight, _, cf = term
+        cf = term[3]
         ratio, n_tokens = self._ratio, collection.n_tokens
         p_C = cf / n_tokens
         scale = ratio.numerator / (ratio.denominator * p_C)
         usual = 1.0
         if ratio.size is not Size.NONE:
             usual = ratio.x0 + ratio.x1 * (n_tokens / max(collection.n_docs, 1))
-        return row_of(term, weight, weight * math.log1p(scale / usual), scale, weight * math.log(p_C))
+        return row_of(term, 1.0, math.log1p(scale / usual), scale, math.log(p_C))
 
     def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
         ratio = self._ratio
@@ -179,8 +180,8 @@ class BM25(TermwiseModel):
         fraction("b", self.b)
 
     def row(self, term: QueryTerm, collection: Collection) -> Row:
-        """α_w · idf(w) · (k1 + 1), and this is how strong it is."""
-        weight = term[1] * _robertson_idf(collection.n_docs, term[2]) * (self.k1 + 1.0)
+        """idf(w) · (k1 + 1), and this is how strong it is."""
+        weight = _robertson_idf(collection.n_docs, term[2]) * (self.k1 + 1.0)
         return row_of(term, weight, weight)
 
     def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:

@@ -52,6 +52,12 @@ def row_of(term: QueryTerm, weight: float, strength: float, scale: float = 0.0, 
     return -strength / math.sqrt(term[2]), term, weight, scale, constant
 
 
+def weighed(row: Row, weight: float) -> Row:
+    """The row of a term that weighs so much, from that of weight 1: all but the scale are proportional to it."""
+    place, (term, _, df, cf), impact, scale, constant = row
+    return place * weight, query_term((term, weight, df, cf)), impact * weight, scale, constant * weight
+
+
 class Collection(NamedTuple):
     """The collection as a ranking sees it: live documents and their tokens.
 

@@ -58,8 +58,8 @@ _CONJUNCTION = re.compile(r"(?!AND |OR |NOT )\w+(?: AND (?!(?:AND|OR|NOT)(?: |$)
 """Plain words with AND between them."""
 _PHRASE = re.compile(r'"(\w+(?: \w+)+)"')
 """Plain words in quotation marks, and nothing else."""
-_WEIGHTED = re.compile(r"(?:(?!(?:AND|OR|NOT)(?: |$))\w+(?:\^\d+(?:\.\d+)?(?:e-?\d+)?)?(?: |$))+")
-"""Words, each with a weight or none: what a program writes."""
+_WEIGHTED = re.compile(r"(?:^| )(?!(?:AND|OR|NOT)(?: |$))(\w+)(?:\^(\d+(?:\.\d+)?(?:e-?\d+)?))?(?= |$)")
+"""A word with a weight or none: what a program writes."""
 _STAR = re.compile(r"[^\W\d_]\*|\*[^\W\d_]")
 _PREFIX = re.compile(r"([\w'’-]*\w)\*[.,;:!?]*")
 _FUZZY = re.compile(r"([^\W\d_][\w'’-]*)~(\d?)[.,;:!?]*")
@@ -155,14 +155,15 @@ def parse(
         words, terms_of = text.split(), _remembering(analyzer)
         run = list(chain.from_iterable(map(terms_of, words)))
         return ParsedQuery(_counted(run), words=tuple(words), runs=_one_run(run))
-    if _CONJUNCTION.fullmatch(text) is not None:
+    if " AND " in text and _CONJUNCTION.fullmatch(text) is not None:
         return _conjunction(text.split(" AND "), _remembering(analyzer))
-    if (phrase := _PHRASE.fullmatch(text)) is not None:
+    if text.startswith('"') and (phrase := _PHRASE.fullmatch(text)) is not None:
         terms = _remembering(analyzer)(phrase[1])
         if len(terms) > 1:
             return ParsedQuery(_counted(terms), Phrase(tuple(terms)), words=(phrase[1],), runs=_one_run(terms))
-    if _WEIGHTED.fullmatch(text) is not None:
-        found = _weighted(text.split(), _remembering(analyzer))
+    items = _WEIGHTED.findall(text)
+    if len(items) == text.count(" ") + 1:
+        found = _weighted(items, _remembering(analyzer))
         if found is not None:
             return found
     return _Reader(text, analyzer, searchable, max_expansions).read()
@@ -180,20 +181,18 @@ def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> Pars
     return ParsedQuery(weights, condition, words=tuple(words), runs=tuple(run for run in runs if run))
 
 
-def _weighted(items: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:
-    """What `_Reader` makes of words with weights, without a tree; None for a weight that it has something to say of."""
+def _weighted(items: list[tuple[str, str]], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:
+    """What `_Reader` makes of words with weights ("": 1), without a tree; None if it has something to say of one."""
     weights: dict[str, float] = {}
-    words, run = [], list[str]()
-    for item in items:
-        word, _, factor = item.partition("^")
-        weight = float(factor) if factor else 1.0
+    run: list[str] = []
+    for word, factor in items:
+        weight = float(factor or 1.0)
         if not 0.0 < weight <= MAX_WEIGHT:
             return None
-        words.append(word)
-        run += terms_of(word)
         for term in terms_of(word):
+            run.append(term)
             weights[term] = weights.get(term, 0.0) + weight
-    return ParsedQuery(weights, words=tuple(words), runs=_one_run(run))
+    return ParsedQuery(weights, words=tuple([word for word, _ in items]), runs=_one_run(run))
 
 
 @lru_cache(maxsize=8)

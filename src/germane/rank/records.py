@@ -99,7 +99,6 @@ DECODED_TERM = np.dtype(
         ("weight", np.float64),
         ("scale", np.float64),
         ("top", np.int64),
-        ("rough", np.float64),
         ("begin", np.int64),
         ("end", np.int64),
         ("value", np.float64, 256),
@@ -108,8 +107,8 @@ DECODED_TERM = np.dtype(
 )
 """A term of the query whose list is decoded: its `row`, its number in the segment, weight and scale of its impact.
 
-`value`: its impact by code, or a bound of it; `top`: the largest code; `rough`: by how much values may be too large.
-`units`: the values in units, rounded up. `begin`, `end`: its postings in the chunk that is being visited.
+`value`: its impact by count, the last a bound; saturations have none. `top`: the largest code. `units`: impacts by code
+in units, rounded up. `begin`, `end`: its postings in the chunk that is being visited.
 """
 
 WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])

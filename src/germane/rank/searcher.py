@@ -18,7 +18,7 @@ from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermAr
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
-from germane.rank.plan import Collection, Plan, QueryTerm, Row, checked, query_term
+from germane.rank.plan import MAX_WEIGHT, Collection, Plan, QueryTerm, Row, checked, query_term, weighed
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.statistics import CollectionStatistics
@@ -129,23 +129,22 @@ class Searcher:
         return model.plan(terms, self.collection)
 
     def _rows(self, weights: Mapping[str, float], model: TermwiseModel) -> list[Row]:
-        """What the model says of the known terms; of those that weigh 1, as most that are typed, remembered."""
+        """What the model says of the known terms, remembered: queries repeat their words."""
         remembered = self._remembered_rows.get(model)
         if remembered is None:
             remembered = {}
             _remember(self._remembered_rows, model, remembered, REMEMBERED_MODELS)
         rows, others = [], {}
         for term, weight in weights.items():
-            row = remembered.get(term) if weight == 1.0 else None
-            if row is not None:
-                rows.append(row)
-            else:
+            row = remembered.get(term)
+            if row is None or not 0.0 < weight <= MAX_WEIGHT:
                 others[term] = weight
+            else:
+                rows.append(row if weight == 1.0 else weighed(row, weight))
         for known in self.known_terms(others) if others else ():
-            row = model.row(known, self.collection)
-            rows.append(row)
-            if known.weight == 1.0:
-                _remember(remembered, known.term, row, REMEMBERED_ROWS)
+            row = model.row(known._replace(weight=1.0), self.collection)
+            rows.append(weighed(row, known.weight))
+            _remember(remembered, known.term, row, REMEMBERED_ROWS)
         return rows
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
