@@ -17,6 +17,7 @@ import numpy as np
 
 from germane.index.block_kernels import decode_block
 from germane.index.blocks import BLOCK
+from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import impact, score_of
 from germane.rank.kernels import arrange, forget, rise, take
@@ -32,6 +33,8 @@ LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 SCANNING = 32
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
+AHEAD = 16
+"""Postings between asking for a document's background and reading it."""
 FAR = 1024
 """Postings that are passed over at once on the way to a document."""
 PIECE = 4096
@@ -203,10 +206,14 @@ def collect(docs, m, sums, base, begin, end, need, later):
 @inner
 def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
     """The same for all documents of a chunk that the first terms touched."""
-    n, acc = 0, sums.acc
+    n, acc, background = 0, sums.acc, len(docs.background) > 0
     for i in range(n_terms):
         t = terms[i]
         for p in range(np.uint64(t.begin), np.uint64(t.end)):
+            if background:
+                soon = np.uint64(decoded.docs[p + np.uint64(AHEAD)])
+                if acc[soon] >= need:
+                    prefetch(docs.background, base + np.int64(soon))
             place = np.uint64(decoded.docs[p])
             if acc[place] >= need:
                 n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), later, n)
