@@ -6,6 +6,7 @@ documents of an index waits for no compiler.
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from germane.errors import MissingExtraError
@@ -75,9 +76,12 @@ class LazyModule:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._module: ModuleType | None = None
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._name), name)
+        if self._module is None:
+            self._module = import_module(self._name)
+        return getattr(self._module, name)
 
 
 def load(home: str) -> Any:

@@ -38,7 +38,8 @@ class QueryTerm(NamedTuple):
     cf: int
 
 
-query_term: Callable[[tuple[str, float, int, int]], QueryTerm] = partial(tuple.__new__, QueryTerm)
+_new_term = tuple.__new__
+query_term: Callable[[tuple[str, float, int, int]], QueryTerm] = partial(_new_term, QueryTerm)
 """`QueryTerm` of a tuple, in a third of the time: a query may have hundreds."""
 
 
@@ -55,7 +56,7 @@ def row_of(term: QueryTerm, weight: float, strength: float, scale: float = 0.0, 
 def weighed(row: Row, weight: float) -> Row:
     """The row of a term that weighs so much, from that of weight 1: all but the scale are proportional to it."""
     place, (term, _, df, cf), impact, scale, constant = row
-    return place * weight, query_term((term, weight, df, cf)), impact * weight, scale, constant * weight
+    return place * weight, _new_term(QueryTerm, (term, weight, df, cf)), impact * weight, scale, constant * weight
 
 
 class Collection(NamedTuple):
