@@ -22,6 +22,7 @@ from germane.errors import ParameterError
 from germane.index.builder import SegmentBuilder
 from germane.index.deletions import no_deletions
 from germane.index.durable import remove_quietly
+from germane.index.heap import give_back
 from germane.index.manifest import SegmentEntry
 from germane.index.merge import merge_segments
 from germane.index.segment import Segment
@@ -138,6 +139,7 @@ class _Worker:
                 if bulk.memory > self._memory // 2:  # the words alone would fill the next one
                     bulk = BulkAnalyzer(self._settings[0])
                 builder = SegmentBuilder(*self._settings, bulk, positions=self._positions)
+                give_back()
         if len(builder):
             path = self._paths.segment() if alone and not built else self._paths.part()
             built.append(self._write(builder, path))
@@ -202,12 +204,13 @@ def _merge_new(
     built: list[NewSegment], analyzer: Analyzer, text_fields: tuple[str, ...], paths: NewPaths
 ) -> NewSegment:
     """One segment of several that nobody else knows yet; their files are removed."""
+    give_back()
     path = paths.segment()
     lives = [
         LiveSegment(new.segment, no_deletions(new.segment), SegmentEntry(new.segment.name, new.segment.container.size))
         for new in built
     ]
-    merge_segments(lives, text_fields, path, analyzer=analyzer, merged_at=0, replaces=())
+    merge_segments(lives, text_fields, path, analyzer=analyzer, merged_at=0, replaces=(), unread=True)
     for new in built:
         remove_quietly(new.segment.path)
     return NewSegment(Segment(path, trusted=True), np.concatenate([new.sequence for new in built]))

@@ -9,7 +9,7 @@ sorted when it is renumbered. Lists are joined piece by piece; memory does not g
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from germane.arrays import Integers, Words
 from germane.index.blocks import BLOCK
 from germane.index.columns import ColumnsWriter
+from germane.index.heap import give_back
 from germane.index.lists import pieces_of
 from germane.index.manifest import recovery_meta, whole_number
 from germane.index.segment import Segment
@@ -36,7 +37,7 @@ else:
 
 FANOUT = 8
 MOSTLY_DELETED = 0.5
-MOST_TERMS = 1 << 16
+MOST_TERMS = 1 << 14
 """Terms merged at a time."""
 STEP = 1 << 13
 """Documents whose own lists are merged at a time."""
@@ -78,16 +79,19 @@ def merge_segments(
     analyzer: Analyzer,
     merged_at: int,
     replaces: Sequence[str],
+    unread: bool = False,
 ) -> list[Integers]:
     """Write the merged segment to `path`; return the renumbering of documents.
 
     `merged_at` is the generation whose deletions the merge knows of. `replaces`: the names of those of its sources
-    that the index may still hold when its manifest is lost.
+    that the index may still hold when its manifest is lost. `unread`: nobody else reads them, and what is known of
+    their lists can be forgotten.
     """
     remap = renumbering(segments)
     doc_len = _join([live.segment.doc_len[m >= 0] for live, m in zip(segments, remap, strict=True)], np.uint32)
     with SegmentWriter(path, doc_len) as merged:
-        term_maps = _merge_postings(merged, segments, remap)
+        term_maps = _merge_postings(merged, segments, remap, unread=unread)
+        give_back()
         _merge_forward(merged, segments, remap, term_maps)
         ids = join_packed([live.segment.packed("id") for live in segments])
         merged.documents(choose_packed(ids, np.flatnonzero(np.concatenate(remap) >= 0)))
@@ -140,7 +144,9 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     return np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Words]:
+def _merge_postings(
+    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], *, unread: bool
+) -> list[Words]:
     """Join the posting lists and dictionaries; return for each segment old term -> new term."""
     for live in segments:
         live.segment.verify_lists()
@@ -149,6 +155,8 @@ def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: l
     postings = np.zeros(len(union[1]), np.int64)
     for live, place in zip(segments, places, strict=True):
         postings[place + 1] += live.segment.df
+        _ = live.segment.blocks  # remembered: the pages it was read from are not needed again
+        live.segment.container.release()
     np.cumsum(postings, out=postings)
     kept = np.zeros(len(postings) - 1, np.bool_)  # a term whose every document was deleted goes with them
     for begin, end in _pieces(postings):
@@ -163,9 +171,13 @@ def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: l
         merged.postings(np.append(starts[:-1][filled], starts[-1]), docs, counts)
         for live in segments:
             live.segment.container.release()
+        give_back()
+    if unread:
+        for live in segments:
+            live.segment.forget_lists()
+        give_back()
     survivors = np.flatnonzero(kept)
-    surfaces = _merge_surfaces(segments, places, len(kept))
-    merged.dictionary(choose_packed(union, survivors), *(_chosen(surfaces, survivors)))
+    merged.dictionary(choose_packed(union, survivors), *_merge_surfaces(segments, places, survivors))
     renumbered = (np.cumsum(kept) - 1).astype(np.uint32)  # of those not kept nobody asks
     return [renumbered[place] for place in places]
 
@@ -185,35 +197,36 @@ def _union(segments: list[LiveSegment]) -> tuple[Packed, list[Words]]:
         data, offsets = live.segment.packed("term")
         bounds = offsets.astype(np.int64)
         numbers.append(table.enter_bytes(data, bounds[:-1], bounds[1:]))
+        live.segment.container.release()
+    give_back()
     order = sort_packed(table.packed, np.arange(len(table)))
     rank = np.empty(len(order), np.uint32)
     rank[order] = np.arange(len(order), dtype=np.uint32)
     return choose_packed(table.packed, order), [rank[own] for own in numbers]
 
 
-class _Surfaces(NamedTuple):
-    """Written forms of all segments, for each term the number of the one chosen, and how often it was met."""
-
-    forms: Packed
-    best: Integers
-    counts: Integers
-
-
-def _merge_surfaces(segments: list[LiveSegment], places: list[Words], n_terms: int) -> _Surfaces:
-    """For each term the form that is commonest in any one segment, of equals in the first."""
-    best, counts = np.zeros(n_terms, np.int64), np.full(n_terms, -1, np.int64)
-    before = 0
-    for live, place in zip(segments, places, strict=True):
-        own = live.segment.container["surface_count"].astype(np.int64)
-        better = own > counts[place]
-        best[place[better]] = before + np.flatnonzero(better)
-        counts[place[better]] = own[better]
-        before += len(place)
-    return _Surfaces(join_packed([live.segment.packed("surface") for live in segments]), best, counts)
-
-
-def _chosen(surfaces: _Surfaces, terms: Integers) -> tuple[Packed, Integers]:
-    return choose_packed(surfaces.forms, surfaces.best[terms]), surfaces.counts[terms]
+def _merge_surfaces(segments: list[LiveSegment], places: list[Words], terms: Integers) -> tuple[Packed, Integers]:
+    """For each of these terms the form that is commonest in any one segment, of equals in the first, and how often."""
+    n_terms = int(terms[-1]) + 1 if len(terms) else 0
+    chosen, counts = np.zeros(n_terms, np.int16), np.full(n_terms, -1, np.int64)
+    for i, (live, place) in enumerate(zip(segments, places, strict=True)):
+        known = place[: np.searchsorted(place, n_terms)]
+        own = live.segment.container["surface_count"][: len(known)].astype(np.int64)
+        better = own > counts[known]
+        chosen[known[better]], counts[known[better]] = i, own[better]
+        live.segment.container.release()
+    chosen = chosen[terms]
+    forms = join_packed(
+        [
+            choose_packed(live.segment.packed("surface"), np.searchsorted(place, terms[chosen == i]))
+            for i, (live, place) in enumerate(zip(segments, places, strict=True))
+        ]
+    )
+    for live in segments:
+        live.segment.container.release()
+    back = np.empty(len(terms), np.int64)
+    back[np.argsort(chosen, kind="stable")] = np.arange(len(terms))
+    return choose_packed(forms, back), counts[terms]
 
 
 def join_lists(

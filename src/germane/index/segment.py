@@ -262,6 +262,11 @@ class Segment:
         else:
             sound.update(terms)
 
+    def forget_lists(self) -> None:
+        """Forget where lists begin and how long they are, until somebody asks again."""
+        for name in ("df", "cf", "first_block", "_table", "blocks"):
+            vars(self).pop(name, None)
+
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term."""
         self.verify_lists((term,))
