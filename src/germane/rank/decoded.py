@@ -1,7 +1,8 @@
 """Posting lists that are kept unpacked in memory, so that a query's terms are only unpacked once.
 
 A posting takes three bytes, or four where saturations are kept beside the counts. Lists are never dropped one by one:
-when there is no more room they are all forgotten, and those in use come back.
+when there is no more room those that are there stay, while they serve every second query; else all are forgotten, and
+those in use come back. Unpacking takes longer than a search, so that lists must not come and go with each query.
 """
 
 import threading
@@ -29,6 +30,8 @@ LEAST_DOCS = 1024
 MOST_TERMS = 2000
 """Sums of more terms may not fit 16 bits."""
 NOWHERE = 1 << 62
+PATIENCE = 64
+"""So many queries at least before the lists that are kept are given up for others."""
 TOLERANCE = 1.02
 """Saturations are kept while lengths weigh the same but for this factor: the average length moves as documents come."""
 
@@ -108,7 +111,29 @@ def keep_decoded(megabytes: int) -> None:
         _kept.clear()
 
 
+class Use:
+    """How many of the last queries found all their lists unpacked."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.asked = self.served = 0
+
+    def note(self, *, served: bool) -> None:
+        self.asked += 1
+        self.served += served
+        if self.asked >= 4 * PATIENCE:
+            self.asked, self.served = self.asked // 2, self.served // 2
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether, of enough queries, fewer than half did."""
+        return self.asked >= PATIENCE and 2 * self.served < self.asked
+
+
 _kept: "WeakKeyDictionary[Segment, list[DecodedLists]]" = WeakKeyDictionary()
+_use = Use()
 _lock = threading.Lock()
 _room = 256 << 20
 
@@ -131,11 +156,15 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
             lists, inflation = DecodedLists(segment, coding), 1.0
             kept.append(lists)
         rows = lists.row_of[numbers]
-        if -1 in rows.tolist():
+        served = -1 not in rows.tolist()
+        _use.note(served=served)
+        if not served:
             missing = numbers[rows < 0]
             wanted = int(segment.df[missing].sum()) * lists.a_posting + len(missing) * lists.a_list
             if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > _room:
-                _kept.clear()
+                if _use.is_poor:
+                    _kept.clear()
+                    _use.forget()
                 return None
             lists.add(segment, missing)
             rows = lists.row_of[numbers]
