@@ -11,7 +11,7 @@ from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
 from germane.feedback.weights import weigh_negatives
 from germane.lm import LanguageModel, Smoothing
-from germane.lm.parameters import fraction, number, positive, whole
+from germane.lm.parameters import fraction, number, whole
 from germane.types import Mark
 
 MOST_DISAGREEMENT = 0.75
@@ -55,8 +55,8 @@ def _entropy(distribution: Floats) -> float:
     return float(-(seen * np.log(seen)).sum())
 
 
-RankingChoice = Smoothing | Literal["bm25", "tfidf"]
-"""How documents are ranked: T-cross-entropy under a smoothing, or one of the baselines."""
+RankingChoice = Smoothing | Literal["adaptive", "bm25", "tfidf"]
+"""How documents are ranked: T-cross-entropy under a smoothing, or by one of these models."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,8 @@ class FeedbackMethod(ABC):
         for name in ("weighting", "smoothing"):
             if hasattr(self, name) and not isinstance(getattr(self, name), Smoothing):
                 raise ParameterError(f"{name} must be a smoothing of germane.lm, not {getattr(self, name)!r}")
-        for name in ("unmarked", "negative_weight"):
-            if number(name, getattr(self, name)) < 0:
+        for name in ("unmarked", "negative_weight", "tempering"):
+            if number(name, getattr(self, name, 0.0)) < 0:
                 raise ParameterError(f"{name} must not be negative, not {getattr(self, name)!r}")
 
     @property
@@ -187,8 +187,3 @@ def truncation_bound(dropped: float, largest_log_ratio: float) -> float:
     therefore keep their order.
     """
     return dropped * largest_log_ratio
-
-
-def tempered(log_scores: Floats, tempering: float) -> Floats:
-    """log P^K: K < 1 flattens weights that a long query would heap on one document (the precision S of SD §5.2.1)."""
-    return np.asarray(positive("tempering", tempering) * log_scores)

@@ -18,6 +18,7 @@ SDM = {"ordered": 0.1, "unordered": 0.05}
 """Shares of pairs of words in sequential dependence: those of Metzler & Croft (2005)."""
 
 MODELS: dict[str, tuple[str, dict[str, float]]] = {
+    "adaptive": ("germane.rank.adaptive.AdaptiveBM25", {"k1": 0.0, "b": 0.8, "idf": 1.4, "burst": 0.75}),
     "dirichlet": ("germane.lm.Dirichlet", {"mu": DEFAULT_MU}),
     "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
     "twostage": ("germane.lm.TwoStage", {"lam": 0.9, "mu": DEFAULT_MU}),
@@ -41,8 +42,8 @@ MODEL_NAMES = tuple(MODELS)
 FIELD_MODELS = ("bm25f", "lmf")
 """Those that take the weights of fields too (`weights`)."""
 
-DEFAULT_MODEL = "bm25"
-"""What ranks when nothing is said: the best untuned model on the collections tried (`reproduce/defaults.toml`)."""
+DEFAULT_MODEL = "adaptive"
+"""What ranks when nothing is said: the best untuned model on collections left out (`reproduce/left-out.toml`)."""
 
 
 def model_defaults(name: str) -> Mapping[str, float]:
