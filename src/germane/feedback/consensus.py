@@ -67,9 +67,9 @@ class Consensus(FeedbackMethod):
         """q(w) ∝ f_w·√idf(w)."""
         return _distribution(evidence.at_query() * _spread(evidence))
 
-    def query_share(self, evidence: Evidence) -> float:
+    def unmarked_share(self, evidence: Evidence) -> float:
         """b."""
-        return min(self.query_weight * evidence.query_length**0.5, self.most_query_weight) if evidence.query else 0.0
+        return min(self.query_weight * evidence.query_length**0.5, self.most_query_weight)
 
 
 def _spread(evidence: Evidence) -> Floats:
