@@ -157,3 +157,5 @@ def test_other_mistakes_are_told() -> None:
         leave_one_out(table, before={"a": [1.0, 2.0], "b": [1.0]})
     with pytest.raises(ParameterError, match="same collections"):
         nested({"k": table, "l": {"a": {"x": [1.0]}}})
+    with pytest.raises(ParameterError, match="three families"):
+        nested({"k": table})

@@ -132,6 +132,8 @@ def nested(
     of = families or {}
     if len({frozenset(table) for table in tables.values()}) != 1:
         raise ParameterError("the tables are not of the same collections")
+    if len({of.get(c, c) for c in next(iter(tables.values()))}) < 3:
+        raise ParameterError("to choose a kind, too, takes collections of three families: one is left out twice")
     figures = {kind: figures_of(table, yardstick) for kind, table in tables.items()}
     chosen: dict[str, tuple[str, str]] = {}
     for collection in next(iter(tables.values())):

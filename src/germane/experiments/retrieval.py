@@ -104,7 +104,7 @@ class RetrievalExperiment(Experiment):
     @property
     def families(self) -> Mapping[str, str]:
         """Data sets that share documents with others, and whose they are."""
-        return {name: variant.family for name, variant in self.variants.items()}
+        return {name: variant.left_out_with for name, variant in self.variants.items()}
 
     @property
     def inputs(self) -> list[str]:

@@ -12,7 +12,7 @@ stemmer = "none"
 documents = 15000                   at most so many: the judged ones, and others at random; 0: all
 queries = 120                       at most so many judged ones, at random; 0: all
 
-A variant is of the family of its first data set; merged ones are a family of their own.
+family = "nfcorpus"                 with whom it is left out; by default its data set, of merged ones all their names
 """
 
 import json
@@ -45,6 +45,7 @@ class Variant:
     stemmer: str = "english"
     documents: int = 0
     queries: int = 0
+    family: str = ""
 
     def __post_init__(self) -> None:
         if not self.of:
@@ -54,9 +55,9 @@ class Variant:
                 raise ValueError(f"{name} of a variant must not be negative, not {getattr(self, name)}")
 
     @property
-    def family(self) -> str:
-        """Whose documents these are."""
-        return self.of[0] if len(self.of) == 1 else " + ".join(self.of)
+    def left_out_with(self) -> str:
+        """The family: whose documents these are."""
+        return self.family or " + ".join(self.of)
 
     @property
     def analyzer(self) -> Analyzer:
@@ -66,7 +67,7 @@ class Variant:
     @property
     def key(self) -> str:
         """All that it says, as one text."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps({**asdict(self), "family": ""}, sort_keys=True)
 
     def read(self) -> Judged:
         """The collection."""
