@@ -80,22 +80,29 @@ def test_words_fields_and_samples(shop) -> None:
     assert len(whole.documents) == len(short.documents) == 40
     assert all(len(document.fields["text"].split()) <= 2 for document in short.documents)
     assert [document.fields["text"] for document in titles.documents[:2]] == ["heart", "attack"]
-    assert len(short.topics) == 3 and short.qrels.keys() == {topic.id for topic in short.topics}
+    assert len(short.topics) == 3
+    assert short.qrels.keys() == {topic.id for topic in short.topics}
     assert {topic.id for topic in whole.topics} == {f"q{i}" for i in range(6)}  # the judged ones
     few = Variant(["tiny"], documents=35).read()
     judged = {doc for grades in few.qrels.values() for doc in grades}
     kept = {document.id for document in few.documents}
-    assert len(kept) == 35 and judged <= kept
+    assert len(kept) == 35
+    assert judged <= kept
     assert Variant(["tiny"], documents=35).read() == few
 
 
 def test_merged_collections_keep_their_ids_apart(shop) -> None:
     both = Variant(["tiny", "homedepot"]).read()
-    assert len(both.documents) == 70 and {document.id.split("/")[0] for document in both.documents} == {"tiny", "homedepot"}
+    assert len(both.documents) == 70
+    assert {document.id.split("/")[0] for document in both.documents} == {
+        "tiny",
+        "homedepot",
+    }
     assert both.qrels["tiny/q0"] == {f"tiny/d{j}": 1 for j in range(0, 40, 9)}
     assert Variant(["tiny", "homedepot"]).left_out_with == "tiny + homedepot"
     with_words = Collection.of_variant("all words", Variant(["tiny"], stopwords="none", stemmer="none"))
-    assert with_words.engine.analyzer.stemmer == "none" and len(with_words.engine) == 40
+    assert with_words.engine.analyzer.stemmer == "none"
+    assert len(with_words.engine) == 40
     again = Collection.of_variant("all words", Variant(["tiny"], stopwords="none", stemmer="none", family="f"))
     assert again.engine.folder == with_words.engine.folder  # the family has no part in the index
     assert Collection.of_variant("all words", Variant(["tiny"], words=1)).engine.folder != with_words.engine.folder
@@ -103,8 +110,10 @@ def test_merged_collections_keep_their_ids_apart(shop) -> None:
 
 def test_lists_are_collections(shop) -> None:
     found = read_list("homedepot")
-    assert found.qrels["h2"]["p2"] == 1 and found.qrels["h0"]["p0"] == 0  # 3.0 and 1.0 of 2.33
-    assert len(list(found.documents)) == 30 and len(found.topics) == 3
+    assert found.qrels["h2"]["p2"] == 1
+    assert found.qrels["h0"]["p0"] == 0
+    assert len(list(found.documents)) == 30
+    assert len(found.topics) == 3
     assert {*LISTS} == {"homedepot", "chorus_electronics", "dbpedia_entity_v2", "nfcorpus_titles", "csfcube"}
 
 
@@ -139,13 +148,18 @@ def test_queries_hurt_are_told(result) -> None:
     assert ratios.mean == pytest.approx(((values["tiny"] + values["short"]) / 2 + values["other"] + values["shop"]) / 3)
     text = as_markdown(result)
     assert f"queries hurt by rm3 beside plain: {ratios.mean_hurt:.1%} <= 0.0%" in text
-    assert "| queries hurt " in text and "| 95% interval " in text
+    assert "| queries hurt " in text
+    assert "| 95% interval " in text
     assert json.loads(as_json(result))["ratios"][0]["mean_hurt"] == ratios.mean_hurt
 
 
 def test_the_same_by_the_tables_alone() -> None:
-    """What the experiment does with its rows, `left_out` does with any table: a classifier's accuracies, a review's WSS."""
-    accuracies = {"news": {"svm": [0.9], "nb": [0.8]}, "web": {"svm": [0.7], "nb": [0.9]}, "mail": {"svm": [0.9], "nb": [0.7]}}
+    """What the experiment does with its rows, `left_out` does with any table, such as the accuracies of classifiers."""
+    accuracies = {
+        "news": {"svm": [0.9], "nb": [0.8]},
+        "web": {"svm": [0.7], "nb": [0.9]},
+        "mail": {"svm": [0.9], "nb": [0.7]},
+    }
     assert leave_one_out(accuracies).chosen == {"news": "svm", "web": "svm", "mail": "nb"}
     assert nested({"models": accuracies}).figures == leave_one_out(accuracies).figures
 

@@ -85,13 +85,15 @@ def test_without_its_powers_it_is_bm25(terms, k1: float, b: float) -> None:
     collection = Collection(1000, 50_000)
     asked = [QueryTerm(f"w{i}", weight, df, df + more) for i, (df, more, weight) in enumerate(terms)]
     ours, theirs = AdaptiveBM25(k1, b, 1.0, 0.0).plan(asked, collection), BM25(k1, b).plan(asked, collection)
-    assert ours.terms == theirs.terms and (ours.x0, ours.x1) == (theirs.x0, theirs.x1)
+    assert ours.terms == theirs.terms
+    assert (ours.x0, ours.x1) == (theirs.x0, theirs.x1)
     np.testing.assert_array_equal(ours.weight, theirs.weight)
 
 
 def test_explanations_and_numbers_tell_the_k1(engine) -> None:
     told = engine.answer(ExplainRequest("mars rover", "a"))
-    assert told.learnt == {"k1": 0.5} and told.model == "adaptive"
+    assert told.learnt == {"k1": 0.5}
+    assert told.model == "adaptive"
     assert told.score == pytest.approx(engine.search("mars rover").scores[0])
     assert engine.answer(ExplainRequest("mars", "a", RankingRequest(model="bm25"))).learnt is None
     assert engine.stats().ranking == {"model": "adaptive", "k1": 0.5, "b": 0.8, "idf": 1.4, "burst": 0.75}
@@ -99,7 +101,8 @@ def test_explanations_and_numbers_tell_the_k1(engine) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"k1": -1.0}, {"k1": math.inf}, {"k1": False}, {"b": 1.5}, {"idf": -0.1}, {"idf": 11.0}, {"burst": math.nan}]
+    "wrong",
+    [{"k1": -1.0}, {"k1": math.inf}, {"k1": False}, {"b": 1.5}, {"idf": -0.1}, {"idf": 11.0}, {"burst": math.nan}],
 )
 def test_parameters_that_are_refused(wrong) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):

@@ -388,8 +388,8 @@ class Engine:
 
         `query`: words in the query language (`rank.query`), plain text with `syntax=False`, or a topic model as a
         mapping from index terms to weights, ranked by T-cross-entropy. `model`: a name with its parameters
-        (`mu=400`), or a RankingModel; `DEFAULT_MODEL` by default. `weights`: those of text fields (`{"title": 3}`), for the models
-        "bm25f" and "lmf". `priors`: log-priors added to the score.
+        (`mu=400`), or a RankingModel; `DEFAULT_MODEL` by default. `weights`: those of text fields (`{"title": 3}`), for
+        the models "bm25f" and "lmf". `priors`: log-priors added to the score.
 
         `feedback`: learn from the first ranking and rank again; a name ("rm3", "sd", ...) or a FeedbackMethod. `marks`:
         documents that are relevant (True) or not (False); without `feedback` they imply DEFAULT_FEEDBACK. With

@@ -131,4 +131,3 @@ def _cooking() -> tuple[list[Pair], _Judged]:
 
 _READERS = {"homedepot": _homedepot, "nfcorpus_titles": _nfcorpus, "cooking_tags_titles": _cooking}
 CLICK_SETS = tuple(_READERS)
-

@@ -30,7 +30,7 @@ datasets = ["cranfield", "cisi"]
 against = "dirichlet"               of its sweep, the best value on each data set counts
 at_least = 1.05                     for the mean of the ratios, every family of data sets counting the same (optional)
 worst = 0.97                        for the least of them (optional)
-before = "bm25"                     a row: tell how many queries lose more than a fifth of what they have there (optional)
+before = "bm25"                     a row: tell how many queries lose more than a fifth of their value there (optional)
 hurt = 0.12                         for the mean share of these: at most (optional)
 
 [[compare]]                         paired t, Wilcoxon and sign test on each data set, and over all queries together

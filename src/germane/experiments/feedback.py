@@ -67,8 +67,8 @@ def flat_names(feedback: str) -> set[str]:
 
 
 def _smoothed(default: FeedbackMethod, name: str) -> list[str]:
-    """The parameters that a flat name sets: those that are smoothings by default, and both rankings where the engine's own
-    model makes both. A ranking that differs from the other on purpose (consensus) stays as it is.
+    """The parameters that a flat name sets: those that are smoothings by default, and both rankings where the engine's
+    own model makes both. A ranking that differs from the other on purpose (consensus) stays as it is.
     """
     both = default.first == default.final == DEFAULT_MODEL
     return [

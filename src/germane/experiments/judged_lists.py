@@ -2,9 +2,9 @@
 
 What was not judged for a query counts as not relevant to it.
 
-homedepot: products by title; relevant from a mean rating of 2.33. chorus_electronics: name and description, relevant from
-grade 2. dbpedia_entity_v2: titles alone, relevant from 1. nfcorpus_titles: titles alone, the queries of `dev`, relevant
-from level 2. csfcube: papers, a paper's title as the query, relevant from 1.
+homedepot: products by title, relevant from a mean rating of 2.33. chorus_electronics: name and description, from 2.
+dbpedia_entity_v2: titles alone, from 1. nfcorpus_titles: titles alone, the queries of `dev`, from level 2. csfcube:
+papers, a paper's title as the query, from 1.
 """
 
 import csv

@@ -1,9 +1,9 @@
 """Settings chosen on all other collections and reported on the one left out: what to expect of a default elsewhere.
 
-A table holds what was measured: collection -> setting -> the values of its queries (of its splits, its reviews; one number
-where there is nothing to average over). A collection's figure is the mean of its values over its yardstick, or the mean
-itself where there is none. Collections of one family (the same documents or queries, cut short, merged, otherwise
-analysed) are left out together, and together they count as one. Higher is better.
+A table holds what was measured: collection -> setting -> the values of its queries (of its splits, its reviews; one
+number where there is nothing to average over). A collection's figure is the mean of its values over its yardstick, or
+the mean itself where there is none. Collections of one family (the same documents or queries, cut short, merged,
+otherwise analysed) are left out together, and together they count as one. Higher is better.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -123,7 +123,7 @@ def nested(
     yardstick: Mapping[str, float] | None = None,
     before: Mapping[str, npt.ArrayLike] | None = None,
 ) -> LeftOut:
-    """The same where a kind of settings is chosen too: one table for each kind (a model, a method), its settings inside.
+    """The same where a kind is chosen too (a model, a method): one table for each kind, its settings inside.
 
     For each collection: each kind is given its own left-out mean on the other families, which is what choosing among
     its settings is worth there; the best kind is taken, then its best setting on the others. A kind with many settings

@@ -218,7 +218,9 @@ def ratio_tables(result: Result) -> str:
         rows.append(["95% interval", "", *(f"{low:.3f} to {high:.3f}" for low, high in intervals)])
         rows.append(["least", "", *(f"{ratios.worst:.4f}" for ratios in columns)])
         if any(ratios.hurt for ratios in columns):
-            shares = ("" if r.mean_hurt is None else f"{r.mean_hurt:.1%} (most {max(r.hurt.values()):.1%})" for r in columns)
+            shares = (
+                "" if r.mean_hurt is None else f"{r.mean_hurt:.1%} (most {max(r.hurt.values()):.1%})" for r in columns
+            )
             rows.append(["queries hurt", "", *shares])
         parts.append(f"{measure} over that of the best {against}.\n\n{table(rows)}")
     return "\n\n".join(parts)

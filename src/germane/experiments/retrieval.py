@@ -12,10 +12,10 @@ parameters = { mu = 400 }           fixed; a feedback method's numbers: `feedbac
 sweep = { mu = [100, 400, 1600] }   every value on all queries: one row each
 tune = { mu = [100, 400, 1600] }    chosen by cross-validation over queries (`tuning`)
 learn = "mu"                        learnt from the documents alone
-choose = { mu = [100, 400, 1600] }  chosen on the other data sets: the best mean of the tuning's measure there; a value may
-                                    be a list of settings that go together: { "k1, b" = [[1.2, 0.75], [0.9, 0.4]] }
+choose = { mu = [100, 400, 1600] }  chosen on the other data sets: the best mean of the tuning's measure there;
+                                    values that go together: { "k1, b" = [[1.2, 0.75], [0.9, 0.4]] }
 
-[[nested]]                          which of several systems with `choose`, and with which setting: both chosen on the others
+[[nested]]                          which of several systems with `choose`: chosen on the others, too
 name = "best kind"
 systems = ["bm25 chosen", "dirichlet chosen"]
 
@@ -203,9 +203,7 @@ def _tried(collection: Collection, system: RankingSystem, experiment: RetrievalE
     """Every setting that may be chosen, judged on this data set."""
     points = [dict(zip(system.choose, values, strict=True)) for values in itertools.product(*system.choose.values())]
     return {
-        written(point): evaluate(
-            run_of(collection, system, point, experiment.k), collection.qrels, experiment.measures
-        )
+        written(point): evaluate(run_of(collection, system, point, experiment.k), collection.qrels, experiment.measures)
         for point in map(_apart, points)
     }
 

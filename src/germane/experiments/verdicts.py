@@ -66,7 +66,7 @@ def _only(found: Evaluation, names: list[str]) -> Evaluation:
 
 
 def check_ratios(result: Result) -> None:
-    """Compute the ratios of `[[mean_ratio]]`, and hold their mean and minimum, and the queries hurt, against its bars."""
+    """Compute the ratios of `[[mean_ratio]]`; hold their mean, their least and the queries hurt against its bars."""
     for asked in result.experiment.ratios:
         found = _ratios(result, asked)
         result.ratios.append(found)

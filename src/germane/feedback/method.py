@@ -85,10 +85,10 @@ class FeedbackMethod(ABC):
     `n_docs`: documents of the first ranking taken for relevant. `n_terms`: words kept of the estimate, None for all.
     `query_weight`: λ of the final topic λ·θ̂^Q + (1-λ)·θ^R; 0 is the estimate alone, 1 the query. `first`, `final`:
     the two rankings. `unmarked`: how many marked documents all unmarked ones together count as, once something is
-    marked relevant. `trust`: how much a mark takes from the query's share (`query_share`). `negative_weight`: how strongly documents marked not relevant repel.
-    `keep_background`: rank with the background share of the estimate too, as the formulas have it; otherwise with its
-    excess alone, divided by its sum, as is usual. `guard`: fall back to the query where the documents disagree
-    (`Drift`).
+    marked relevant. `trust`: how much a mark takes from the query's share (`query_share`). `negative_weight`: how
+    strongly documents marked not relevant repel. `keep_background`: rank with the background share of the estimate too,
+    as the formulas have it; otherwise with its excess alone, divided by its sum, as is usual. `guard`: fall back to the
+    query where the documents disagree (`Drift`).
     """
 
     n_docs: int

@@ -17,8 +17,8 @@ class Rocchio(FeedbackMethod):
     """q' = λ·q/|q| + (1-λ)·r/|r| - γ·n/|n|, where r and n are the means over relevant and rejected documents of v_D.
 
     v_D(w) = (1 + log c)/‖D‖, ‖D‖² = Σ_w ((1 + log c)·idf(w))²; |x| is the sum of a vector's numbers, all ≥ 0. With
-    `first` = `final` = "tfidf" both rankings are in the vector space, as the source has it: that ranking multiplies q' by
-    idf once as the query's own and once as the document's, so a document's unit vector is v_D·idf. λ is
+    `first` = `final` = "tfidf" both rankings are in the vector space, as the source has it: that ranking multiplies q'
+    by idf once as the query's own and once as the document's, so a document's unit vector is v_D·idf. λ is
     `query_weight`, γ `negative_weight`. Departures: the source adds the vectors as they are; we divide each by its
     sum, so that λ is the query's share of the whole whatever the number of words. It counts all documents alike
     (`tempering` = 0); here they count by the query's likelihood, as in `RM3`, and the engine's own model ranks.

@@ -13,7 +13,7 @@ FROM_LENGTHS = 0.0
 """The k1 that stands for the one of `saturation`."""
 LEAST_K1, MOST_K1 = 0.5, 2.0
 USUAL_BURST, USUAL_DOCUMENTS = 1.5, 3
-"""Before a word is seen it counts as if so many documents held it, each so often: rare words say little of themselves."""
+"""Every word counts as if so many documents more held it, each so often: rare words say little of themselves."""
 LARGEST_POWER = 10.0
 
 
@@ -26,7 +26,7 @@ def saturation(average_length: float) -> float:
 
 
 def burstiness(df: int, cf: int) -> float:
-    """How often a document that holds a word holds it, (cf + 4½)/(df + 3): words that are what a text is about come back."""
+    """(cf + 4½)/(df + 3), how often a document that holds a word holds it: what a text is about comes back in it."""
     return (cf + USUAL_BURST * USUAL_DOCUMENTS) / (df + USUAL_DOCUMENTS)
 
 
