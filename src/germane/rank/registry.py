@@ -18,11 +18,11 @@ SDM = {"ordered": 0.1, "unordered": 0.05}
 """Shares of pairs of words in sequential dependence: those of Metzler & Croft (2005)."""
 
 MODELS: dict[str, tuple[str, dict[str, float]]] = {
-    "adaptive": ("germane.rank.adaptive.AdaptiveBM25", {"k1": 0.0, "b": 0.8, "idf": 1.4, "burst": 0.75}),
     "dirichlet": ("germane.lm.Dirichlet", {"mu": DEFAULT_MU}),
     "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
     "twostage": ("germane.lm.TwoStage", {"lam": 0.9, "mu": DEFAULT_MU}),
     "absolute": ("germane.lm.AbsoluteDiscounting", {"delta": 0.7}),
+    "adaptive": ("germane.rank.adaptive.AdaptiveBM25", {"k1": 0.0, "b": 0.8, "idf": 1.4, "burst": 0.75}),
     "bm25": ("germane.rank.models.BM25", {"k1": 2.0, "b": 0.75}),
     "tfidf": ("germane.rank.models.TfIdf", {}),
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
