@@ -67,7 +67,7 @@ def spread_of(figures: Mapping[str, float], families: Mapping[str, str] | None =
         mean = float(means.mean())
         return Spread(mean, mean, mean, least)
     effect = paired_effect(means, np.zeros(len(means)))
-    return Spread(*map(float, effect[:3]), least)
+    return Spread(float(effect.mean), float(effect.low), float(effect.high), least)
 
 
 def by_family(figures: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
@@ -86,7 +86,9 @@ def figures_of(table: Table, yardstick: Mapping[str, float] | None = None) -> di
         by = 1.0 if yardstick is None else yardstick[collection]
         if not by > 0:
             raise ParameterError(f"the yardstick of '{collection}' must be above 0, not {by!r}")
-        found[collection] = {setting: float(np.mean(values)) / by for setting, values in settings.items()}
+        found[collection] = {
+            setting: float(np.asarray(values, np.float64).mean()) / by for setting, values in settings.items()
+        }
     return found
 
 

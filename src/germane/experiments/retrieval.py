@@ -225,12 +225,13 @@ def _note_left_out(experiment: RetrievalExperiment, result: Result, tried: Mappi
         system: {dataset: {s: found.values[measure] for s, found in row.items()} for dataset, row in by_dataset.items()}
         for system, by_dataset in tried.items()
     }
-    rules = {"families": experiment.families, "yardstick": yardstick}
+    families = experiment.families
     for system, table in tables.items():
-        for dataset, setting in leave_one_out(table, **rules).chosen.items():
+        for dataset, setting in leave_one_out(table, families=families, yardstick=yardstick).chosen.items():
             _note_chosen(result, dataset, system, setting, tried[system][dataset][setting])
     for each in experiment.nested:
-        for dataset, chosen in nested({name: tables[name] for name in each.systems}, **rules).chosen.items():
+        kinds = {name: tables[name] for name in each.systems}
+        for dataset, chosen in nested(kinds, families=families, yardstick=yardstick).chosen.items():
             system, setting = chosen.split(": ", 1)
             _note_chosen(result, dataset, each.name, chosen, tried[system][dataset][setting])
 

@@ -1,5 +1,6 @@
 """Our own rule: what two rankings agree on, in the words that tell documents apart."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,7 +70,7 @@ class Consensus(FeedbackMethod):
 
     def unmarked_share(self, evidence: Evidence) -> float:
         """b."""
-        return min(self.query_weight * evidence.query_length**0.5, self.most_query_weight)
+        return min(self.query_weight * math.sqrt(evidence.query_length), self.most_query_weight)
 
 
 def _spread(evidence: Evidence) -> Floats:
