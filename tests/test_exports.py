@@ -85,6 +85,7 @@ MODELS = (
     "jm",
     "twostage",
     "absolute",
+    "adaptive",
     "bm25",
     "tfidf",
     "dce",

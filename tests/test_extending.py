@@ -127,12 +127,13 @@ def test_smoothing(engine: Engine) -> None:
 
 @pytest.mark.parametrize("marks", [{}, {"mars": True}], ids=["unmarked", "marked"])
 def test_feedback_method(engine: Engine, marks: dict[str, bool]) -> None:
-    """½·θ̂^Q + ½·the normalised shares of KL(p_R‖p_C), ranked by Dirichlet-smoothed likelihood."""
+    """λ·θ̂^Q + (1-λ)·the normalised shares of KL(p_R‖p_C), by Dirichlet-smoothed likelihood; marks take of λ = ½."""
+    own = 0.5 / (0.5 + 0.5 * (1 + 3 * len(marks)))
     chosen = [TEXTS[name] for name in ("rover", *marks)]
     p_R = {w: sum(text[w] / text.total() for text in chosen) / len(chosen) for w in CF}
     shares = {w: p_R[w] * math.log(p_R[w] / P_C[w]) for w in CF if p_R[w] > P_C[w]}
-    topic = Counter({w: 0.5 * share / sum(shares.values()) for w, share in shares.items()})
-    topic["robot"] += 0.5
+    topic = Counter({w: (1 - own) * share / sum(shares.values()) for w, share in shares.items()})
+    topic["robot"] += own
     expected = {
         name: sum(t * math.log((text[w] + 400 * P_C[w]) / (text.total() + 400)) for w, t in topic.items())
         for name, text in TEXTS.items()

@@ -56,7 +56,7 @@ def test_every_method(answer, engine, name):
 
 def test_without_feedback_nothing_changes(answer, engine):
     given = answer()
-    assert (given["model"], found(given)) == ("bm25", expected(engine.search(QUERY)))
+    assert (given["model"], found(given)) == ("adaptive", expected(engine.search(QUERY)))
     assert "feedback" not in given
 
 
@@ -92,8 +92,8 @@ def test_an_id_that_holds_a_comma(run, tmp_path):
 
 
 def test_the_model(answer, engine):
-    assert answer("--feedback", "rocchio")["model"] == "tfidf"
-    assert answer("--feedback", "rm3")["model"] == "dirichlet"
+    assert answer("--feedback", "rocchio")["model"] == "adaptive"
+    assert answer("--feedback", "rm3", "--set", "final=dirichlet:1000")["model"] == "dirichlet"
     given = answer("--feedback", "rm3", "--model", "bm25", "--k1", 1.5)
     assert given["model"] == "bm25"
     assert found(given) == expected(engine.search(QUERY, feedback="rm3", model="bm25", k1=1.5))

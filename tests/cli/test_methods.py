@@ -18,7 +18,7 @@ def test_listing(run):
         assert word in shown.stdout
     one = run("methods", "sd")
     assert one.stdout.index("--feedback") < one.stdout.index("refine: --method") < one.stdout.index("classify train")
-    assert "dirichlet:700" in one.stdout
+    assert "dirichlet:300" in one.stdout
     assert "no parameters" in run("methods", "tfidf").stdout
     told = json.loads(run("methods", "saem", "--json").stdout)
     assert [method["kind"] for method in told] == ["refine"]

@@ -32,7 +32,7 @@ def test_json(run, built):
     assert list(answer) == [*["query", "model", "k", "hits", "suggestion", "offset", "total", "total_is_exact"]]
     assert (answer["query"], answer["model"], answer["k"], answer["suggestion"]) == (
         "heart disease",
-        "bm25",
+        "adaptive",
         2,
         None,
     )
@@ -60,9 +60,11 @@ def test_every_model(run, built, model):
 
 def test_a_second_stage(run, fails, built, tmp_path):
     assert MODEL_NAMES == RERANKER_NAMES
-    first, second = (hits(run("search", built, "planet star", "--model", m, "--json")) for m in ("bm25", "dirichlet"))
+    first, second = (
+        hits(run("search", built, "planet star", "--model", m, "--json")) for m in ("adaptive", "dirichlet")
+    )
     both = json.loads(run("search", built, "planet star", "--rerank", "dirichlet", "--json").stdout)
-    assert (both["model"], both["hits"]) == ("bm25 >> dirichlet", second)
+    assert (both["model"], both["hits"]) == ("adaptive >> dirichlet", second)
     shallow = hits(run("search", built, "planet star", "--rerank", "dirichlet", "--depth", "1", "--json"))
     assert [hit["id"] for hit in shallow] == [hit["id"] for hit in first]
     assert "name a re-ranker too" in fails("search", built, "planet", "--depth", "5")
@@ -144,7 +146,7 @@ def test_bad_queries(fails, built, query, reason):
     ("words", "reason"),
     [
         (("--model", "magic"), "dirichlet, jm"),
-        (("--mu", "2"), "no parameter mu; it takes k1, b (mu: model dirichlet or"),
+        (("--mu", "2"), "no parameter mu; it takes k1, b, idf, burst (mu: model dirichlet or"),
         (("--mu", "many"), "--mu"),
         (("--model", "dirichlet", "--mu", "-1"), "mu"),
         (("--lam", "auto", "--model", "twostage"), "jm"),

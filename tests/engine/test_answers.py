@@ -10,6 +10,7 @@ from germane import Engine
 from germane.engine import ExplainRequest, FeedbackRequest, RankingRequest, SearchRequest
 from germane.engine.requests import resolve
 from germane.errors import GermaneError, ParameterError, QueryError
+from germane.lm import Dirichlet
 from germane.rank import MODEL_NAMES
 from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior, prior_named
 
@@ -59,7 +60,7 @@ def test_feedback_and_marks(library: Engine) -> None:
     assert found.feedback.method == "rm3"
     assert (found.feedback.parameters["n_docs"], found.feedback.parameters["n_terms"]) == (1, 5)
     assert {one.id: one.mark for one in found.feedback.documents if one.mark is not None} == {"5": True, "3": False}
-    assert found.model == "dirichlet"
+    assert found.model == "adaptive"
     assert "feedback" not in library.answer(SearchRequest("heart", feedback=asked)).to_dict()
     marks = {"5": True}
     alone = library.answer(SearchRequest("heart", feedback=FeedbackRequest(relevant=("5",))))
@@ -127,10 +128,11 @@ def test_what_is_refused(library: Engine, ranking: RankingRequest, feedback: Fee
 
 
 def test_without_feedback_there_is_always_a_model(library: Engine) -> None:
-    assert resolve(library, RankingRequest()).name == "bm25"
+    assert resolve(library, RankingRequest()).name == "adaptive"
     assert resolve(library, RankingRequest()).model is not None
-    own = resolve(library, RankingRequest(), FeedbackRequest("rocchio"))
+    own = resolve(library, RankingRequest(), FeedbackRequest("rocchio", {"final": "tfidf"}))
     assert (own.model, own.name) == (None, "tfidf")
+    assert resolve(library, RankingRequest(), FeedbackRequest("rm3", {"final": Dirichlet(9.0)})).name == "dirichlet"
     named = resolve(library, replace(RankingRequest(), model="jm"), FeedbackRequest("rocchio"))
     assert (named.model is not None, named.name) == (True, "jm")
 

@@ -347,7 +347,7 @@ def test_a_model_given_ranks_both_passes(worlds) -> None:
 
 def test_what_fell_out(worlds) -> None:
     for _, _, engine in worlds:
-        before = engine.search("w1 w4", 5, model="dirichlet", mu=1000.0).ids
+        before = engine.search("w1 w4", 5).ids
         marks = {before[0]: False}
         result = engine.search("w1 w4", 5, feedback="rm3", marks=marks)
         fallen = result.feedback.fallen
@@ -367,7 +367,7 @@ def test_no_feedback_no_report(worlds) -> None:
 @pytest.mark.parametrize("name", FEEDBACK_NAMES)
 def test_report_of_words(worlds, name: str) -> None:
     for (texts, _, engine), marks in itertools.product(worlds, ({}, {"d02": True}, {"d02": True, "d03": False})):
-        method = named(name, n_docs=5, n_terms=10, query_weight=0.25)  # twice that is below Consensus's limit
+        method = named(name, n_docs=5, n_terms=10, query_weight=0.25, trust=0.0)  # twice that is Consensus's limit
         report = engine.search("w1^3 w4", 10, feedback=method, marks=marks).feedback
         positive = sum(report.weights.values())
         assert positive == pytest.approx(1.0 - (method.negative_weight if len(marks) == 2 else 0.0), abs=1e-12)
@@ -504,7 +504,7 @@ def test_consensus_without_documents_weighs_the_query_by_rarity(worlds) -> None:
             for word, f in result.query.weights.items()
             if word in df
         }
-        plain = engine.search({word: f / sum(asked.values()) for word, f in asked.items()}, 100, model="bm25")
+        plain = engine.search({word: f / sum(asked.values()) for word, f in asked.items()}, 100)
         assert scores_of(result) == pytest.approx(scores_of(plain), rel=1e-9)
 
 

@@ -55,7 +55,7 @@ def test_settings_go_where_they_belong():
 @pytest.mark.parametrize(
     ("ranking", "feedback", "settings", "message"),
     [
-        (RankingRequest(), FeedbackRequest(), {"mu": "3"}, "model 'bm25': no parameter mu; there is b, k1"),
+        (RankingRequest(), FeedbackRequest(), {"mu": "3"}, "model 'adaptive': no parameter mu; there is b, burst"),
         (RankingRequest(), FeedbackRequest("rm3"), {"k1": "3"}, "feedback method 'rm3': no parameter k1; there"),
         (RankingRequest("jm"), FeedbackRequest("rm3"), {"x": "3"}, "model 'jm' and feedback method 'rm3': no"),
         (RankingRequest("jm", {"lam": 0.1}), FeedbackRequest(), {"lam": "0.2"}, "'lam' is given twice"),

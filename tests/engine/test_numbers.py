@@ -36,7 +36,14 @@ def test_parameters(library, model, value):
             result = library.search("heart attack", model=model, **{name: value})
         except ParameterError:
             continue
-        zero_too = name in ("b", "ordered", "unordered", "pair_b")  # shares, which may be 0, and what is next to it
+        zero_too = name in (
+            "b",
+            "ordered",
+            "unordered",
+            "pair_b",
+            "idf",
+            "burst",
+        )  # what may be 0, and what is next to it
         assert SMALLEST <= value <= LARGEST or (zero_too and value <= 1.0)
         assert np.isfinite(result.scores).all()
         assert len(result) == 3

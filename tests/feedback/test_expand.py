@@ -1,11 +1,13 @@
 """The steps that all methods share: limits, marks, bad parameters, names."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from germane.errors import ParameterError
 from germane.feedback import FEEDBACK_NAMES, RM1, RM3, SD, Consensus, Evidence, Expansion, feedback_named
-from germane.lm import MLE, JelinekMercer
+from germane.lm import MLE, Dirichlet, JelinekMercer
 
 METHODS = [feedback_named(name) for name in FEEDBACK_NAMES]
 every_method = pytest.mark.parametrize("method", METHODS, ids=FEEDBACK_NAMES)
@@ -45,6 +47,35 @@ def test_weights_sum_to_one(worlds, method) -> None:
         marks = [0, *[-1] * (len(world.chosen) - 1)]
         marked = method.expand(world.evidence(marks)).weights
         assert (marked[0], marked[1:].sum()) == pytest.approx((-1.0, 1.0), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method", [feedback_named(name, query_weight=0.4) for name in FEEDBACK_NAMES], ids=FEEDBACK_NAMES
+)
+def test_every_mark_takes_from_the_query(filled_worlds, method) -> None:
+    """Odds of λ to (1-λ)·(1 + trust·m): λ without a mark, and 0 and 1 stay what they are."""
+    for world in filled_worlds[:3]:
+        for n in range(3):
+            evidence = world.evidence([*[1] * n, *[-1] * (len(world.chosen) - n)])
+            own = method.unmarked_share(evidence)
+            share = replace(method, trust=2.0).query_share(evidence)
+            assert share / (1 - share) == pytest.approx(own / (1 - own) / (1 + 2 * n))
+            assert replace(method, trust=0.0).query_share(evidence) == pytest.approx(own)
+            assert replace(method, query_weight=0.0).query_share(evidence) == 0.0
+    assert RM3(query_weight=1.0).query_share(evidence) == 1.0
+
+
+@pytest.mark.parametrize("name", ["rm3", "mixture", "rocchio"])
+def test_documents_count_by_the_tempered_likelihood_of_the_query(worlds, name: str) -> None:
+    for world in worlds[:5]:
+        evidence = world.evidence()
+        theta = (world.counts[world.chosen] + 7.0 * world.p_C) / (world.counts[world.chosen].sum(axis=1) + 7.0)[:, None]
+        asked = world.query > 0
+        likelihood = np.prod(theta[:, asked] ** world.query[asked], axis=1)
+        for tempering in (0.0, 0.5, 1.0):
+            method = feedback_named(name, weighting=Dirichlet(7.0), tempering=tempering)
+            expected = likelihood**tempering / (likelihood**tempering).sum()
+            np.testing.assert_allclose(method.document_weights(evidence), expected, rtol=1e-9)
 
 
 @every_method
@@ -107,7 +138,7 @@ def test_empty_documents_say_nothing(worlds, method, marks: list[int]) -> None:
 
 
 def test_background_of_empty_documents_is_kept_where_asked_for(worlds) -> None:
-    expansion = RM3(keep_background=True, query_weight=0.25).expand(of_empty_documents(worlds[3], [1]))
+    expansion = RM3(keep_background=True, query_weight=0.25, trust=0.0).expand(of_empty_documents(worlds[3], [1]))
     assert expansion.topic.background == pytest.approx(0.75)
 
 
@@ -176,7 +207,8 @@ def test_parameters_that_are_refused(wrong) -> None:
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("rm3", {"tempering": 0.0}), ("rm1", {"tempering": -1.0}), ("sd", {"precision": 0.0}),
+        ("rm3", {"tempering": -0.5}), ("mixture", {"tempering": -0.5}), ("sd", {"trust": -1.0}),
+        ("sd", {"precision": 0.0}),
         ("sd", {"lam_query": 1.5}), ("sd", {"iterations": 0}), ("rm3", {"weighting": "bm25"}),
         ("sd", {"smoothing": 0.3}), ("consensus", {"smoothing": "dirichlet"}),
     ],

@@ -8,7 +8,7 @@ from germane.feedback import Mixture
 
 
 def estimate(world, noise: float, iterations: int) -> np.ndarray:
-    method = Mixture(n_terms=None, query_weight=0.0, noise=noise, iterations=iterations)
+    method = Mixture(n_terms=None, query_weight=0.0, tempering=0.0, noise=noise, iterations=iterations)
     return world.dense(method.expand(world.evidence()).topic)
 
 
@@ -62,7 +62,7 @@ def test_marks_weigh_the_counts(worlds) -> None:
     for world in worlds:
         n_rest = len(world.chosen) - 2
         marks = [1, 0, *[-1] * n_rest]
-        method = Mixture(n_terms=None, query_weight=0.0, noise=0.4, iterations=1)
+        method = Mixture(n_terms=None, query_weight=0.0, tempering=0.0, noise=0.4, iterations=1)
         expansion = method.expand(world.evidence(marks))
         weights = np.array([1.0, 0.0, *[1 / max(n_rest, 1)] * n_rest])
         weights /= weights.sum()

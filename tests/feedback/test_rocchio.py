@@ -24,7 +24,7 @@ def test_the_mean_of_the_documents(worlds) -> None:
     for world in worlds:
         units, idf = vectors(world)
         mean = units[world.chosen].mean(axis=0)
-        ours = signed(world, Rocchio(n_terms=None, query_weight=0.0).expand(world.evidence()))
+        ours = signed(world, Rocchio(n_terms=None, query_weight=0.0, tempering=0.0).expand(world.evidence()))
         scores, cosines = units @ (ours * idf), units @ mean / np.linalg.norm(mean)
         np.testing.assert_allclose(scores / np.linalg.norm(ours * idf), cosines, rtol=1e-10, atol=1e-12)
         assert np.argsort(-scores.round(12), kind="stable").tolist() == np.argsort(
@@ -36,7 +36,7 @@ def test_the_whole_formula(filled_worlds) -> None:
     """q' = λ·q + (1-λ)·mean(relevant) - γ·mean(not relevant), each of the three divided by its sum before idf."""
     for world in filled_worlds:
         marks = np.array([0, 1, *[1] * (len(world.chosen) - 2)])
-        method = Rocchio(n_terms=None, query_weight=0.4, negative_weight=0.3)
+        method = Rocchio(n_terms=None, query_weight=0.4, trust=0.0, negative_weight=0.3)
         units, idf = vectors(world)
         parts = [
             world.query * idf,

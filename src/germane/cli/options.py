@@ -156,7 +156,12 @@ Delta = Annotated[
 ]
 K1 = Annotated[
     float | None,
-    typer.Option(help="BM25's saturation.", metavar="NUMBER", show_default=False, rich_help_panel=_RANKING),
+    typer.Option(
+        help="BM25's saturation; of adaptive, 0: that of the collection.",
+        metavar="NUMBER",
+        show_default=False,
+        rich_help_panel=_RANKING,
+    ),
 ]
 B = Annotated[
     float | None,

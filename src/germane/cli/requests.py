@@ -100,9 +100,9 @@ def ids_typed(option: str, texts: Sequence[str] | None, engine: "Engine") -> tup
 
 
 def tell_learnt(learnt: Mapping[str, float] | None) -> None:
-    """Say what "auto" came to."""
+    """Say which numbers the collection gave: what "auto" came to, and what a model takes from it by itself."""
     for name, value in (learnt or {}).items():
-        tell(f"{name} = {value:.4g}, learnt from the collection by leave-one-out")
+        tell(f"{name} = {value:.4g}, learnt from the collection")
 
 
 def _given(typed: Mapping[str, Any]) -> dict[str, Any]:

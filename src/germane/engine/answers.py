@@ -67,7 +67,7 @@ def answer_explain(engine: "Engine", request: ExplainRequest) -> ExplainResponse
         rerank=request.rerank,
     )
     name = asked.name if request.rerank is None else request.rerank
-    return ExplainResponse.of(query, name, found, asked.learnt)
+    return ExplainResponse.of(query, name, found, {**asked.learnt, **engine.chosen(asked.model)})
 
 
 def _words(query: str) -> str:

@@ -46,7 +46,7 @@ from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.probabilities import word_probabilities
 from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
-from germane.rank.registry import DEFAULT_MODEL, MODELS, model_named
+from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.rank.searcher import Hits, Searcher
 from germane.rank.suggest import suggest
 from germane.text import Analyzer
@@ -388,8 +388,8 @@ class Engine:
 
         `query`: words in the query language (`rank.query`), plain text with `syntax=False`, or a topic model as a
         mapping from index terms to weights, ranked by T-cross-entropy. `model`: a name with its parameters
-        (`mu=400`), or a RankingModel; BM25 by default. `weights`: those of text fields (`{"title": 3}`), for the models
-        "bm25f" and "lmf". `priors`: log-priors added to the score.
+        (`mu=400`), or a RankingModel; `DEFAULT_MODEL` by default. `weights`: those of text fields (`{"title": 3}`), for
+        the models "bm25f" and "lmf". `priors`: log-priors added to the score.
 
         `feedback`: learn from the first ranking and rank again; a name ("rm3", "sd", ...) or a FeedbackMethod. `marks`:
         documents that are relevant (True) or not (False); without `feedback` they imply DEFAULT_FEEDBACK. With
@@ -795,8 +795,17 @@ class Engine:
             filterable=tuple(sorted(self.filterable())),
             analyzer=self.analyzer.to_dict(),
             fingerprint=self.analyzer.fingerprint,
+            ranking={
+                "model": DEFAULT_MODEL,
+                **model_defaults(DEFAULT_MODEL),
+                **self.chosen(model_named(DEFAULT_MODEL)),
+            },
             vectors=vectors,
         )
+
+    def chosen(self, model: RankingModel) -> Mapping[str, float]:
+        """The parameters that a model takes from this collection, with their values; empty for most models."""
+        return model.chosen(self._searcher.collection)
 
     # -- learning --------------------------------------------------------------------------------------------------
 

@@ -209,7 +209,10 @@ class VectorFieldStats(Response):
 
 @dataclass(frozen=True, slots=True)
 class IndexStats(Response):
-    """Numbers about an index, and its settings. `deleted` documents are gone but still on disk until a merge."""
+    """Numbers about an index, and its settings. `deleted` documents are gone but still on disk until a merge.
+
+    `ranking`: the model that ranks when none is named, with its parameters as this collection makes them.
+    """
 
     documents: int
     deleted: int
@@ -225,6 +228,7 @@ class IndexStats(Response):
     filterable: tuple[str, ...]
     analyzer: Mapping[str, Any]
     fingerprint: str
+    ranking: Mapping[str, Any]
     vectors: tuple[VectorFieldStats, ...] = ()
 
 

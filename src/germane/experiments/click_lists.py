@@ -12,16 +12,14 @@ Gains are 2^grade - 1. Random titles are added to each list, graded 0 (of `cooki
 lists alone are too narrow to tell models apart.
 """
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from germane.arrays import Floats, Integers
-from germane.data import catalog
-from germane.data.lines import decode, read_lines
 from germane.errors import ParameterError
+from germane.experiments.judged_lists import rows_of
 from germane.latent.pairs import Pair
 
 
@@ -92,7 +90,7 @@ def _by_tags(judged: _Judged, name: str, title: int) -> float:
 
 
 def _homedepot() -> tuple[list[Pair], _Judged]:
-    rows = _rows("homedepot", "labels.tsv.gz")
+    rows = rows_of("homedepot", "labels.tsv.gz")
     test = [row for row in rows if row["split"] == "test"]
     held_out = {row["product_id"] for row in test}
     pairs = [
@@ -107,12 +105,12 @@ def _homedepot() -> tuple[list[Pair], _Judged]:
 
 
 def _nfcorpus() -> tuple[list[Pair], _Judged]:
-    documents = _rows("nfcorpus_titles", "docs.tsv.gz")
+    documents = rows_of("nfcorpus_titles", "docs.tsv.gz")
     titles, number = [row["title"] for row in documents], {row["doc_id"]: i for i, row in enumerate(documents)}
-    queries = {row["query_id"]: row["query"] for row in _rows("nfcorpus_titles", "queries.tsv.gz")}
+    queries = {row["query_id"]: row["query"] for row in rows_of("nfcorpus_titles", "queries.tsv.gz")}
     pairs: list[Pair] = []
     grades: dict[str, dict[int, float]] = {}
-    for row in _rows("nfcorpus_titles", "labels.tsv.gz"):
+    for row in rows_of("nfcorpus_titles", "labels.tsv.gz"):
         title, level = number[row["doc_id"]], float(row["level"])
         if row["split"] == "train" and level >= 2:
             pairs.append(Pair(queries[row["query_id"]], titles[title]))
@@ -122,7 +120,7 @@ def _nfcorpus() -> tuple[list[Pair], _Judged]:
 
 
 def _cooking() -> tuple[list[Pair], _Judged]:
-    rows = _rows("cooking_tags_titles", "pairs.tsv.gz")
+    rows = rows_of("cooking_tags_titles", "pairs.tsv.gz")
     held_out = [number for number in range(len(rows)) if number % 5 == 4]
     pairs = [Pair(row["tags"], row["title"]) for number, row in enumerate(rows) if number % 5 != 4]
     tags = {number: frozenset(rows[number]["tags"].split("; ")) for number in held_out}
@@ -133,9 +131,3 @@ def _cooking() -> tuple[list[Pair], _Judged]:
 
 _READERS = {"homedepot": _homedepot, "nfcorpus_titles": _nfcorpus, "cooking_tags_titles": _cooking}
 CLICK_SETS = tuple(_READERS)
-
-
-def _rows(dataset: str, file: str) -> list[dict[str, str]]:
-    path = catalog.dataset_path(dataset) / file
-    lines = (decode(line, str(path), number) for number, line in read_lines(path))
-    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from germane import __version__
 from germane.data import catalog, read_documents, read_topics
@@ -18,6 +19,7 @@ from germane.engine import Engine
 from germane.errors import GermaneError, IndexFormatError, InputError
 from germane.evaluate.rankings import Qrels, load_qrels
 from germane.experiments.datasets import locate
+from germane.experiments.variants import Variant
 from germane.feedback import FeedbackMethod
 from germane.rank.models import RankingModel
 from germane.text import Analyzer
@@ -55,12 +57,29 @@ class DocumentsFrom:
         return str(catalog.data_root() / self.path)
 
 
+class Source(Protocol):
+    """Something that documents are read from."""
+
+    def read(self) -> Iterator[Document]:
+        """The documents, in order."""
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The documents of a variant."""
+
+    variant: Variant
+
+    def read(self) -> Iterator[Document]:
+        return iter(self.variant.read().documents)
+
+
 @dataclass(frozen=True)
 class Collection:
     """A data set ready to be searched."""
 
     name: str
-    source: DocumentsFrom
+    source: Source
     engine: Engine
     topics: tuple[Topic, ...]
     qrels: Qrels
@@ -90,8 +109,22 @@ class Collection:
         if not judged:
             raise InputError("no topic of the data set is judged", source=name)
         read = documents or DocumentsFrom(source)
-        engine = _indexed(name, read, cache_folder() / "indexes", analyzer or Analyzer())
+        engine = _indexed(name, read, _digest(read), cache_folder() / "indexes", analyzer or Analyzer())
         return cls(name, read, engine, judged, qrels)
+
+    @classmethod
+    def of_variant(cls, name: str, variant: Variant) -> "Collection":
+        """What the variant makes of other data sets, indexed now if it has not been before."""
+        made = variant.read()
+        if not made.topics:
+            raise InputError("no topic of the data set is judged", source=name)
+        digest = hashlib.sha256(__version__.encode() + variant.key.encode())
+        for part in variant.of:
+            for path in sorted(Path(locate(part)).glob("*.gz")):
+                _add_bytes(digest, path)
+        folder, source = cache_folder() / "indexes", _Made(variant)
+        engine = _indexed(name, source, digest.hexdigest()[:16], folder, variant.analyzer)
+        return cls(name, source, engine, tuple(made.topics), made.qrels)
 
     def documents(self) -> Iterator[Document]:
         """The documents, as they are read."""
@@ -162,10 +195,10 @@ class LiteralBM25:
         return run
 
 
-def _indexed(name: str, source: DocumentsFrom, folder: Path, analyzer: Analyzer) -> Engine:
+def _indexed(name: str, source: Source, digest: str, folder: Path, analyzer: Analyzer) -> Engine:
     """The index from the cache, or built beside it and moved there whole."""
     safe = "".join(mark if mark.isalnum() else "-" for mark in name)
-    target = folder / f"{safe}-{analyzer.fingerprint}-{_digest(source)}"
+    target = folder / f"{safe}-{analyzer.fingerprint}-{digest}"
     if target.exists():
         try:
             return Engine.open(target)
@@ -191,7 +224,11 @@ def _digest(source: DocumentsFrom) -> str:
     if path is None:
         digest.update(source.place.encode())
     else:
-        with open(path, "rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
+        _add_bytes(digest, path)
     return digest.hexdigest()[:16]
+
+
+def _add_bytes(digest: "hashlib._Hash", path: Path) -> None:
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)

@@ -28,8 +28,10 @@ system = "rm3"
 measure = "AP"
 datasets = ["cranfield", "cisi"]
 against = "dirichlet"               of its sweep, the best value on each data set counts
-at_least = 1.05                     for the mean of the ratios (optional)
+at_least = 1.05                     for the mean of the ratios, every family of data sets counting the same (optional)
 worst = 0.97                        for the least of them (optional)
+before = "bm25"                     a row: tell how many queries lose more than a fifth of their value there (optional)
+hurt = 0.12                         for the mean share of these: at most (optional)
 
 [[compare]]                         paired t, Wilcoxon and sign test on each data set, and over all queries together
 a = "rm3"                           tuned systems: each query as it was held out
@@ -83,7 +85,7 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class MeanRatio:
-    """A bar: the system's figures over the best ones of a swept system, on average and at worst."""
+    """A bar: the system's figures over the best ones of a swept system, on average and at worst; queries hurt."""
 
     system: str
     measure: str
@@ -91,6 +93,8 @@ class MeanRatio:
     against: str
     at_least: float | None = None
     worst: float | None = None
+    before: str = ""
+    hurt: float | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,11 @@ class Experiment:
     def compared_on(self) -> Sequence[str]:
         """The data sets on which systems are compared, and then over the queries of all of them."""
         return self.datasets
+
+    @property
+    def families(self) -> Mapping[str, str]:
+        """Data sets that are made of others, and whose documents they have; means of ratios are over families."""
+        return {}
 
     @property
     def inputs(self) -> list[str]:

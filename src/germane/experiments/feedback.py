@@ -13,7 +13,7 @@ from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.lm import Dirichlet, JelinekMercer, Smoothing
 from germane.rank.models import RankingModel
-from germane.rank.registry import model_defaults, model_named
+from germane.rank.registry import DEFAULT_MODEL, model_defaults, model_named
 
 SMOOTHINGS: Mapping[str, tuple[Callable[[float], Smoothing], tuple[str, ...]]] = {
     "mu": (Dirichlet, ("first", "weighting", "final")),
@@ -67,8 +67,15 @@ def flat_names(feedback: str) -> set[str]:
 
 
 def _smoothed(default: FeedbackMethod, name: str) -> list[str]:
-    """The parameters that a flat name sets: those that are smoothings by default, not rankings by BM25 or TF-IDF."""
-    return [place for place in SMOOTHINGS[name][1] if isinstance(getattr(default, place, None), Smoothing)]
+    """The parameters that a flat name sets: those that are smoothings by default, and both rankings where the engine's
+    own model makes both. A ranking that differs from the other on purpose (consensus) stays as it is.
+    """
+    both = default.first == default.final == DEFAULT_MODEL
+    return [
+        place
+        for place in SMOOTHINGS[name][1]
+        if isinstance(getattr(default, place, None), Smoothing) or (both and place in ("first", "final"))
+    ]
 
 
 def _method(feedback: str, numbers: Mapping[str, float]) -> FeedbackMethod:

@@ -104,6 +104,10 @@ def _check(experiment: Experiment) -> None:
         _check_names(experiment, what, [ratio.system], ratio.measure, ratio.datasets)
         if not experiment.rows_of(ratio.against):
             raise ValueError(f"{what} names a system that is not run: '{ratio.against}'")
+        if ratio.before:
+            _check_names(experiment, what, [ratio.before], ratio.measure, ratio.datasets)
+        elif ratio.hurt is not None:
+            raise ValueError(f"{what} has a bar for queries hurt, and no 'before'")
         if not ratio.datasets:
             raise ValueError(f"{what} names no data set")
     for pair in experiment.comparisons:

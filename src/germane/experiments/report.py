@@ -95,7 +95,8 @@ def as_json(result: Result) -> str:
             {
                 "system": r.asked.system, "against": r.asked.against, "measure": r.asked.measure, "values": r.values,
                 "best": {dataset: {"system": row, "value": value} for dataset, (row, value) in r.best.items()},
-                "mean": r.mean, "worst": r.worst,
+                "mean": r.mean, "low": r.spread.low, "high": r.spread.high, "worst": r.worst,
+                **({"hurt": r.hurt, "mean_hurt": r.mean_hurt} if r.hurt else {}),
             }
             for r in result.ratios
         ],
@@ -213,7 +214,14 @@ def ratio_tables(result: Result) -> str:
             cell = f"{value:.4f}" + (f" ({setting})" if setting else "")
             rows.append([dataset, cell, *(f"{ratios.values[dataset]:.4f}" for ratios in columns)])
         rows.append(["mean", "", *(f"{ratios.mean:.4f}" for ratios in columns)])
+        intervals = [(ratios.spread.low, ratios.spread.high) for ratios in columns]
+        rows.append(["95% interval", "", *(f"{low:.3f} to {high:.3f}" for low, high in intervals)])
         rows.append(["least", "", *(f"{ratios.worst:.4f}" for ratios in columns)])
+        if any(ratios.hurt for ratios in columns):
+            shares = (
+                "" if r.mean_hurt is None else f"{r.mean_hurt:.1%} (most {max(r.hurt.values()):.1%})" for r in columns
+            )
+            rows.append(["queries hurt", "", *shares])
         parts.append(f"{measure} over that of the best {against}.\n\n{table(rows)}")
     return "\n\n".join(parts)
 

@@ -12,6 +12,7 @@ from germane.evaluate.compare import Comparison
 from germane.evaluate.measures import Evaluation
 from germane.evaluate.rankings import Qrels, Run
 from germane.experiments.experiment import Compare, Experiment, MeanRatio
+from germane.experiments.left_out import Spread
 
 OnStep = Callable[[str, str], None]
 """called with the data set and the system before each step"""
@@ -58,16 +59,21 @@ class Ratios:
     best: Mapping[str, tuple[str, float]]
     """data set -> the row of the other system that was best, and its value"""
     values: Mapping[str, float]
+    spread: Spread
+    """the mean over families of data sets, its interval, and the least ratio"""
+    hurt: Mapping[str, float] = field(default_factory=dict)
+    """data set -> the share of queries that lose more than a fifth, where it was asked for"""
+    mean_hurt: float | None = None
 
     @property
     def mean(self) -> float:
-        """The mean over data sets."""
-        return sum(self.values.values()) / len(self.values)
+        """The mean over families of data sets."""
+        return self.spread.mean
 
     @property
     def worst(self) -> float:
         """The least ratio."""
-        return min(self.values.values())
+        return self.spread.least
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,18 @@ parameters = { mu = 400 }           fixed; a feedback method's numbers: `feedbac
 sweep = { mu = [100, 400, 1600] }   every value on all queries: one row each
 tune = { mu = [100, 400, 1600] }    chosen by cross-validation over queries (`tuning`)
 learn = "mu"                        learnt from the documents alone
-choose = { mu = [100, 400, 1600] }  chosen on the other data sets: the best mean of the tuning's measure there
+choose = { mu = [100, 400, 1600] }  chosen on the other data sets: the best mean of the tuning's measure there;
+                                    values that go together: { "k1, b" = [[1.2, 0.75], [0.9, 0.4]] }
+
+[[nested]]                          which of several systems with `choose`: chosen on the others, too
+name = "best kind"
+systems = ["bm25 chosen", "dirichlet chosen"]
 
 [tuning]                            folds = 2, method = "grid", measure = "AP", seed = 0
+yardstick = "QL swept"              settings are chosen by the measure over the best of this swept system (optional)
 
 [queries]                           scifact = ["train"]: the queries of queries_train.tsv too, their ids with train_
+[variants."cranfield, 12 words"]    of = ["cranfield"], words = 12: `variants.py`; left out with its family
 [documents.nfcorpus]                path = "nfcorpus_titles/docs.tsv.gz", map = { text = "abstract" }: from elsewhere
 """
 
@@ -32,7 +39,9 @@ from germane.evaluate.tuning import cross_validate
 from germane.experiments.collections import Collection, DocumentsFrom
 from germane.experiments.experiment import Experiment, System, written
 from germane.experiments.feedback import ranking_of
+from germane.experiments.left_out import leave_one_out, nested
 from germane.experiments.results import OnStep, Result
+from germane.experiments.variants import Variant
 
 LITERAL = "literal-bm25"
 PLOTS = ("precision-recall",)
@@ -63,6 +72,15 @@ class Tuning:
     method: str = "grid"
     measure: str = "AP"
     seed: int = 0
+    yardstick: str = ""
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Systems of which one is chosen, with its setting."""
+
+    name: str
+    systems: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -75,6 +93,24 @@ class RetrievalExperiment(Experiment):
     tuning: Tuning = field(default_factory=Tuning)
     queries: Mapping[str, Sequence[str]] = field(default_factory=dict)
     documents: Mapping[str, DocumentsFrom] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    nested: Sequence[Nested] = ()
+
+    @property
+    def rows(self) -> list[str]:
+        """Every system's rows, and those whose system is chosen too."""
+        return [*super().rows, *(each.name for each in self.nested)]
+
+    @property
+    def families(self) -> Mapping[str, str]:
+        """Data sets that share documents with others, and whose they are."""
+        return {name: variant.left_out_with for name, variant in self.variants.items()}
+
+    @property
+    def inputs(self) -> list[str]:
+        """What has to be there below GERMANE_DATA."""
+        made = (part for name in self.datasets if name in self.variants for part in self.variants[name].of)
+        return [*dict.fromkeys([*(name for name in self.datasets if name not in self.variants), *made])]
 
 
 def read_retrieval(content: dict[str, Any], **common: Any) -> RetrievalExperiment:
@@ -83,15 +119,29 @@ def read_retrieval(content: dict[str, Any], **common: Any) -> RetrievalExperimen
         systems=[RankingSystem(**system) for system in content.pop("system")],
         tuning=Tuning(**content.pop("tuning", {})),
         documents={name: DocumentsFrom(**told) for name, told in content.pop("documents", {}).items()},
+        variants={name: Variant(**told) for name, told in content.pop("variants", {}).items()},
+        nested=[Nested(**each) for each in content.pop("nested", [])],
         **common,
         **content,
     )
     for system in experiment.systems:
         _check_system(system)
+    _check_nested(experiment)
     unknown = sorted({*experiment.plots} - {*PLOTS})
     if unknown:
         raise ValueError(f"there is no plot '{unknown[0]}'; there are: {', '.join(PLOTS)}")
     return experiment
+
+
+def _check_nested(experiment: RetrievalExperiment) -> None:
+    choosing = {system.name for system in experiment.systems if system.choose}
+    for each in experiment.nested:
+        strange = [name for name in each.systems if name not in choosing]
+        if strange or not each.systems:
+            raise ValueError(f"'{each.name}' is of systems with 'choose', and {strange or 'none'} is not one")
+    yardstick = experiment.tuning.yardstick
+    if yardstick and not any(system.name == yardstick and system.sweep for system in experiment.systems):
+        raise ValueError(f"the yardstick '{yardstick}' is not a swept system")
 
 
 def _check_system(system: RankingSystem) -> None:
@@ -108,19 +158,18 @@ def _check_system(system: RankingSystem) -> None:
     empty = [name for name, values in axes.items() if not values]
     if empty:
         raise ValueError(f"system '{system.name}' has no value for '{empty[0]}'")
+    first = {name: axes[name][0] for name in axes}
     try:
-        ranking_of(system.model, system.feedback, {**system.parameters, **{name: axes[name][0] for name in axes}})
+        ranking_of(system.model, system.feedback, {**system.parameters, **_apart(first)})
     except (TypeError, ValueError) as error:
         raise ValueError(f"system '{system.name}': {error}") from None
 
 
 def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnStep) -> None:
     """Rank, evaluate and note every system on every data set; at last those whose settings others choose."""
-    tried: dict[str, dict[str, list[tuple[dict[str, float], Evaluation]]]] = {}
+    tried: dict[str, Tried] = {}
     for dataset in experiment.datasets:
-        collection = Collection.open(
-            dataset, parts=experiment.queries.get(dataset, ()), documents=experiment.documents.get(dataset)
-        )
+        collection = _collection(experiment, dataset)
         result.conventions[dataset] = "; ".join(filter(None, [collection.convention, experiment.notes.get(dataset)]))
         for system in experiment.systems:
             on_step(dataset, system.name)
@@ -135,32 +184,61 @@ def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnSt
                 if experiment.plots and not system.sweep:
                     result.runs.setdefault(dataset, {})[name] = run
                     result.qrels[dataset] = collection.qrels
-    for system_name, by_dataset in tried.items():
-        for dataset, settings in by_dataset.items():
-            point, evaluation = settings[_best_elsewhere(by_dataset, dataset, experiment.tuning.measure)]
-            result.parameters.setdefault(dataset, {})[system_name] = written(point)
-            result.note(dataset, system_name, evaluation)
+    _note_left_out(experiment, result, tried)
 
 
-def _tried(
-    collection: Collection, system: RankingSystem, experiment: RetrievalExperiment
-) -> list[tuple[dict[str, float], Evaluation]]:
+def _collection(experiment: RetrievalExperiment, dataset: str) -> Collection:
+    if dataset in experiment.variants:
+        return Collection.of_variant(dataset, experiment.variants[dataset])
+    return Collection.open(
+        dataset, parts=experiment.queries.get(dataset, ()), documents=experiment.documents.get(dataset)
+    )
+
+
+Tried = dict[str, dict[str, Evaluation]]
+"""data set -> setting, as it is written -> what it gave"""
+
+
+def _tried(collection: Collection, system: RankingSystem, experiment: RetrievalExperiment) -> dict[str, Evaluation]:
     """Every setting that may be chosen, judged on this data set."""
     points = [dict(zip(system.choose, values, strict=True)) for values in itertools.product(*system.choose.values())]
-    return [
-        (point, evaluate(run_of(collection, system, point, experiment.k), collection.qrels, experiment.measures))
-        for point in points
-    ]
+    return {
+        written(point): evaluate(run_of(collection, system, point, experiment.k), collection.qrels, experiment.measures)
+        for point in map(_apart, points)
+    }
 
 
-def _best_elsewhere(
-    by_dataset: Mapping[str, Sequence[tuple[Mapping[str, float], Evaluation]]], left_out: str, measure: str
-) -> int:
-    """The place of the setting with the best mean over the other data sets, each counting the same; the first of
-    several."""
-    others = [found for dataset, found in by_dataset.items() if dataset != left_out]
-    means = [sum(found[measure] for _, found in column) for column in zip(*others, strict=True)]
-    return means.index(max(means))
+def _apart(point: Mapping[str, Any]) -> dict[str, float]:
+    """The parameters of a point, those that go together ("k1, b" = [1.2, 0.75]) one by one."""
+    apart: dict[str, float] = {}
+    for names, values in point.items():
+        apart |= zip(names.split(", "), values, strict=True) if isinstance(values, list) else {names: values}
+    return apart
+
+
+def _note_left_out(experiment: RetrievalExperiment, result: Result, tried: Mapping[str, Tried]) -> None:
+    """Systems with `choose`, and those of which one is chosen: on each data set as the other ones would have them."""
+    measure, against = experiment.tuning.measure, experiment.tuning.yardstick
+    rows = experiment.rows_of(against)
+    yardstick = {d: max(result.value(d, row, measure) for row in rows) for d in experiment.datasets} if rows else None
+    tables = {
+        system: {dataset: {s: found.values[measure] for s, found in row.items()} for dataset, row in by_dataset.items()}
+        for system, by_dataset in tried.items()
+    }
+    families = experiment.families
+    for system, table in tables.items():
+        for dataset, setting in leave_one_out(table, families=families, yardstick=yardstick).chosen.items():
+            _note_chosen(result, dataset, system, setting, tried[system][dataset][setting])
+    for each in experiment.nested:
+        kinds = {name: tables[name] for name in each.systems}
+        for dataset, chosen in nested(kinds, families=families, yardstick=yardstick).chosen.items():
+            system, setting = chosen.split(": ", 1)
+            _note_chosen(result, dataset, each.name, chosen, tried[system][dataset][setting])
+
+
+def _note_chosen(result: Result, dataset: str, row: str, chosen: str, found: Evaluation) -> None:
+    result.parameters.setdefault(dataset, {})[row] = chosen
+    result.note(dataset, row, found)
 
 
 def run_of(collection: Collection, system: RankingSystem, parameters: Mapping[str, float], k: int) -> Run:

@@ -11,6 +11,7 @@ import numpy as np
 from germane.evaluate.compare import compare_evaluations
 from germane.evaluate.measures import Evaluation
 from germane.experiments.experiment import Experiment, MeanRatio
+from germane.experiments.left_out import by_family, hurt_share, spread_of
 from germane.experiments.results import Bar, Compared, Figure, Ratios, Result, averaged
 
 TESTS = ("t", "wilcoxon", "sign")
@@ -65,7 +66,7 @@ def _only(found: Evaluation, names: list[str]) -> Evaluation:
 
 
 def check_ratios(result: Result) -> None:
-    """Compute the ratios of `[[mean_ratio]]`, and hold their mean and minimum against its bars."""
+    """Compute the ratios of `[[mean_ratio]]`; hold their mean, their least and the queries hurt against its bars."""
     for asked in result.experiment.ratios:
         found = _ratios(result, asked)
         result.ratios.append(found)
@@ -73,6 +74,9 @@ def check_ratios(result: Result) -> None:
         for name, value, bound in (("mean", found.mean, asked.at_least), ("least", found.worst, asked.worst)):
             if bound is not None:
                 result.bars.append(Bar(f"{name} ratio {what}: {value:.4f} >= {bound:g}", value >= bound))
+        if asked.hurt is not None and found.mean_hurt is not None:
+            text = f"queries hurt by {asked.system} beside {asked.before}: {found.mean_hurt:.1%} <= {asked.hurt:.1%}"
+            result.bars.append(Bar(text, found.mean_hurt <= asked.hurt))
 
 
 def _ratios(result: Result, asked: MeanRatio) -> Ratios:
@@ -83,7 +87,16 @@ def _ratios(result: Result, asked: MeanRatio) -> Ratios:
         best[dataset] = max(rows, key=lambda row: row[1])
         ours, bound = result.value(dataset, asked.system, asked.measure), best[dataset][1]
         values[dataset] = ours / bound if bound else 1.0 if not ours else float("inf")
-    return Ratios(asked, best, values)
+    families = result.experiment.families
+    hurt = {dataset: _hurt(result, asked, dataset) for dataset in asked.datasets} if asked.before else {}
+    mean_hurt = float(np.mean([*by_family(hurt, families).values()])) if hurt else None
+    return Ratios(asked, best, values, spread_of(values, families), hurt, mean_hurt)
+
+
+def _hurt(result: Result, asked: MeanRatio, dataset: str) -> float:
+    found = result.evaluations[dataset]
+    after, before = on_shared(found[asked.system], found[asked.before])
+    return hurt_share(after.values[asked.measure], before.values[asked.measure])
 
 
 def compare_systems(result: Result) -> None:

@@ -1,5 +1,6 @@
 """Our own rule: what two rankings agree on, in the words that tell documents apart."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,25 +17,25 @@ from germane.lm.parameters import fraction, positive
 
 @dataclass(frozen=True, kw_only=True)
 class Consensus(FeedbackMethod):
-    """A Relevance Model over two first rankings, its words weighed by √idf, ranked by BM25.
+    """A Relevance Model over two first rankings, its words weighed by √idf, ranked by the engine's own model.
 
     W(D) = ½·w_1(D) + ½·w_2(D), where w_i ∝ exp(K_i·score_i) over the n_docs best of `first` (query likelihood) and of
-    `second` (BM25), 0 for a document that is not among them: each ranking corrects the other's accidents.
+    `second` (the engine's own), 0 for a document that is not among them: each ranking corrects the other's accidents.
     The estimate is t(w) ∝ √idf(w)·Σ_D W(D)·c(w,D)/(|D| + 20): the 20 keeps very short documents from dominating.
-    The topic is b·q + (1-b)·t with q ∝ f_w·√idf(w) and b = min(query_weight·√|Q|, most_query_weight): a long query
-    says more about what is wanted. Constants: one setting for seven collections, `reproduce/feedback-untuned.toml`.
+    The topic is b·q + (1-b)·t with q ∝ f_w·√idf(w) and b = min(query_weight·√|Q|, most_query_weight): by default ½ for
+    every query, with a smaller `query_weight` more for a long one. How the constants were chosen: docs/defaults.md.
     """
 
     n_docs: int = 15
     n_terms: int | None = 100
-    query_weight: float = 0.07
-    first: RankingChoice = field(default_factory=lambda: Dirichlet(500.0))
-    second: RankingChoice = "bm25"
-    final: RankingChoice = "bm25"
+    query_weight: float = 0.5
+    first: RankingChoice = field(default_factory=lambda: Dirichlet(300.0))
+    second: RankingChoice = "adaptive"
+    final: RankingChoice = "adaptive"
     tempering: float = 0.7
-    second_tempering: float = 0.2
+    second_tempering: float = 0.1
     smoothing: Smoothing = field(default_factory=lambda: Dirichlet(20.0))
-    most_query_weight: float = 0.6
+    most_query_weight: float = 0.5
     negative_weight: float = 0.25
 
     def __post_init__(self) -> None:
@@ -67,9 +68,9 @@ class Consensus(FeedbackMethod):
         """q(w) ∝ f_w·√idf(w)."""
         return _distribution(evidence.at_query() * _spread(evidence))
 
-    def query_share(self, evidence: Evidence) -> float:
+    def unmarked_share(self, evidence: Evidence) -> float:
         """b."""
-        return min(self.query_weight * evidence.query_length**0.5, self.most_query_weight) if evidence.query else 0.0
+        return min(self.query_weight * math.sqrt(evidence.query_length), self.most_query_weight)
 
 
 def _spread(evidence: Evidence) -> Floats:

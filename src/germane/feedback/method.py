@@ -11,7 +11,7 @@ from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
 from germane.feedback.weights import weigh_negatives
 from germane.lm import LanguageModel, Smoothing
-from germane.lm.parameters import fraction, number, positive, whole
+from germane.lm.parameters import fraction, number, whole
 from germane.types import Mark
 
 MOST_DISAGREEMENT = 0.75
@@ -55,8 +55,8 @@ def _entropy(distribution: Floats) -> float:
     return float(-(seen * np.log(seen)).sum())
 
 
-RankingChoice = Smoothing | Literal["bm25", "tfidf"]
-"""How documents are ranked: T-cross-entropy under a smoothing, or one of the baselines."""
+RankingChoice = Smoothing | Literal["adaptive", "bm25", "tfidf"]
+"""How documents are ranked: T-cross-entropy under a smoothing, or by one of these models."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +85,10 @@ class FeedbackMethod(ABC):
     `n_docs`: documents of the first ranking taken for relevant. `n_terms`: words kept of the estimate, None for all.
     `query_weight`: λ of the final topic λ·θ̂^Q + (1-λ)·θ^R; 0 is the estimate alone, 1 the query. `first`, `final`:
     the two rankings. `unmarked`: how many marked documents all unmarked ones together count as, once something is
-    marked relevant. `negative_weight`: how strongly documents marked not relevant repel.
-    `keep_background`: rank with the background share of the estimate too, as the formulas have it; otherwise with its
-    excess alone, divided by its sum, as is usual. `guard`: fall back to the query where the documents disagree
-    (`Drift`).
+    marked relevant. `trust`: how much a mark takes from the query's share (`query_share`). `negative_weight`: how
+    strongly documents marked not relevant repel. `keep_background`: rank with the background share of the estimate too,
+    as the formulas have it; otherwise with its excess alone, divided by its sum, as is usual. `guard`: fall back to the
+    query where the documents disagree (`Drift`).
     """
 
     n_docs: int
@@ -97,6 +97,7 @@ class FeedbackMethod(ABC):
     first: RankingChoice
     final: RankingChoice
     unmarked: float = 1.0
+    trust: float = 3.0
     negative_weight: float
     keep_background: bool = False
     guard: bool = False
@@ -109,8 +110,8 @@ class FeedbackMethod(ABC):
         for name in ("weighting", "smoothing"):
             if hasattr(self, name) and not isinstance(getattr(self, name), Smoothing):
                 raise ParameterError(f"{name} must be a smoothing of germane.lm, not {getattr(self, name)!r}")
-        for name in ("unmarked", "negative_weight"):
-            if number(name, getattr(self, name)) < 0:
+        for name in ("unmarked", "trust", "negative_weight", "tempering"):
+            if number(name, getattr(self, name, 0.0)) < 0:
                 raise ParameterError(f"{name} must not be negative, not {getattr(self, name)!r}")
 
     @property
@@ -154,8 +155,20 @@ class FeedbackMethod(ABC):
         return evidence.query_model
 
     def query_share(self, evidence: Evidence) -> float:
-        """The weight of that part; 0 where no word of the query is known."""
-        return self.query_weight if evidence.query else 0.0
+        """The weight of that part: λ/(λ + (1-λ)·(1 + trust·m)), m being the documents marked relevant.
+
+        λ without a mark; every mark divides the odds of the query further, since it is no guess. 0 where no word of the
+        query is known.
+        """
+        if not evidence.query:
+            return 0.0
+        own = self.unmarked_share(evidence)
+        known = float((evidence.marks == Mark.RELEVANT).sum())
+        return own / (own + (1.0 - own) * (1.0 + self.trust * known))
+
+    def unmarked_share(self, evidence: Evidence) -> float:
+        """λ: the weight of the query's own part where nothing is marked."""
+        return self.query_weight
 
     def against(self, evidence: Evidence, repelled: Floats) -> LanguageModel | None:
         """The model of what is not wanted, from the documents marked so; None where none is."""
@@ -187,8 +200,3 @@ def truncation_bound(dropped: float, largest_log_ratio: float) -> float:
     therefore keep their order.
     """
     return dropped * largest_log_ratio
-
-
-def tempered(log_scores: Floats, tempering: float) -> Floats:
-    """log P^K: K < 1 flattens weights that a long query would heap on one document (the precision S of SD §5.2.1)."""
-    return np.asarray(positive("tempering", tempering) * log_scores)

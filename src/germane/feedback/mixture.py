@@ -9,8 +9,8 @@ from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
 from germane.feedback.means import sparse
 from germane.feedback.method import FeedbackMethod, RankingChoice
-from germane.feedback.weights import weigh
-from germane.lm import Dirichlet, LanguageModel
+from germane.feedback.weights import likelihood_weights
+from germane.lm import Dirichlet, LanguageModel, Smoothing
 from germane.lm.parameters import fraction, whole
 
 CONVERGED = 1e-8
@@ -20,15 +20,18 @@ CONVERGED = 1e-8
 class Mixture(FeedbackMethod):
     """θ^F maximises Σ_w c(w;F)·log((1-noise)·θ^F(w) + noise·p_C(w)), c(w;F) being the documents' weighted counts.
 
-    EM: t(w) = (1-noise)·θ^F / ((1-noise)·θ^F + noise·p_C), θ^F ∝ c·t. All documents of the first ranking count alike.
+    EM: t(w) = (1-noise)·θ^F / ((1-noise)·θ^F + noise·p_C), θ^F ∝ c·t. Departure: the source counts all documents of the
+    first ranking alike (`tempering` = 0); here they count by the query's likelihood, as in `RM3`.
     Limit case: noise = 0 is the maximum likelihood estimate of the documents put together.
     """
 
-    n_docs: int = 10
-    n_terms: int | None = 50
-    query_weight: float = 0.5
-    first: RankingChoice = field(default_factory=lambda: Dirichlet(1000.0))
-    final: RankingChoice = field(default_factory=lambda: Dirichlet(1000.0))
+    n_docs: int = 15
+    n_terms: int | None = 100
+    query_weight: float = 0.6
+    weighting: Smoothing = field(default_factory=lambda: Dirichlet(300.0))
+    tempering: float = 0.5
+    first: RankingChoice = "adaptive"
+    final: RankingChoice = "adaptive"
     noise: float = 0.5
     iterations: int = 50
     negative_weight: float = 0.25
@@ -41,8 +44,8 @@ class Mixture(FeedbackMethod):
         whole("iterations", self.iterations, least=1)
 
     def document_weights(self, evidence: Evidence) -> Floats:
-        """Equal; marks as in `weights.weigh`."""
-        return weigh(evidence, np.zeros(len(evidence)), self.unmarked)
+        """By the query's likelihood, tempered; marks as in `weights.weigh`."""
+        return likelihood_weights(evidence, self.weighting, self.tempering, self.unmarked)
 
     def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """EM from θ^F ∝ c(w;F) until no probability moves by more than 1e-8."""

@@ -30,12 +30,12 @@ class SD(FeedbackMethod):
 
     n_docs: int = 15
     n_terms: int | None = 100
-    query_weight: float = 0.25
+    query_weight: float = 0.5
     lam_query: float = 0.99
-    weighting: Smoothing = field(default_factory=lambda: Dirichlet(700.0))
+    weighting: Smoothing = field(default_factory=lambda: Dirichlet(300.0))
     smoothing: Smoothing = field(default_factory=lambda: JelinekMercer(0.003))
-    first: RankingChoice = field(default_factory=lambda: Dirichlet(700.0))
-    final: RankingChoice = field(default_factory=lambda: Dirichlet(700.0))
+    first: RankingChoice = "adaptive"
+    final: RankingChoice = "adaptive"
     precision: float = 0.5
     iterations: int = 1
     contrast: bool = False

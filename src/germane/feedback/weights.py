@@ -20,6 +20,14 @@ def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> Floats:
     return np.asarray(evidence.per_document(weights[evidence.ids] * ratios) + shares + constant)
 
 
+def likelihood_weights(evidence: Evidence, smoothing: Smoothing, tempering: float, unmarked: float) -> Floats:
+    """W(i) ∝ P(Q|θ^i)^K, SD (5.8); marks as in `weigh`. K < 1 flattens weights that a long query would heap on one
+    document (the precision S of SD §5.2.1); K = 0: all documents count alike.
+    """
+    scores = tempering * log_likelihoods(evidence, smoothing) if tempering else np.zeros(len(evidence))
+    return weigh(evidence, scores, unmarked)
+
+
 def log_odds(
     evidence: Evidence, relevant: LanguageModel, non_relevant: LanguageModel, S: float, smoothing: Smoothing
 ) -> Floats:

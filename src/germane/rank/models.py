@@ -7,7 +7,7 @@ Each model is a frozen value with its parameters; `plan` does the work of a quer
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -66,6 +66,10 @@ class RankingModel(ABC):
 
     needs_entropy: ClassVar[bool] = False
     """Whether `plan` reads the collection's H(p_C)."""
+
+    def chosen(self, collection: Collection) -> Mapping[str, float]:
+        """The parameters that the model takes from the collection, with the values that these have there."""
+        return {}
 
     def document_background(self, documents: Documents) -> Floats:
         """The part of the collection model in each document, multiplied by the plan's mass and added to the score.
@@ -181,16 +185,16 @@ class BM25(TermwiseModel):
 
     def row(self, term: QueryTerm, collection: Collection) -> Row:
         """idf(w) · (k1 + 1), and this is how strong it is."""
-        weight = _robertson_idf(collection.n_docs, term[2]) * (self.k1 + 1.0)
+        weight = remembered_idf(collection.n_docs, term[2]) * (self.k1 + 1.0)
         return row_of(term, weight, weight)
 
     def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
-        average = max(collection.n_tokens, 1) / max(collection.n_docs, 1)
-        return Plan.of_rows(SATURATION, rows, x0=self.k1 * (1.0 - self.b), x1=self.k1 * self.b / average)
+        x1 = self.k1 * self.b / collection.average_length
+        return Plan.of_rows(SATURATION, rows, x0=self.k1 * (1.0 - self.b), x1=x1)
 
 
 @lru_cache(maxsize=IDF_CACHE)
-def _robertson_idf(n_docs: int, df: int) -> float:
+def remembered_idf(n_docs: int, df: int) -> float:
     """idf(w) of one word, remembered: most words of a collection have one of few frequencies."""
     return float(robertson_idf(n_docs, df))
 

@@ -69,6 +69,11 @@ class Collection(NamedTuple):
     n_tokens: int
     entropy: float | None = None
 
+    @property
+    def average_length(self) -> float:
+        """avgdl: tokens a document."""
+        return max(self.n_tokens, 1) / max(self.n_docs, 1)
+
 
 class Plan(NamedTuple):
     """The kernel's numbers for one query, terms in the order in which impacts are added (see `rank.kernels`)."""

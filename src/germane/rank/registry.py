@@ -22,6 +22,7 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
     "twostage": ("germane.lm.TwoStage", {"lam": 0.9, "mu": DEFAULT_MU}),
     "absolute": ("germane.lm.AbsoluteDiscounting", {"delta": 0.7}),
+    "adaptive": ("germane.rank.adaptive.AdaptiveBM25", {"k1": 0.0, "b": 0.8, "idf": 1.4, "burst": 0.75}),
     "bm25": ("germane.rank.models.BM25", {"k1": 2.0, "b": 0.75}),
     "tfidf": ("germane.rank.models.TfIdf", {}),
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
@@ -41,8 +42,8 @@ MODEL_NAMES = tuple(MODELS)
 FIELD_MODELS = ("bm25f", "lmf")
 """Those that take the weights of fields too (`weights`)."""
 
-DEFAULT_MODEL = "bm25"
-"""What ranks when nothing is said: the best untuned model on the collections tried (`reproduce/defaults.toml`)."""
+DEFAULT_MODEL = "adaptive"
+"""What ranks when nothing is said: the best untuned model on collections left out (`reproduce/left-out.toml`)."""
 
 
 def model_defaults(name: str) -> Mapping[str, float]:

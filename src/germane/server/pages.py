@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from germane.errors import InputError
-from germane.rank.registry import MODEL_NAMES
+from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
@@ -103,7 +103,8 @@ class Pages:
         answer = self.renderer.page(
             request, template, view="search", seen=seen.query_id, title=shown.place.q, shown=shown,
             place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_NAMES,
-            models=MODEL_NAMES, learnt=self.library.engine(place.c).models.names(), first=self.library.first,
+            models=MODEL_NAMES, default_model=DEFAULT_MODEL, first=self.library.first,
+            learnt=self.library.engine(place.c).models.names(),
             headers=headers, size=len(self.library.engine(place.c)),
         )  # fmt: skip
         return seen.onto(answer)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.snippets import marks
 from germane.errors import GermaneError
+from germane.rank.registry import DEFAULT_MODEL
 from germane.refine.refinement import Refinement
 from germane.server.listing import about, ranking_of, safe_link, title_of
 from germane.server.place import Place
@@ -57,7 +58,7 @@ def why(library: "Library", place: Place, document: str) -> Why:
                 return _by_marks(refined.refinement, document, title)
     title = title_of(engine.document(document))
     ranking, learnt = ranking_of(engine, place)
-    told = engine.explain(place.effective or place.q, document, model=ranking.model or "bm25", rerank=learnt)
+    told = engine.explain(place.effective or place.q, document, model=ranking.model or DEFAULT_MODEL, rerank=learnt)
     if isinstance(told, RerankedExplanation) and told.latent is not None:
         words = [(part.word, part.impact) for part in told.latent.parts]
         others = [("what it has in common with any query", told.latent.constant)]
@@ -68,7 +69,7 @@ def why(library: "Library", place: Place, document: str) -> Why:
     rest = told.constant + told.document
     others = [("the document's length", rest)] if rest else []
     others += [("prior", told.prior)] if told.prior else []
-    sentence = f"The score of the ranking model {place.model or 'bm25'}: the sum of these parts."
+    sentence = f"The score of the ranking model {place.model or DEFAULT_MODEL}: the sum of these parts."
     return _why(document, title, words, others, told.score, "score", sentence)
 
 

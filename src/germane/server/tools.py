@@ -51,7 +51,7 @@ class Tools:
         k: Count = 10,
         offset: Annotated[int, Field(ge=0, description="Results to leave out first.")] = 0,
         collection: Name = "",
-        model: Annotated[str, Field(description="bm25, dirichlet, jm, tfidf ...; empty: the default.")] = "",
+        model: Annotated[str, Field(description="adaptive, bm25, dirichlet, jm, tfidf ...; empty: the default.")] = "",
     ) -> Results:
         """Search a collection and give the best documents, each with the passage that shows why it was found."""
         self._check(query, offset)

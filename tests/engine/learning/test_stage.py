@@ -48,7 +48,7 @@ def test_scores_are_those_of_the_model_and_of_the_first_stage(engine, models, wo
     assert len(result) == len(world.documents)  # all hold "filler"
     titles = {document.id: title_of(document.fields) for document in world.documents}
     expected = model.score(query, model.fold_in([titles[found] for found in result.ids]))
-    bm25 = dict(zip(*(lambda r: (r.ids, r.scores.tolist()))(engine.search(query, 200)), strict=True))
+    bm25 = dict(zip(*(lambda r: (r.ids, r.scores.tolist()))(engine.search(query, 200, model="bm25")), strict=True))
     expected = expected + 0.7 * np.array([bm25[found] for found in result.ids])
     assert result.scores == pytest.approx(expected, abs=1e-5)
     assert result.scores.tolist() == sorted(result.scores.tolist(), reverse=True)

@@ -1,0 +1,70 @@
+"""The ranking that is used when none is named: BM25 whose numbers come from the collection and from each word."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from germane.lm.parameters import bounded, fraction, number, positive
+from germane.rank.kinds import SATURATION
+from germane.rank.models import TermwiseModel, remembered_idf
+from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of
+
+FROM_LENGTHS = 0.0
+"""The k1 that stands for the one of `saturation`."""
+LEAST_K1, MOST_K1 = 0.5, 2.0
+USUAL_BURST, USUAL_DOCUMENTS = 1.5, 3
+"""Every word counts as if so many documents more held it, each so often: rare words say little of themselves."""
+LARGEST_POWER = 10.0
+
+
+def saturation(average_length: float) -> float:
+    """k1 = √avgdl/5, between ½ and 2.
+
+    A word that comes back says little in a title and much in an abstract, where there is room for what is not repeated.
+    """
+    return min(max(math.sqrt(average_length) / 5.0, LEAST_K1), MOST_K1)
+
+
+def burstiness(df: int, cf: int) -> float:
+    """(cf + 4½)/(df + 3), how often a document that holds a word holds it: what a text is about comes back in it."""
+    return (cf + USUAL_BURST * USUAL_DOCUMENTS) / (df + USUAL_DOCUMENTS)
+
+
+@dataclass(frozen=True)
+class AdaptiveBM25(TermwiseModel):
+    """BM25 of bursty words: Σ_w α_w · idf(w)^p · burst(w)^g · c (k1 + 1) / (c + k1 (1 - b + b |D|/avgdl)).
+
+    idf(w) is BM25's, burst(w) = (cf + 4½)/(df + 3) the word's mean count in the documents that hold it, shrunk; p is
+    `idf`, g `burst`. `k1` = 0: √avgdl/5, between ½ and 2. No judgement is needed. How the form and the constants
+    were chosen, and what they are worth on collections that had no part in it: docs/defaults.md. Limit case: p = 1,
+    g = 0 and a k1 above 0 is `BM25`.
+    """
+
+    k1: float = FROM_LENGTHS
+    b: float = 0.8
+    idf: float = 1.4
+    burst: float = 0.75
+
+    def __post_init__(self) -> None:
+        if number("k1", self.k1) != FROM_LENGTHS:
+            positive("k1", self.k1)
+        fraction("b", self.b)
+        bounded("idf", self.idf, 0.0, LARGEST_POWER)
+        bounded("burst", self.burst, 0.0, LARGEST_POWER)
+
+    def chosen(self, collection: Collection) -> Mapping[str, float]:
+        return {"k1": self._k1(collection)} if self.k1 == FROM_LENGTHS else {}
+
+    def row(self, term: QueryTerm, collection: Collection) -> Row:
+        """idf(w)^p · burst(w)^g · (k1 + 1), and this is how strong it is."""
+        _, _, df, cf = term
+        own = remembered_idf(collection.n_docs, df) ** self.idf * burstiness(df, cf) ** self.burst
+        weight = own * (self._k1(collection) + 1.0)
+        return row_of(term, weight, weight)
+
+    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
+        k1 = self._k1(collection)
+        return Plan.of_rows(SATURATION, rows, x0=k1 * (1.0 - self.b), x1=k1 * self.b / collection.average_length)
+
+    def _k1(self, collection: Collection) -> float:
+        return self.k1 if self.k1 != FROM_LENGTHS else saturation(collection.average_length)
