@@ -160,7 +160,9 @@ def test_quiet_by_hand():
     assert quiet_after(600, flags("1" * 18 + "0" * 60), 0.95) == 78  # sixty without a find, a tenth of the list
     assert quiet_after(600, flags("1" * 18 + "0" * 59), 0.95) is None
     assert quiet_after(600, flags("0" * 100), 0.95) is None
-    by_hand = flags("1" * 400 + "0" * 40 + "1" + "0" * 59)  # one of the last 60 · 500/60 = 8.3 ≤ ⌊401/0.95⌋ - 401 = 21, /2
+    by_hand = flags(
+        "1" * 400 + "0" * 40 + "1" + "0" * 59
+    )  # one of the last 60 · 500/60 = 8.3 ≤ ⌊401/0.95⌋ - 401 = 21, /2
     assert quiet_after(1000, by_hand, 0.95) == 499
     assert quiet_after(10, flags("1"), 0.95) is None
 

@@ -35,12 +35,12 @@ def silence(n_docs: int, decisions: Mask, start: int = 0) -> Silence:
 def p_none(unread: Integers, relevant: Integers, drawn: Integers, omega: float = 1.0) -> Floats:
     """P(no relevant one among `drawn` of `unread` documents that hold `relevant` ones); 0 if they cannot hold them.
 
-    omega = 1: drawing at random, C(U - n, K)/C(U, K). omega > 1: a relevant document is drawn with omega times the odds of
-    another (Wallenius), by its mean-field form q^(ω·K) with (U - K)·q + K·q^ω = U - n, q being the share of irrelevant
-    documents still unread.
+    omega = 1: drawing at random, C(U - n, K)/C(U, K). omega > 1: a relevant document is drawn with omega times the odds
+    of another (Wallenius), by its mean-field form q^(ω·K) with (U - K)·q + K·q^ω = U - n, q being the share of
+    irrelevant documents still unread.
     """
     U, K, n = (np.asarray(x, np.float64) for x in np.broadcast_arrays(unread, relevant, drawn))
-    possible = K <= U - n
+    possible = U - n >= K
     K = np.minimum(K, U)  # what cannot be has p = 0 below
     from scipy.special import gammaln  # half a second, which a list without decisions does without
 

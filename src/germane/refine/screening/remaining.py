@@ -59,9 +59,7 @@ def remaining(
     """
     high = rule.most_left(n_docs, decisions, past)
     expected = None if probabilities is None else min(float(probabilities.sum()), float(high))
-    return Remaining(
-        expected, 0, high, rule.confidence, int(decisions.sum()), len(decisions), n_docs - len(decisions)
-    )
+    return Remaining(expected, 0, high, rule.confidence, int(decisions.sum()), len(decisions), n_docs - len(decisions))
 
 
 def calibrated(ranker: Ranker, labels: Labels, fit: Fit) -> Floats:

@@ -285,9 +285,9 @@ class Screening:
 
     def recommendation(self) -> Recommendation:
         """Stop, or go on, and why."""
-        if self.rule.sample and self._sample is None and True in self._decisions.values():
-            if len(self._decisions) < len(self._ids):
-                return self.rule.before_the_sample()
+        reading = True in self._decisions.values() and len(self._decisions) < len(self._ids)
+        if self.rule.sample and reading and self._sample is None:
+            return self.rule.before_the_sample()
         return self.rule.recommend(len(self._ids), self._read, self._silence)
 
     @property

@@ -37,7 +37,7 @@ class StoppingRule:
 
     Recall is below the target if at least k = ⌊r/target⌋ + 1 - r relevant documents are unread, where r were found.
     P₀(k), the probability that as many draws as were read since the last find held none of them (`p_none`), is compared
-    with a level below 1 - confidence, chosen so that all finds after which one might stop too early share 1 - confidence
+    with a level chosen so that all finds after which one might stop too early share 1 - confidence
     (`hypergeometric.level`). There is one test for each find, so that it may be looked at after every document.
 
     What is assumed: each document proposed is at least as likely relevant as one drawn at random from the unread
@@ -85,7 +85,9 @@ class StoppingRule:
         more = int(draws_needed(unread, relevant, np.array([wanted]), self.omega)[0]) - past.drawn
         if p <= wanted:
             claim = f"recall of {self.target:.0%} with {self.confidence:.0%} confidence"
-            since = f"{past.drawn:,} read since without one" if not self.sample else f"none in {past.drawn:,} drawn since"
+            since = (
+                f"{past.drawn:,} read since without one" if not self.sample else f"none in {past.drawn:,} drawn since"
+            )
             return self._answer(True, f"{claim} ({found:,} found, {since})", p, wanted, 0)
         kind = "drawn at random" if self.sample else "in this order"
         reason = f"{more:,} more {kind} without a relevant one would do ({n_docs - n_read:,} are unread)"
