@@ -11,8 +11,8 @@ eighth as many as the review has relevant ones, called relevant.
 Each review is read once for each seed by the ranking, from one relevant and one irrelevant record. Rules, on the same
 readings: *windows*, the rule of before (the least p of all windows of the reading, tested at 5 % after each hundredth);
 *silence*, `StoppingRule()`; *sample*, `StoppingRule(sample=True)`, with 3 random orders for each reading. For each
-family: runs whose recall at the stop reached 95 %, the Clopper-Pearson interval of that share, the least recall, and the
-share of the records left unread. Exit status 1 if *sample* is under 95 % in a family, or *silence* in one that is not
+family: runs whose recall at the stop reached 95 %, the Clopper-Pearson interval of that share, the least recall, and
+the share of the records left unread. Exit status 1 if *sample* is under 95 % in a family, or *silence* in one that is not
 planted.
 """
 

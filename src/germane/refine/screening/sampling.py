@@ -1,8 +1,8 @@
 """A random sample of what is unread: a stop that assumes nothing about the order.
 
 While reading finds relevant documents, the likeliest come first. When it has gone quiet (`quiet_after`), the rest is
-read in an order drawn at random, and only that reading is tested. Whatever relevant documents are like, and wherever the
-ranking put them, a random sample finds them in proportion.
+read in an order drawn at random, and only that reading is tested. Whatever relevant documents are like, and wherever
+the ranking put them, a random sample finds them in proportion.
 """
 
 import math
