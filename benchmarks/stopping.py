@@ -12,8 +12,8 @@ Each review is read once for each seed by the ranking, from one relevant and one
 readings: *windows*, the rule of before (the least p of all windows of the reading, tested at 5 % after each hundredth);
 *silence*, `StoppingRule()`; *sample*, `StoppingRule(sample=True)`, with 3 random orders for each reading. For each
 family: runs whose recall at the stop reached 95 %, the Clopper-Pearson interval of that share, the least recall, and
-the share of the records left unread. Exit status 1 if *sample* is under 95 % in a family, or *silence* in one that is not
-planted.
+the share of the records left unread. Exit status 1 if *sample* is under 95 % in a family, or *silence* in one that is
+not planted.
 """
 
 import argparse
