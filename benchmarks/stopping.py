@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse, stats
+from screening import review_files, variants
 
 from germane.arrays import Mask
 from germane.data import read_documents
@@ -33,31 +34,10 @@ from germane.refine.screening.stopping import StoppingRule
 from germane.refine.screening.weighting import weigh_documents
 from germane.types import Document
 
-LABELS = {"included": "final", "abstract_screened_in": "abstract"}
 STUDY_TYPES = ("human", "child", "rodent", "systematic_review", "trial")
 NOISE, CLUSTER, ADDED = 0.1, 0.125, 0.25
 SAMPLES = 3
 BAR = 0.95
-
-
-def review_files(only: str) -> Iterator[tuple[str, str, list[Document]]]:
-    """(source, name, documents) of each review."""
-    for path in sorted(Path(os.environ["GERMANE_DATA"]).glob("reviews_*/*.jsonl.gz")):
-        if only in path.name:
-            yield (
-                path.parent.name.removeprefix("reviews_"),
-                path.name.removesuffix(".jsonl.gz"),
-                list(read_documents(path)),
-            )
-
-
-def variants(documents: list[Document]) -> dict[str, Mask]:
-    """The labels of a review by name, final ones first."""
-    return {
-        name: np.array([bool(document.fields[column]) for document in documents])
-        for column, name in LABELS.items()
-        if documents[0].fields[column] is not None
-    }
 
 
 def with_noise(y: Mask, seed: int) -> Mask:
