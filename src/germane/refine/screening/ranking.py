@@ -39,8 +39,8 @@ class Ranker:
     """L2-regularised logistic regression on unit rows, in which unread documents are weak negatives.
 
     Each unread document counts as irrelevant with weight v = min(1, `unread_weight`·read/unread), so that together they
-    weigh as much as `unread_weight` times those read, and each that was read with weight 1. With n = n₁ + n₀ + v·u (relevant, irrelevant, unread), both sides get the same total cost, C·n/2,
-    spread over their documents by weight:
+    weigh as much as `unread_weight` times those read, and each that was read with weight 1. With n = n₁ + n₀ + v·u
+    (relevant, irrelevant, unread), both sides get the same total cost, C·n/2, spread over their documents by weight:
 
         min_w ½|w|² + Σ_i c_i·ln(1 + exp(-y_i·w·(x_i, 1))),   c_i = C·n/(2n₁) or C·n·v_i/(2(n₀ + v·u))
 
