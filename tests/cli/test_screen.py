@@ -199,6 +199,7 @@ def test_refused(files, fails):
     assert "is no decision" in fails("screen", "review.jsonl", "--label", "title", "--simulate")
     assert "target must lie" in fails(*words, "--target", 1.5)
     assert "omega must be" in fails(*words, "--omega", 0)
+    assert "choose one of both" in fails(*words, "--omega", 2, "--sample")
     assert "explore is a share" in fails(*words, "--explore", 2)
     Path("one.jsonl").write_text('{"id": "a", "title": "x", "included": 1}\n', encoding="utf-8")
     assert "needs a relevant document and one that is not" in fails("screen", "one.jsonl", *words[2:], "--simulate")

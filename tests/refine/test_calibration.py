@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from germane.errors import ParameterError
-from germane.refine.calibration import f1_threshold, predicted_set
+from germane.refine.calibration import LIKENESS, Calibration, f1_threshold, likeness, predicted_set
 from germane.refine.registry import METHOD_NAMES, method_named, probabilities
 
 
@@ -31,6 +31,22 @@ def test_the_slope_is_positive_whatever_the_marks(name: str, n_relevant: int) ->
     labels = np.array([1] * n_relevant + [0] + [-1] * 10)
     probability = probabilities(np.arange(len(labels)), labels, name)
     assert (np.diff(probability) > 0).all()
+
+
+def test_likeness_by_all_pairs(example) -> None:
+    results, labels = example
+    A = results.carried_unit.toarray()[labels < 0]
+    pairs = [A[i] @ A[j] for i in range(len(A)) for j in range(len(A)) if i != j]
+    assert likeness(results.carried_unit, labels) == pytest.approx(np.mean(pairs))
+    assert likeness(results.carried_unit[:1], np.array([-1])) == 0.0
+
+
+def test_a_list_of_one_subject_has_more_relevant_results() -> None:
+    line = Calibration(0.5, 1.0, 0.0, alike=2.0).line
+    scores, labels = np.array([0.0, 1.0, -1.0]), np.array([1, -1, -1], np.int8)
+    assert line(scores, labels, 0.06) == (pytest.approx(0.5 + 2.0 * np.log(0.06)), 1.0)
+    assert line(scores, labels, 0.9)[0] == pytest.approx(0.5 + 2.0 * LIKENESS[1])
+    assert line(scores, labels, 0.0)[0] == pytest.approx(0.5 + 2.0 * LIKENESS[0])
 
 
 def test_an_unknown_method() -> None:

@@ -36,11 +36,15 @@ def test_the_log_odds_are_a_line_in_the_score(example) -> None:
     score, log_odds = CarriedEvidence().score(results, labels), CarriedEvidence().refine(results, labels).log_odds
     slope, intercept = np.polyfit(score, log_odds, 1)
     n_relevant, n_rejected = (labels == 1).sum(), (labels == 0).sum()
-    assert_allclose(slope, 0.341 + 0.058 * np.log(n_relevant))
+    assert_allclose(slope, 0.32 + 0.078 * np.log(n_relevant))
     rest = score[labels < 0]
     skew = ((rest - rest.mean()) ** 3).mean() / rest.std() ** 3
     rate = np.log((n_relevant + 0.5) / (n_rejected + 0.5))
-    assert_allclose(intercept, -1.195 + 0.218 * rate - 0.346 * np.clip(skew, -1, 4), atol=1e-9)
+    A = results.carried_unit.toarray()[labels < 0]
+    cosines = A @ A.T
+    mean_cosine = cosines[~np.eye(len(A), dtype=bool)].mean()
+    h = np.clip(np.log(mean_cosine), -3.5, -2.4)
+    assert_allclose(intercept, 3.456 + 0.282 * rate - 0.201 * np.clip(skew, -1, 4) + 1.661 * h, atol=1e-9)
 
 
 def test_a_word_of_the_relevant_speaks_for(example) -> None:

@@ -56,7 +56,7 @@ def test_the_documented_constants_are_the_real_ones():
     text = (Path(__file__).parents[2] / "docs" / "refine.md").read_text(encoding="utf-8")
     line = method_named("auto").calibration
     assert f"logit P = {line.base} + ({line.slope} + {line.slope_marks}·ln n₊)·t + {line.rate}·ln" in text
-    assert f"- {-line.skew}·γ" in text
+    assert f"- {-line.skew}·γ + {line.alike}·h" in text
     assert f"and {NO_REJECTED} in" in text
     named = re.findall(r"^\| `([a-z-]+)` \| [^|]*[a-z]", text.split("## Methods")[1].split("###")[0], re.MULTILINE)
     assert sorted(set(named) - {"method"}) == sorted(METHOD_NAMES)

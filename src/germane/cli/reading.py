@@ -182,6 +182,8 @@ def _show_record(console: "Console", screening: "Screening", record: "Suggestion
     facts = Text(" · ".join([record.id, *_facts(document)]), "dim")
     abstract = _marked(abstract_of(screening, record.id) or "(no abstract)", record)
     why = Text(f"P(relevant) {record.probability:.0%}", "dim")
+    if record.sampled:
+        why.append(", drawn at random")
     if record.words:
         lead = "; unlike what was read: " if record.explores else ": "
         why.append(f"{lead}{', '.join(word.word for word in record.words)}")

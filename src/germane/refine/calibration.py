@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from germane.arrays import Floats, Labels, Mask
 from germane.errors import ParameterError
@@ -14,15 +15,21 @@ NO_REJECTED = -0.8
 """Stands for the marks' own log-odds where nothing is marked as not relevant."""
 
 
+LIKENESS = (-3.5, -2.4)
+"""Where the logarithm of the mean cosine of the unmarked results is held: most lists that were fitted lie there."""
+
+
 class Calibration(NamedTuple):
-    """logit P = base + (slope + slope_marks·ln n₊)·s + rate·ln((n₊+½)/(n₋+½)) + skew·γ.
+    """logit P = base + (slope + slope_marks·ln n₊)·s + rate·ln((n₊+½)/(n₋+½)) + skew·γ + alike·h.
 
     s is the standardised score, n₊ and n₋ the marks, γ the skewness of s over the unmarked results, held in [-1, 4]: a
-    list with a long upper tail has few relevant results. Monotone in s, so the order is the score's.
+    list with a long upper tail has few relevant results. h = ln c, held in [-3.5, -2.4], c the mean cosine of the
+    unmarked results with one another (`likeness`): a list of one subject has more relevant results than a list of many.
+    Monotone in s, so the order is the score's.
 
-    Each method has its own, fitted once over 151 lists of about 200 results from 24 collections (an earlier drawing of
-    those in `reproduce/refine*.toml`), with all marks and with those down to the second relevant one. Leaving one
-    collection out, the expected calibration error is 2.3 to 3.2 %. Recalibrate before trusting them for thousands.
+    Each method has its own, fitted over lists of about 200 results from the collections of `reproduce/refine*.toml`,
+    with all marks and with those down to the second relevant one; that of `auto` by `benchmarks/calibration.py`, which
+    tells the error with a collection left out. Recalibrate before trusting them for thousands.
     """
 
     base: float
@@ -30,14 +37,16 @@ class Calibration(NamedTuple):
     rate: float
     slope_marks: float = 0.0
     skew: float = 0.0
+    alike: float = 0.0
 
-    def line(self, standard: Floats, labels: Labels) -> tuple[float, float]:
-        """(intercept, slope) of the logit in s for one list."""
+    def line(self, standard: Floats, labels: Labels, mean_cosine: float = 0.0) -> tuple[float, float]:
+        """(intercept, slope) of the logit in s for one list, c being `mean_cosine`."""
         n_relevant, n_rejected = int((labels == Mark.RELEVANT).sum()), int((labels == Mark.NOT_RELEVANT).sum())
         rate = np.log((n_relevant + 0.5) / (n_rejected + 0.5)) if n_rejected else NO_REJECTED
         gamma = skewness(standard[judged_by(labels)])
         slope = self.slope + self.slope_marks * np.log(max(n_relevant, 1))
-        return float(self.base + self.rate * rate + self.skew * gamma), float(slope)
+        h = np.clip(np.log(max(mean_cosine, 1e-9)), *LIKENESS) if self.alike else 0.0
+        return float(self.base + self.rate * rate + self.skew * gamma + self.alike * h), float(slope)
 
     def probabilities(self, log_odds: Floats, labels: Labels) -> Floats:
         """P(relevant) from log-odds standardised over the unmarked results."""
@@ -102,6 +111,15 @@ def location(scores: Floats, labels: Labels) -> tuple[float, float]:
 def spread(scores: Floats, labels: Labels) -> float:
     """The deviation over `judged_by`; 1 where they do not differ."""
     return location(scores, labels)[1] or 1.0
+
+
+def likeness(rows: sparse.csr_array, labels: Labels) -> float:
+    """The mean cosine of two results of `judged_by`, rows of length 1: (|Σ a|² - Σ |a|²)/(n(n - 1)); 0 for one."""
+    part = rows[np.flatnonzero(judged_by(labels))]
+    n = part.shape[0]
+    total = np.asarray(part.sum(axis=0), np.float64).ravel()
+    own = float(part.multiply(part).sum())
+    return float((total @ total - own) / (n * (n - 1))) if n > 1 else 0.0
 
 
 def skewness(scores: Floats) -> float:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Labels
 from germane.lm.parameters import number
-from germane.refine.calibration import Calibration, location, standardised, standardised_at
+from germane.refine.calibration import Calibration, likeness, location, standardised, standardised_at
 from germane.refine.method import Contributions, Estimate, RefineMethod, row_of
 from germane.refine.weighting import ResultList
 from germane.types import Mark
@@ -32,7 +32,7 @@ class CarriedEvidence(RefineMethod):
     """
 
     name: ClassVar[str] = "auto"
-    calibration: ClassVar[Calibration] = Calibration(-1.195, 0.341, 0.218, slope_marks=0.058, skew=-0.346)
+    calibration: ClassVar[Calibration] = Calibration(3.456, 0.320, 0.282, slope_marks=0.078, skew=-0.201, alike=1.661)
     needs_rejected: ClassVar[bool] = False
     against: float = 0.2
     rank_weight: float = 0.3
@@ -57,7 +57,7 @@ class CarriedEvidence(RefineMethod):
 
     def _refine(self, results: ResultList, labels: Labels) -> Estimate:
         parts = self._parts(results, labels)
-        intercept, slope = self.calibration.line(parts.score, labels)
+        intercept, slope = self.calibration.line(parts.score, labels, likeness(results.carried_unit, labels))
 
         def contributions(i: int) -> Contributions:
             words, amounts = parts.words(results, i, self.carried_weight)

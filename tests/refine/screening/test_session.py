@@ -10,6 +10,7 @@ import pytest
 
 from germane.errors import InputError, ParameterError, StorageError, UnknownDocumentError
 from germane.refine.screening import Screening, StoppingRule, read_decisions, write_decisions
+from germane.refine.screening.responses import ScreeningResponse
 from germane.types import Document
 
 WORDS = ("copper", "liver", "chelator", "wilson", "patients", "zinc", "trial", "market", "price", "wires", "metal")
@@ -222,8 +223,33 @@ def test_killed_between_writes(tmp_path):
     assert list(kept.items()) == [(str(i), i % 2 == 0) for i in range(len(kept))]
 
 
+def test_a_session_with_a_random_sample():
+    documents = review(200)
+    rule = StoppingRule(sample=True)
+    screening = Screening(documents, rule=rule, decisions={"d0": True})
+    assert "quiet" in screening.recommendation().reason
+    assert screening.estimate().high == 199
+    for i in range(1, 51):
+        assert not screening.next(1)[0].sampled
+        screening.decide(f"d{i}", False)
+    drawn = [suggestion.id for suggestion in screening.next(200)]
+    assert all(suggestion.sampled for suggestion in screening.next(3))
+    assert sorted(drawn) == sorted(f"d{i}" for i in range(51, 200))
+    other = Screening(documents, rule=rule, decisions=screening.decisions, random_state=1)
+    assert [suggestion.id for suggestion in other.next(200)] != drawn
+    for doc_id in drawn[:141]:
+        assert not screening.recommendation().stop
+        screening.put(doc_id, False)
+    assert not screening.recommendation().stop
+    screening.put(drawn[141], False)
+    assert screening.recommendation().stop  # one may be left of 149: P(it was not among 142) = 7/149 < 0.0476
+    assert screening.estimate().high == 0
+    assert [suggestion.id for suggestion in screening.next(3)] == drawn[142:145]
+    assert "drawn at random" in ScreeningResponse.of(screening, 1).next[0].why
+
+
 def test_the_rule_of_the_session():
-    decisions = {f"d{i}": i % 7 == 0 for i in range(45)}
+    decisions = {f"d{i}": i % 7 == 0 and i < 21 for i in range(45)}
     cautious, bold = (
         Screening(review(), decisions=decisions, rule=StoppingRule(omega=omega)).estimate().high for omega in (1.0, 4.0)
     )

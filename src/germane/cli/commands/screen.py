@@ -192,6 +192,14 @@ def screen(
             rich_help_panel=_STOPPING,
         ),
     ] = 1.0,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample",
+            help="Assume nothing about the order: once reading has gone quiet, draw at random, and test that.",
+            rich_help_panel=_STOPPING,
+        ),
+    ] = False,
     format: options.Format = None,
     map: options.Map = None,
     encoding: options.Encoding = "utf-8",
@@ -213,6 +221,8 @@ def screen(
     Example: germane screen references.ris --decisions decisions.csv --include 12345
 
     Example: germane screen references.ris --workspace my.workspace --project review --reviewer ann --include 12345
+
+    Example: germane screen references.ris --sample --confidence 0.9
 
     Example: germane screen review.jsonl --label included --simulate --seeds 10 --plot recall.png
     """
@@ -254,7 +264,7 @@ def screen(
     require_apart(written, inputs)
     from germane.refine.screening import Screening, StoppingRule
 
-    rule = StoppingRule(target, confidence, omega)
+    rule = StoppingRule(target, confidence, omega, sample)
     if data is None:
         assert desk is not None
         documents, data = desk.documents(), desk.workspace

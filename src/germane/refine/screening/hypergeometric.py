@@ -1,80 +1,101 @@
-"""Could so many relevant documents still be unread? A hypergeometric test over windows of the reading.
+"""Could so many relevant documents still be unread? The silence since the last find, and the level it is tested at.
 
-Callaghan & Müller-Hansen 2020 (Systematic Reviews 9:273). Write r_t for the relevant documents among the first t that
-were read of N. If K relevant ones were unread when s had been read, and reading from then on were no better than
-drawing at random, the number found in t - s draws would be X ~ Hypergeometric(N - s, K, t - s). Finding as few as
-r_t - r_s speaks against K.
+If k relevant documents are among U unread ones and reading is no better than drawing at random, n draws find none with
+probability P₀(k) = Π_{i<n} (1 - k/(U - i)). A long silence speaks against k.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from germane.arrays import Floats, Integers, Mask
 
-BISECTIONS = 40
+BISECTIONS = 60
 
 
-class Windows(NamedTuple):
-    """Windows that end after `read` documents: unread at the start, drawn since, relevant ones found by then, since."""
+class Silence(NamedTuple):
+    """`drawn` documents without a find, out of `unread` that were left at the last one.
 
-    unread: Integers
-    drawn: Integers
-    before: Integers
-    found: Integers
-
-
-def windows(n_docs: int, decisions: Mask) -> Windows:
-    """A window from the first document on, and one from each relevant document (without it) on.
-
-    Others would hold the same finds in fewer draws, and can only have a larger p. `decisions` are those made so far, in
-    the order of reading.
+    `known`: relevant ones among them that were found otherwise than by these draws.
     """
-    n_read = len(decisions)
-    starts = np.concatenate([[0], np.flatnonzero(decisions) + 1]).astype(np.int64)
-    starts = starts[starts < n_read]
-    hits = np.concatenate([[0], np.cumsum(decisions)]).astype(np.int64)
-    before = hits[starts]
-    return Windows(n_docs - starts, n_read - starts, before, hits[-1] - before)
+
+    unread: int
+    drawn: int
+    known: int = 0
 
 
-def p_at_most(found: Integers, unread: Integers, relevant: Integers, drawn: Integers, omega: float = 1.0) -> Floats:
-    """P(X ≤ found), X the relevant among `drawn` of `unread` documents that hold `relevant` ones; 0 if they cannot.
+def silence(n_docs: int, decisions: Mask, start: int = 0) -> Silence:
+    """The silence since the last relevant document, or since `start` documents had been read if that is later."""
+    finds = np.flatnonzero(decisions)
+    last = max(start, int(finds[-1]) + 1 if len(finds) else 0)
+    return Silence(n_docs - last, max(0, len(decisions) - last))
 
-    omega = 1: the hypergeometric distribution. omega > 1: a relevant document is drawn with omega times the odds of
-    another (Wallenius), by its mean-field form X ~ Binomial(K, 1 - q^ω) with (U - K)·q + K·q^ω = U - n, q being the
-    share of irrelevant documents still unread.
+
+def p_none(unread: Integers, relevant: Integers, drawn: Integers, omega: float = 1.0) -> Floats:
+    """P(no relevant one among `drawn` of `unread` documents that hold `relevant` ones); 0 if they cannot hold them.
+
+    omega = 1: drawing at random, C(U - n, K)/C(U, K). omega > 1: a relevant document is drawn with omega times the odds
+    of another (Wallenius), by its mean-field form q^(ω·K) with (U - K)·q + K·q^ω = U - n, q being the share of
+    irrelevant documents still unread.
     """
-    from scipy import stats  # half a second, which a list without decisions does without
+    U, K, n = (np.asarray(x, np.float64) for x in np.broadcast_arrays(unread, relevant, drawn))
+    possible = U - n >= K
+    K = np.minimum(K, U)  # what cannot be has p = 0 below
+    from scipy.special import gammaln  # half a second, which a list without decisions does without
 
-    possible = relevant <= unread
-    K = np.minimum(relevant, unread)
-    if omega == 1.0:
-        p = stats.hypergeom.cdf(found, unread, K, drawn)
-    else:
+    left = np.maximum(U - n, K)
+    log_p = gammaln(left + 1) - gammaln(left - K + 1) - gammaln(U + 1) + gammaln(U - K + 1)
+    if omega > 1.0:
         low, high = np.zeros(K.shape), np.ones(K.shape)
         for _ in range(BISECTIONS):
             q = (low + high) / 2.0
-            above = (unread - K) * q + K * q**omega > unread - drawn
+            above = (U - K) * q + K * q**omega > U - n
             low, high = np.where(above, low, q), np.where(above, q, high)
-        p = stats.binom.cdf(found, K, 1.0 - ((low + high) / 2.0) ** omega)
-    answer: Floats = np.where(possible, p, 0.0)
-    return answer
+        log_p = np.minimum(log_p, omega * K * np.log(np.maximum((low + high) / 2.0, 1e-300)))
+    p: Floats = np.where(possible, np.exp(np.minimum(log_p, 0.0)), 0.0)
+    return np.where(K > 0, p, 1.0)
 
 
-def least_p(past: Windows, remaining: int, omega: float = 1.0) -> float:
-    """The smallest p of all windows against "`remaining` relevant documents are unread now"; 1 without a window."""
-    if not len(past.unread):
-        return 1.0
-    return float(p_at_most(past.found, past.unread, past.found + remaining, past.drawn, omega).min())
+@lru_cache(maxsize=4096)
+def level(k: int, alpha: float) -> float:
+    """The level at which "k are left" is tested, so that all silences together err with probability `alpha` at most.
+
+    The level is (1 - f)^k where (1 - f)^k = alpha·f. Say R are relevant in all. The rule may stop too early after the
+    last find at which R would still be too many, where k would be left, or after one of the m = 1, 2, ... finds before
+    it, where k + m are left and k or fewer are tested. A silence that has P₀(k) = (1 - f)^k has P₀(k + m) ≤
+    P₀(k)^((k + m)/k) = (1 - f)^(k + m), by Bernoulli's inequality. Summed over m that is (1 - f)^k/f = alpha.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        f = (low + high) / 2.0
+        if (1.0 - f) ** k > alpha * f:
+            low = f
+        else:
+            high = f
+    return alpha * high
 
 
-def largest_compatible(past: Windows, n_unread: int, level: float, omega: float = 1.0) -> int:
-    """The largest number of relevant unread documents that no window rejects at `level`; p falls as it grows."""
+def draws_needed(unread: Integers, relevant: Integers, levels: Floats, omega: float = 1.0) -> Integers:
+    """The fewest draws without a find after which P₀ ≤ level; `unread` of them at the most."""
+    low, high = np.full(np.shape(unread), -1, np.int64), np.asarray(unread, np.int64)
+    while (high - low > 1).any():  # all of `unread` are always enough
+        middle = (low + high + 1) // 2
+        enough = p_none(unread, relevant, middle, omega) <= levels
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+def most_left(past: Silence, n_unread: int, alpha: float, omega: float = 1.0) -> int:
+    """The largest number of relevant unread documents that the silence does not reject: P₀(k) > level(k, alpha).
+
+    What rejects k rejects every larger number, since P₀(k) ≤ (1 - f)^k means that a share f or more was read.
+    """
     low, high = 0, n_unread
     while low < high:
         middle = (low + high + 1) // 2
-        if least_p(past, middle, omega) >= level:
+        p = p_none(np.array(past.unread), np.array(middle + past.known), np.array(past.drawn), omega)
+        if float(p) > level(middle, alpha):
             low = middle
         else:
             high = middle - 1

@@ -18,6 +18,8 @@ else:
 
 QUICK = (6, 0.05)
 """(passes, tolerance) from a warm start, where the order is all that matters."""
+UNREAD_WEIGHT = 3.0
+"""All unread documents together weigh as much as so many times those read; docs/screening.md has how it was chosen."""
 THOROUGH = (30, 0.01)
 """The same from a cold start: the answer then depends on the decisions alone, not on the way to them."""
 
@@ -36,9 +38,9 @@ class Fit:
 class Ranker:
     """L2-regularised logistic regression on unit rows, in which unread documents are weak negatives.
 
-    Each unread document counts as irrelevant with weight v = min(1, `unread_weight`/number unread), each that was read
-    with weight 1. With n = n₁ + n₀ + v·u (relevant, irrelevant, unread), both sides get the same total cost, C·n/2,
-    spread over their documents by weight:
+    Each unread document counts as irrelevant with weight v = min(1, `unread_weight`·read/unread), so that together they
+    weigh as much as `unread_weight` times those read, and each that was read with weight 1. With n = n₁ + n₀ + v·u
+    (relevant, irrelevant, unread), both sides get the same total cost, C·n/2, spread over their documents by weight:
 
         min_w ½|w|² + Σ_i c_i·ln(1 + exp(-y_i·w·(x_i, 1))),   c_i = C·n/(2n₁) or C·n·v_i/(2(n₀ + v·u))
 
@@ -48,7 +50,7 @@ class Ranker:
     """
 
     def __init__(
-        self, rows: sparse.csr_array, *, C: float = 1.0, unread_weight: float = 1000.0, random_state: int = 0
+        self, rows: sparse.csr_array, *, C: float = 1.0, unread_weight: float = UNREAD_WEIGHT, random_state: int = 0
     ) -> None:
         if not (np.isfinite(C) and C > 0.0):
             raise ParameterError(f"C must be a number above 0, not {C}")
@@ -63,7 +65,8 @@ class Ranker:
     def costs(self, labels: Labels) -> Floats:
         """c_i of every document; there must be one that is relevant and one that is not."""
         relevant, unread = labels == Mark.RELEVANT, labels == Mark.UNMARKED
-        weak = min(1.0, self.unread_weight / max(1, int(unread.sum())))
+        n_unread = int(unread.sum())
+        weak = min(1.0, self.unread_weight * (len(labels) - n_unread) / max(1, n_unread))
         weight = np.where(unread, weak, 1.0)
         n_relevant, n_other = float(relevant.sum()), float(weight[~relevant].sum())
         half = self.C * (n_relevant + n_other) / 2.0

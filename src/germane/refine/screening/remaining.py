@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from germane.arrays import Floats, Labels, Mask
-from germane.refine.screening.hypergeometric import largest_compatible, windows
+from germane.refine.screening.hypergeometric import Silence
 from germane.refine.screening.ranking import Fit, Ranker
+from germane.refine.screening.stopping import StoppingRule
 from germane.types import Mark
 
 FOLDS = 5
@@ -22,8 +23,8 @@ class Remaining:
     """The relevant documents that are unread: what the probabilities expect, and a one-sided interval from `low`.
 
     `expected` is None while too little is known to calibrate probabilities (`can_calibrate`).
-    `high` holds with `confidence` if the assumption of the window test does (`StoppingRule`). `low` is always 0: no
-    assumption made here can show that any is left.
+    `high` holds with `confidence` if what `StoppingRule` assumes does. `low` is always 0: no assumption made here can
+    show that any is left.
     """
 
     expected: float | None
@@ -49,22 +50,16 @@ class Remaining:
 
 
 def remaining(
-    n_docs: int,
-    decisions: Mask,
-    probabilities: Floats | None,
-    *,
-    confidence: float = 0.95,
-    omega: float = 1.0,
+    n_docs: int, decisions: Mask, probabilities: Floats | None, rule: StoppingRule, past: Silence | None = None
 ) -> Remaining:
     """The estimate after `decisions`, in order of reading; `probabilities` are those of the unread documents, if known.
 
-    expected = Σ p_i over the unread, but no more than `high`; high = the largest number that no window of the reading
-    rejects at 1 - confidence (`largest_compatible`).
+    expected = Σ p_i over the unread, but no more than `high`; high = the largest number that the silence since the last
+    find, or `past`, does not reject (`StoppingRule.most_left`).
     """
-    n_unread = n_docs - len(decisions)
-    high = largest_compatible(windows(n_docs, decisions), n_unread, 1.0 - confidence, omega)
+    high = rule.most_left(n_docs, decisions, past)
     expected = None if probabilities is None else min(float(probabilities.sum()), float(high))
-    return Remaining(expected, 0, high, confidence, int(decisions.sum()), len(decisions), n_unread)
+    return Remaining(expected, 0, high, rule.confidence, int(decisions.sum()), len(decisions), n_docs - len(decisions))
 
 
 def calibrated(ranker: Ranker, labels: Labels, fit: Fit) -> Floats:

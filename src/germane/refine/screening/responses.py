@@ -33,7 +33,7 @@ class RemainingResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class RecommendationResponse(Response):
-    """Stop or go on, why, and the p-value of the last check (null before the first)."""
+    """Stop or go on, why, and the p-value of the silence since the last find (null where nothing is tested)."""
 
     stop: bool
     reason: str
@@ -125,7 +125,8 @@ class SimulationResponse(Response):
 
 def _suggestion(screening: Screening, suggestion: Suggestion, abstracts: bool) -> SuggestionResponse:
     why = ", ".join(word.word for word in suggestion.words)
-    why = f"unlike what was read: {why}" if suggestion.explores else why
+    if suggestion.explores or suggestion.sampled:
+        why = f"{'drawn at random' if suggestion.sampled else 'unlike what was read'}: {why}"
     abstract = abstract_of(screening, suggestion.id) if abstracts else None
     return SuggestionResponse(suggestion.id, suggestion.probability, why, title_of(screening, suggestion.id), abstract)
 

@@ -14,10 +14,12 @@ from germane.arrays import Floats, Labels, Mask
 from germane.data.writing import format_for, write_documents
 from germane.errors import InputError, ParameterError, UnknownDocumentError
 from germane.refine.screening.decisions import read_remarked, with_decision, write_decisions
+from germane.refine.screening.hypergeometric import Silence
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import Fit, Ranker
 from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
 from germane.refine.screening.remarks import NO_REMARK, Remark
+from germane.refine.screening.sampling import Sample, sample_of
 from germane.refine.screening.stopping import Recommendation, StoppingRule
 from germane.refine.screening.weighting import weigh_documents
 from germane.text import Analyzer
@@ -40,12 +42,16 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A document to read: how likely it is relevant, the words that speak most for it, and why it is proposed."""
+    """A document to read: how likely it is relevant, the words that speak most for it, and why it is proposed.
+
+    `explores`: as one unlike those read; `sampled`: as the next of a random sample.
+    """
 
     id: str
     probability: float
     words: tuple[Word, ...]
     explores: bool
+    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,9 @@ class Screening:
     `first`: ids in the order in which to read them until a relevant document is known, a search's for example. Without
     it, and after them, the most typical documents come first.
 
+    `rule`: when to stop. With `StoppingRule(sample=True)` the documents come in an order drawn by `random_state` once
+    reading has gone quiet.
+
     >>> documents = [Document("a", {"title": "copper in the liver"}), Document("b", {"title": "copper wires"})]
     >>> screening = Screening([*documents, Document("c", {"title": "liver copper levels"})])
     >>> screening.decide("a", True)
@@ -88,6 +97,7 @@ class Screening:
         explore: float = EXPLORE,
         rule: StoppingRule | None = None,
         analyzer: Analyzer | None = None,
+        random_state: int = 0,
     ) -> None:
         listed = list(documents)
         self.documents = {document.id: document for document in listed}
@@ -103,6 +113,7 @@ class Screening:
         self._places = {doc_id: place for place, doc_id in enumerate(self.documents)}
         self._ids = list(self.documents)
         self._analyzer = analyzer
+        self._random_state = random_state
         self._first = [self._places[self.check(doc_id)] for doc_id in first]
         self._decisions: dict[str, bool] = {}
         self._remarks: dict[str, Remark] = {}
@@ -226,14 +237,20 @@ class Screening:
     def next(self, n: int = 10) -> list[Suggestion]:
         """The next n documents to read, best first; fewer if fewer are unread."""
         now = self._now
-        first = () if True in self._decisions.values() else self._first
-        chosen = next_to_read(now.fit.scores, now.labels, self._ranker.rows, n, self.explore, first)
+        sample = self._sample
+        if sample is None:
+            first = () if True in self._decisions.values() else self._first
+            chosen = next_to_read(now.fit.scores, now.labels, self._ranker.rows, n, self.explore, first)
+        else:
+            unread = sample.places[now.labels[sample.places] == Mark.UNMARKED]
+            chosen = [(int(place), False) for place in unread[: max(0, n)]]
         return [
             Suggestion(
                 self._ids[place],
                 float(now.probabilities[place]),
                 tuple(word for word in self._words(place) if word.amount > 0.0)[:WORDS],
                 explores,
+                sample is not None,
             )
             for place, explores in chosen
         ]
@@ -264,11 +281,30 @@ class Screening:
         now = self._now
         known = self.calibrated or not (now.labels == Mark.UNMARKED).any()
         unread = now.probabilities[now.labels == Mark.UNMARKED] if known else None
-        return remaining(len(self._ids), self._read, unread, confidence=self.rule.confidence, omega=self.rule.omega)
+        return remaining(len(self._ids), self._read, unread, self.rule, self._silence)
 
     def recommendation(self) -> Recommendation:
         """Stop, or go on, and why."""
-        return self.rule.recommend(len(self._ids), self._read)
+        reading = True in self._decisions.values() and len(self._decisions) < len(self._ids)
+        if self.rule.sample and reading and self._sample is None:
+            return self.rule.before_the_sample()
+        return self.rule.recommend(len(self._ids), self._read, self._silence)
+
+    @property
+    def _sample(self) -> Sample | None:
+        """The random sample of the unread, where the rule wants one and it has begun."""
+        if not self.rule.sample:
+            return None
+        places = [self._places[doc_id] for doc_id in self._decisions]
+        return sample_of(len(self._ids), places, self._read, self.rule.target, self._random_state)
+
+    @property
+    def _silence(self) -> Silence | None:
+        """What the rule tests: None for the silence since the last find."""
+        if not self.rule.sample:
+            return None
+        sample = self._sample
+        return Silence(len(self._ids) - len(self._decisions), 0) if sample is None else sample.silence
 
     @property
     def _read(self) -> Mask:

@@ -16,6 +16,7 @@ from germane.arrays import Floats, Integers, Labels, Mask
 from germane.errors import ParameterError
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import QUICK, Fit, Ranker
+from germane.refine.screening.sampling import quiet_after, shuffled
 from germane.refine.screening.stopping import StoppingRule
 from germane.refine.screening.weighting import weigh_documents
 from germane.types import Document, Mark
@@ -151,7 +152,19 @@ def simulated_runs(
     ranker = Ranker(rows)
     for seed in seeds:
         order = _reading_order(y, rows, seed, explore, scorer() if scorer else WarmScorer(ranker))
-        yield Run(seed, order, y[order], rule.first_stop(len(y), y[order]))
+        yield stopped_run(seed, order, y, rule)
+
+
+def stopped_run(seed: int, order: Integers, y: Mask, rule: StoppingRule) -> Run:
+    """Reading in this order, or in random order from where the rule's sample begins, and when the rule says stop."""
+    if not rule.sample:
+        return Run(seed, order, y[order], rule.first_stop(len(y), y[order]))
+    begun = quiet_after(len(y), y[order], rule.target)
+    if begun is None:
+        return Run(seed, order, y[order], len(y))
+    draws = shuffled(len(y), seed)
+    order = np.concatenate([order[:begun], draws[np.isin(draws, order[begun:])]])
+    return Run(seed, order, y[order], rule.first_stop(len(y), y[order], begun))
 
 
 class WarmScorer:
