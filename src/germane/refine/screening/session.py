@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from germane.data.writing import format_for, write_documents
 from germane.errors import InputError, ParameterError, UnknownDocumentError
 from germane.refine.screening.decisions import read_remarked, with_decision, write_decisions
 from germane.refine.screening.order import EXPLORE, next_to_read
-from germane.refine.screening.ranking import Fit, Ranker
+from germane.refine.screening.ranking import Fit, Ranker, RankerParameters
 from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
 from germane.refine.screening.remarks import NO_REMARK, Remark
 from germane.refine.screening.stopping import Recommendation, StoppingRule
@@ -88,6 +88,7 @@ class Screening:
         explore: float = EXPLORE,
         rule: StoppingRule | None = None,
         analyzer: Analyzer | None = None,
+        parameters: RankerParameters | None = None,
     ) -> None:
         listed = list(documents)
         self.documents = {document.id: document for document in listed}
@@ -103,6 +104,7 @@ class Screening:
         self._places = {doc_id: place for place, doc_id in enumerate(self.documents)}
         self._ids = list(self.documents)
         self._analyzer = analyzer
+        self._parameters = parameters or RankerParameters()
         self._first = [self._places[self.check(doc_id)] for doc_id in first]
         self._decisions: dict[str, bool] = {}
         self._remarks: dict[str, Remark] = {}
@@ -286,7 +288,7 @@ class Screening:
     @cached_property
     def _weighted(self) -> tuple[Ranker, list[str]]:
         weighted = weigh_documents(list(self.documents.values()), analyzer=self._analyzer)
-        return Ranker(weighted.rows), weighted.words
+        return Ranker(weighted.rows, **asdict(self._parameters)), weighted.words
 
     @property
     def _ranker(self) -> Ranker:
