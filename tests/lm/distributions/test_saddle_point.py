@@ -67,7 +67,7 @@ def test_means_are_those_of_the_sampler() -> None:
     rng = np.random.default_rng(7)
     p_C = rng.dirichlet(np.ones(50)) * 0.9 + 0.002
     model = SmoothedDirichlet(rng.gamma(0.7, 3.0, 50), p_C / p_C.sum(), 0.6)
-    logs = np.log(model.sample(2000, random_state=1, sweeps=120))
+    logs = np.log(model.sample(250, random_state=1, sweeps=60))
     found = expected_logs(model.alpha, model.p_C, model.lam)
     error = logs.std(axis=0) / np.sqrt(len(logs))
     assert (np.abs(found - logs.mean(axis=0)) < 5.0 * error + 2e-3).all()

@@ -31,7 +31,8 @@ from germane.lm.parameters import open_fraction, positive, precision_vector
 
 FRACTIONS = 500
 """Terms of the continued fraction at most; it stops as soon as none changes anything."""
-ROUNDS = 200
+ROUNDS = 400
+CAREFUL = 8
 TOLERANCE = 1e-6
 """The fit ends when no word's E[log θ] is farther than this from what was seen."""
 FAR = 1e3
@@ -53,7 +54,9 @@ def cut_gammas(alpha: Floats, x: Floats) -> CutGammas:
     tail = x > alpha + 1.0
     a, y = alpha[~tail], x[~tail]
     some = np.maximum(a, SMALL)
-    log_mass = np.where(a > 0.0, gammaln(some) + np.log(np.maximum(gammaincc(some, y), SMALL)), np.log(exp1(y)))
+    log_mass = np.where(
+        a > 0.0, gammaln(some) + np.log(np.maximum(gammaincc(some, y), SMALL)), np.log(exp1(np.minimum(y, 1.0)))
+    )
     log_r[~tail] = a * np.log(y) - y - log_mass
     delta[~tail] = y + 1.0 - a - np.exp(log_r[~tail])
     delta[tail] = (1.0 - alpha[tail]) * _fraction(alpha[tail], x[tail])
@@ -126,13 +129,15 @@ def fit_exactly(statistics: LogProportions, *, S: float = 1e4) -> Floats:
 
     By Newton's steps from the geometric mean times `S`. The Hessian of log Z is the covariance of log θ: of the
     independent variables, diag Var[log X_j], less what the sum tells, c·cᵀ/Var[ΣX] with c_j = Cov[log X_j, X_j]; its
-    inverse is one of numbers (Sherman & Morrison). A word that documents have so seldom that α_j = 0 gives it too much
-    already has α_j = 0: most words.
+    inverse is one of numbers (Sherman & Morrison). After a step that led away, a few are taken without the second part,
+    each word by itself at the present s, which is slow and safe. A word that documents have so seldom that α_j = 0
+    gives it too much already has α_j = 0: most words.
     """
     lam = statistics.lam
     a, least = _checked(positive("S", S) * softmax(statistics.mean_log), statistics.p_C, lam)
     wanted = np.maximum(statistics.mean_log - np.log(least), 0.0)
     s: float | None = None
+    alone, before = 0, np.inf
     for _ in range(ROUNDS):
         s = _root(a, least, lam, s)
         x = s * least
@@ -144,13 +149,15 @@ def fit_exactly(statistics: LogProportions, *, S: float = 1e4) -> Floats:
         error = wanted[own] - found
         if not own.any() or np.abs(error).max() <= TOLERANCE:
             return a
+        off = float(error @ error)
+        alone, before = (CAREFUL if off > before else max(alone - 1, 0)), off
         more = 0.01 * here
-        variance = np.maximum((_mean_logs(here + more, y) - found) / more, SMALL)
+        variance = np.maximum((_mean_logs(here + more, y) - found) / more, 1e-12)
         with_sum = (cut_gammas(here, y).delta - cut_gammas(here + more, y).delta) / more
         total = float(_cumulants(a, x, cut_gammas(a, x))[0].sum())
         together = max(total - float((with_sum**2 / variance).sum()), 1e-9 * total)
-        steps = (error + with_sum * float((with_sum * error / variance).sum()) / together) / variance
-        a[own] = here * np.exp(np.clip(steps / here, -1.0, 1.0))
+        shared = 0.0 if alone else float((with_sum * error / variance).sum()) / together
+        a[own] = here * np.exp(np.clip((error + with_sum * shared) / variance / here, -1.0, 1.0))
     raise InputError(f"the exact SD was not fitted in {ROUNDS} rounds: E[log θ] is {np.abs(error).max():.2g} off")
 
 
