@@ -110,3 +110,12 @@ def test_what_cannot_be_used() -> None:
             SmoothedDirichletMixture(**wrong).fit(X)
     with pytest.raises(ParameterError):
         MultinomialMixture(delta=0).fit(X)
+    for wrong_start in ([0] * 39, [2] * 40):
+        with pytest.raises(ParameterError, match="start"):
+            MultinomialMixture(2).fit(X, start=wrong_start)
+
+
+def test_it_may_begin_with_a_given_partition() -> None:
+    drawn = np.random.RandomState(3).permutation(len(X)) % 2
+    given = MultinomialMixture(2, random_state=9).fit(X, start=drawn)
+    np.testing.assert_array_equal(given.theta_, MultinomialMixture(2, random_state=3).fit(X).theta_)

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
@@ -19,7 +20,7 @@ from germane.classify.generative import counts_of
 from germane.classify.multinomial import laplace
 from germane.classify.smoothed_dirichlet import MARGIN, NO_MARGIN, log_ratio_matrix
 from germane.errors import ParameterError
-from germane.lm.parameters import open_fraction, positive, whole
+from germane.lm.parameters import open_fraction, positive, whole, wholes
 
 LEAST_WEIGHT = 1e-10
 """Documents' worth of weight that a component has at least, so that an empty one has a model: the background's."""
@@ -38,8 +39,11 @@ class DocumentMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     tol: float
     random_state: Any
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from counts `X` (documents × vocabulary, sparse or dense); `y` is not looked at."""
+    def fit(self, X: Any, y: Any = None, *, start: npt.ArrayLike | None = None) -> Self:
+        """Learn from counts `X` (documents × vocabulary, sparse or dense); `y` is not looked at.
+
+        `start`: the number of each document's cluster to begin with, in the place of a drawn one.
+        """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         X = counts_of(X, type(self).__name__)
         n_docs, n_clusters = X.shape[0], whole("n_clusters", self.n_clusters, least=1)
@@ -47,10 +51,15 @@ class DocumentMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"n_samples={n_docs} documents cannot be put in {n_clusters} clusters")
         whole("max_iter", self.max_iter, least=1)
         self._prepare(X)
-        drawn = check_random_state(self.random_state).permutation(n_docs) % n_clusters
+        if start is None:
+            first = check_random_state(self.random_state).permutation(n_docs) % n_clusters
+        else:
+            first = wholes("start", start)
+            if len(first) != n_docs or first.max() >= n_clusters:
+                raise ParameterError(f"start is a cluster below {n_clusters} for each of {n_docs} documents")
         shares = np.zeros((n_docs, n_clusters))
-        shares[np.arange(n_docs), drawn] = 1.0
-        self.labels_ = drawn.astype(np.int64)
+        shares[np.arange(n_docs), first] = 1.0
+        self.labels_ = first.astype(np.int64)
         likelihood: list[float] = []
         for _ in range(self.max_iter):
             weight = shares.sum(axis=0) + LEAST_WEIGHT
