@@ -4,9 +4,9 @@ python benchmarks/did_you_mean.py             # every collection with queries, G
 
 Corrected as they are: queries in which a word that the collection knows is corrected; where the queries are right these
 are false. Mistyped: in each query one word is put in place of another, one edit away and known to the collection, drawn
-by a seed; restored: the typed word is corrected to the one that was there; otherwise: to another. Of
-`germane.rank.suggest` the least length of a known word was chosen after the false corrections of the first ten collections
-had been seen (without the dev queries of nfcorpus); the last three had not.
+by a seed; restored: the typed word is corrected to the one that was there; otherwise: to another. The least
+length of a known word (`germane.rank.suggest`) was chosen after the false corrections of the first ten collections had
+been seen, but for the dev queries of nfcorpus; those of the last three had not.
 """
 
 from __future__ import annotations

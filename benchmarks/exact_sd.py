@@ -5,8 +5,8 @@ python benchmarks/exact_sd.py                 # R8 and 20 Newsgroups, the publis
 SD: the approximate density (3.34). SD-CE: without its normaliser. "its normaliser": the same estimates, scaled by S,
 with the exact normaliser by the saddle point (`lm/distributions/saddle_point.py`). "its fit": parameters of the highest
 exact likelihood, S among them, and the exact normaliser. λ of each row and S are the best on a third of the training
-documents, learnt from the others. Words of ten documents at least; β = 0.1. Accuracy, and the share of such words in the
-last row's fit, in %.
+documents, learnt from the others. Words of ten documents at least; β = 0.1. Accuracy, and the
+share of words whose α the fit makes 0, in %.
 """
 
 from __future__ import annotations
