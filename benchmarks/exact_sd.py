@@ -1,6 +1,6 @@
 """Why does SD-CE beat SD? Classes by the exact Smoothed Dirichlet beside the approximate one (SD §4.5.2).
 
-python benchmarks/exact_sd.py                 # R8 and 20 Newsgroups, the published split, GERMANE_DATA; 20 minutes
+python benchmarks/exact_sd.py                 # R8 and 20 Newsgroups, the published split, GERMANE_DATA; 10 minutes
 
 SD: the approximate density (3.34). SD-CE: without its normaliser. "its normaliser": the same estimates, scaled by S,
 with the exact normaliser by the saddle point (`lm/distributions/saddle_point.py`). "its fit": parameters of the highest
@@ -23,7 +23,7 @@ from germane.lm.distributions.saddle_point import fit_exactly, saddle_point
 from germane.lm.distributions.smoothed_documents import LogProportions
 
 SETS = ("reuters_r8", "20newsgroups")
-LAM = (0.5, 0.1, 0.01)
+LAM = (0.5, 0.1, 0.01, 1e-3, 1e-4)
 OF_FIT = (0.5,)
 """At a smaller λ the fit takes much longer."""
 SCALES = (1e2, 1e3, 1e4, 1e5, 1e6)

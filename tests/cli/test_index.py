@@ -251,6 +251,7 @@ def test_index_with_synonyms(run, tmp_path):
             "index", tmp_path / "docs.jsonl", "--into", tmp_path / vocabulary[:3], "--synonyms", tmp_path / vocabulary
         )
         assert made.exit_code == 0, made.stderr
+        assert "synonyms 2" in run("stats", tmp_path / "des").stdout
         for query in ("heart attack", "myocardial infarction"):
             found = json.loads(run("search", tmp_path / vocabulary[:3], query, "--json").stdout)
             assert [hit["id"] for hit in found["hits"]] == ["1", "2"]
