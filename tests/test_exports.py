@@ -35,7 +35,8 @@ PUBLIC = {
     ],
     "germane.classify": [
         "BernoulliClassifier", "ClassStatistics", "DCMClassifier", "DirichletClassifier", "MultinomialClassifier",
-        "OneVersusRestRanker", "SmoothedDirichletClassifier", "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
+        "MultinomialMixture", "OneVersusRestRanker", "SmoothedDirichletClassifier", "SmoothedDirichletMixture",
+        "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
     ],
     "germane.latent": [
         "BLTM", "CLLSA", "Combination", "Documents", "LATENT_NAMES", "LSA", "OPCA", "Pair", "Pairs", "S2Net", "UM",
@@ -91,6 +92,7 @@ MODELS = (
     "dce",
     "ratio",
     "dcm",
+    "sd",
     "bigram",
     "bm25f",
     "lmf",

@@ -81,7 +81,7 @@ class Ours(Worker):
         self.engine = Engine.open(path)
 
     def prepare(self, query: Query) -> str | dict[str, float]:
-        """Words as they would be typed; weighted ones as a program has them, which `Engine.search` takes as they are."""
+        """Words as they would be typed; weighted ones as a program has them."""
         return dict(query) if any(weight != 1 for _, weight in query) else super().prepare(query)
 
     def prepare_all(self, query: Query) -> str:

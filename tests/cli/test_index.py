@@ -238,3 +238,28 @@ def test_an_order_by_a_field_has_no_scores(run, fails, tmp_path):
     assert (years, shares) == ([2000, 2001, 2002], [0.25, 0.5, 0.75])
     assert '"value":2000,' in printed
     assert "--sort orders by a field" in fails(*words, "--trec")
+
+
+def test_index_with_synonyms(run, tmp_path):
+    (tmp_path / "docs.jsonl").write_text(
+        '{"id": "1", "title": "Heart attacks"}\n{"id": "2", "title": "Myocardial infarct"}\n'
+    )
+    (tmp_path / "desc.bin").write_text("*NEWRECORD\nMH = Myocardial Infarction\nENTRY = Heart Attack|T047\n")
+    (tmp_path / "terms.tsv").write_text("heart attack\tmyocardial infarction\n")
+    for vocabulary in ("desc.bin", "terms.tsv"):
+        made = run(
+            "index", tmp_path / "docs.jsonl", "--into", tmp_path / vocabulary[:3], "--synonyms", tmp_path / vocabulary
+        )
+        assert made.exit_code == 0, made.stderr
+        assert "synonyms 2" in run("stats", tmp_path / "des").stdout
+        for query in ("heart attack", "myocardial infarction"):
+            found = json.loads(run("search", tmp_path / vocabulary[:3], query, "--json").stdout)
+            assert [hit["id"] for hit in found["hits"]] == ["1", "2"]
+    (tmp_path / "more.jsonl").write_text('{"id": "3", "title": "A heart attack"}\n')
+    run("add", tmp_path / "des", tmp_path / "more.jsonl")
+    found = json.loads(run("search", tmp_path / "des", "infarction", "--json").stdout)
+    assert "3" in [hit["id"] for hit in found["hits"]]
+    assert (
+        "no such file"
+        in run("index", tmp_path / "docs.jsonl", "--into", tmp_path / "x", "--synonyms", "none.xml").stderr
+    )

@@ -7,6 +7,9 @@ import pytest
 from germane import Engine, Refiner, TextClassifier
 from germane.feedback import SD
 from germane.lm import JelinekMercer
+from germane.refine.screening import Screening
+from germane.refine.screening.ranking import RankerParameters
+from germane.types import Document
 
 QUERY = "planet telescope"
 
@@ -102,3 +105,41 @@ def test_the_predicted_set_is_measured(run, tmp_path):
     assert "measured" not in json.loads(run(*words, "--json").stdout)
     truth.write_text("elsewhere\n")
     assert "no id of the file, one a line, is in the list" in run(*words, "--truth", truth).stderr
+
+
+def test_screen(run, tmp_path):
+    texts = ["copper liver", "red car", "copper diet", "blue car", "liver copper bird", "zinc liver", "car engine"]
+    rows = [
+        {"id": str(i), "title": text, "included": kept}
+        for i, (text, kept) in enumerate(zip(texts, "1010   ", strict=True))
+    ]
+    (path := tmp_path / "list.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("screen", path, "--label", "included", "--json")
+    told = json.loads(run(*words, "--set", "C=0.2", "--set", "unread_weight=2").stdout)
+    screening = Screening(
+        [Document(row["id"], row) for row in rows],
+        decisions={row["id"]: row["included"] == "1" for row in rows if row["included"] != " "},
+        parameters=RankerParameters(C=0.2, unread_weight=2.0),
+    )
+    expected = {suggestion.id: suggestion.probability for suggestion in screening.next(10)}
+    assert {each["id"]: each["probability"] for each in told["next"]} == expected
+    assert {each["id"]: each["probability"] for each in json.loads(run(*words).stdout)["next"]} != expected
+    assert "C must be a number above 0" in run(*words, "--set", "C=0").stderr
+    assert "screening has no parameter lam; it takes C, unread_weight" in run(*words, "--set", "lam=1").stderr
+
+
+def test_track(run, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    from germane.workspace import Workspace
+
+    (seed := tmp_path / "seed.txt").write_text("copper in the liver")
+    (old := tmp_path / "old.jsonl").write_text(
+        '{"id": "1", "text": "copper wires"}\n{"id": "2", "text": "the liver"}\n'
+    )
+    words = ("track", "new", "copper", "--seed", seed, "--background", old, "--workspace", tmp_path / "w")
+    assert "has no parameter mu; it takes lam_m" in run(*words, "--method", "sd", "--set", "mu=3").stderr
+    assert run(*words, "--method", "sd", "--set", "precision=8").exit_code == 0
+    from germane.stream import Watch
+
+    with Workspace.open(tmp_path / "w") as workspace:
+        assert Watch.open(workspace, "main").topic("copper").settings["parameters"]["precision"] == 8.0

@@ -132,6 +132,20 @@ def dirichlet_multinomial(mu: float) -> Literal:
     return score
 
 
+def smoothed_dirichlet_integral(mu: float) -> Literal:
+    """The ratio of two approximate normalisers of SD (3.24), each over the whole vocabulary."""
+
+    def normaliser(alpha: Sequence[float]) -> float:
+        return sum(a * log(a) for a in alpha) - sum(alpha) * log(sum(alpha))
+
+    def score(c: Collection, weights: Weights, doc: Sequence[str]) -> float:
+        alpha = {word: doc.count(word) + mu * c.p(word) for word in c.cf}
+        asked = {word: a + c.known(weights).get(word, 0.0) for word, a in alpha.items()}
+        return normaliser(list(asked.values())) - normaliser(list(alpha.values()))
+
+    return score
+
+
 def bigram_chain(mu: float, lam: float, query: Sequence[str]) -> Literal:
     """Word after word of the query: λ·c(ab)/c(a) + (1-λ)·θ_D(b), the first by θ_D alone."""
 
@@ -208,6 +222,8 @@ def test_the_engine_names_the_same_models(build) -> None:
         ("ratio", {"lam": 0.9}, likelihood_ratio(0.9)),
         ("dcm", {}, dirichlet_multinomial(400)),
         ("dcm", {"mu": 3}, dirichlet_multinomial(3)),
+        ("sd", {}, smoothed_dirichlet_integral(1000)),
+        ("sd", {"mu": 3}, smoothed_dirichlet_integral(3)),
     ]
     for name, parameters, literal in cases:
         result = engine.search("a c^2 zebra", model=name, **parameters)

@@ -1,8 +1,21 @@
 """Did you mean ...?"""
 
+import math
+import random
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
-from germane import Document, Engine, lazy
+from germane import Analyzer, Document, Engine, lazy
+from germane.engine import SearchRequest
+from germane.lm.noisy_channel import EDIT, Lexicon
+from germane.rank.suggest import MU, RARE
+from germane.rank.suggest_kernels import edit_distances
+
+FILLER = " ".join(f"word{i}" for i in range(3000))
+"""What makes a collection large enough for pairs of words to tell something."""
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +74,85 @@ def test_any_segment_may_know_the_word(tmp_path) -> None:
 def test_an_empty_index_has_no_idea(tmp_path) -> None:
     with Engine.create(tmp_path / "index") as engine:
         assert engine.suggest("anything") is None
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["by texts", "by kernels"])
+def test_known_words_in_context(tmp_path, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Lecture's example: both words are known, and one of them stands behind 'fifteen'."""
+    monkeypatch.setattr(lazy, "compiler_is_loaded", lambda: compiled)
+    texts = ["about fifteen minutes"] * 6 + ["minuets by bach"] * 5 + ["fifteen songs by bach"] * 4 + [FILLER] * 30
+    engine = Engine.create(tmp_path / "index")
+    engine.add([Document(str(i), {"text": text}) for i, text in enumerate(texts)], threads=1)
+    assert engine.suggest("about fifteen minuets") == "about fifteen minutes"
+    for right in ("minuets", "minuets by bach", "bach minuets", "fifteen minutes", "fifteen songs", "bach songs"):
+        assert engine.suggest(right) is None
+    with Engine.create(tmp_path / "without", positions=False) as unordered:
+        unordered.add([Document(str(i), {"text": text}) for i, text in enumerate(texts)], threads=1)
+        assert unordered.suggest("about fifteen minuets") is None
+    answer = engine.answer(SearchRequest("+fifteen minuets"))
+    assert answer.suggestion is None  # a sign ends a run
+    assert engine.answer(SearchRequest("About Fifteen Minuets -bach")).suggestion == "About Fifteen minutes -bach"
+    engine.close()
+
+
+def test_the_correction_is_the_argmax_of_the_chain(tmp_path) -> None:
+    """The same as every word of the collection tried in turn, with P(w|v) counted from the texts."""
+    rng = random.Random(3)
+    words = ["forms", "farms", "firms", "forts", "films", "corns", "taxes", "wheat", "law", "actor", "camera"]
+    follow = {"taxes": "forms forms law", "wheat": "farms corns", "law": "firms firms forms", "camera": "films"}
+    texts, fill = [FILLER] * 30, [f"word{i}" for i in range(100)]
+    for _ in range(300):
+        first = rng.choice(sorted(follow))
+        texts.append(f"{first} {rng.choice(follow[first].split())} {rng.choice([*words, *fill])}")
+    engine = Engine.create(tmp_path / "index", analyzer=Analyzer("none", "none"))
+    engine.add([Document(str(i), {"text": text}) for i, text in enumerate(texts)], threads=1)
+    counts = Counter(word for text in texts for word in text.split())
+    held = [set(pairwise(text.split())) for text in texts]
+    total = sum(counts.values())
+
+    def chain(before: str, word: str) -> float:
+        beside = sum((before, word) in pairs for pairs in held)
+        return math.log((beside + MU * counts[word] / total) / (counts[before] + MU))
+
+    corrected = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("germane.rank.suggest.LOOKED_AT", 10_000)
+        for before in sorted(follow):
+            for typed in words:
+                if typed == before:
+                    continue
+                scores = {typed: chain(before, typed)}
+                if not any((before, typed) in pairs for pairs in held):
+                    near = [word for word, edits in Lexicon(words).within(typed, 1) if edits == 1]
+                    for word in near:
+                        if sum((before, word) in pairs for pairs in held) >= RARE:
+                            scores[word] = chain(before, word) + math.log(EDIT)
+                meant = max(scores, key=scores.__getitem__)
+                assert engine.suggest(f"{before} {typed}") == (None if meant == typed else f"{before} {meant}")
+                corrected += meant != typed
+    assert corrected > 3
+    engine.close()
+
+
+def test_distances_are_those_of_the_definition() -> None:
+    """Against the plain table of Damerau and Levenshtein, one cell at a time."""
+    rng = random.Random(1)
+    words = sorted({"".join(rng.choices("abc", k=rng.randint(1, 7))) for _ in range(300)})
+    data = np.frombuffer("".join(words).encode(), np.uint8)
+    ends = np.cumsum([0, *map(len, words)])
+    for most in (1, 2):
+        for typed in ("abcab", "ca", "bbbbbb", "a"):
+            found = np.empty(len(words), np.uint8)
+            none = np.zeros(len(words) + 1, np.int64)
+            edit_distances(data, ends, data[:0], none, np.frombuffer(typed.encode(), np.uint8), most, found)
+            assert found.tolist() == [min(distance(word, typed), most + 1) for word in words]
+
+
+def distance(a: str, b: str) -> int:
+    table = {(i, j): i or j for i in range(len(a) + 1) for j in range(len(b) + 1) if not i or not j}
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a[i - 1] != b[j - 1]))
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                table[i, j] = min(table[i, j], table[i - 2, j - 2] + 1)
+    return table[len(a), len(b)]

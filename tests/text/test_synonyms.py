@@ -131,3 +131,14 @@ def test_bad_values() -> None:
     with pytest.raises(ParameterError, match="Synonyms"):
         Analyzer(synonyms={"a": "b"})  # type: ignore[arg-type]
     assert Analyzer(synonyms=Synonyms({"the": "heart"})).terms("the planet") == ["planet"]
+
+
+def test_readings_join_to_the_terms() -> None:
+    """Each occurrence of a term of several words gives its words one reading; what stays has its own."""
+    read = PLAIN.readings(["Heart", "attack", "in", "X-ray", "aspirin"])
+    assert read == [["myocardial", "infarction"]] * 2 + [[], ["x", "ray"], ["acetylsalicylic", "acid"]]
+    assert Analyzer("none").readings(["heart", "the"]) == [["heart"], []]
+
+
+def test_a_heading_of_stop_words_is_passed_over() -> None:
+    assert Analyzer(synonyms=Synonyms({"the": "the", "heart": "cor"})).terms("the heart") == ["cor"]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from germane.classify.dcm import DCMClassifier
     from germane.classify.dirichlet import DirichletClassifier
     from germane.classify.log_ratio import SmoothedLogRatio, smoothed_svm
+    from germane.classify.mixtures import MultinomialMixture, SmoothedDirichletMixture
     from germane.classify.multinomial import MultinomialClassifier
     from germane.classify.one_versus_rest import OneVersusRestRanker
     from germane.classify.smoothed_dirichlet import SmoothedDirichletClassifier
@@ -24,8 +25,10 @@ __all__ = [
     "DCMClassifier",
     "DirichletClassifier",
     "MultinomialClassifier",
+    "MultinomialMixture",
     "OneVersusRestRanker",
     "SmoothedDirichletClassifier",
+    "SmoothedDirichletMixture",
     "SmoothedLogRatio",
     "TextClassifier",
     "smoothed_svm",
@@ -38,6 +41,7 @@ __getattr__, __dir__ = lazy_exports(
         "dcm": ["DCMClassifier"],
         "dirichlet": ["DirichletClassifier"],
         "log_ratio": ["SmoothedLogRatio", "smoothed_svm"],
+        "mixtures": ["MultinomialMixture", "SmoothedDirichletMixture"],
         "multinomial": ["MultinomialClassifier"],
         "one_versus_rest": ["OneVersusRestRanker"],
         "smoothed_dirichlet": ["SmoothedDirichletClassifier"],

@@ -7,14 +7,15 @@ from germane.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from germane import Analyzer
+    from germane.text import Synonyms
 
 
 def analyzer_named(stemmer: str, stopwords: str, synonyms: Path | None = None) -> "Analyzer":
-    """`stopwords` is the name of a list, or a file with one word a line; `synonyms` a file of pairs."""
-    from germane.text import Analyzer, Synonyms
+    """`stopwords` is the name of a list, or a file with one word a line; `synonyms` a file of pairs, or one of MeSH."""
+    from germane.text import Analyzer
     from germane.text.stopwords import STOP_LISTS
 
-    vocabulary = None if synonyms is None else Synonyms.read(synonyms)
+    vocabulary = None if synonyms is None else _vocabulary(synonyms)
     if stopwords in STOP_LISTS:
         return Analyzer(stemmer, stopwords, vocabulary)
     path = Path(stopwords)
@@ -26,3 +27,10 @@ def analyzer_named(stemmer: str, stopwords: str, synonyms: Path | None = None) -
         return Analyzer(stemmer, tuple(path.read_text(encoding="utf-8").split()), vocabulary)
     except UnicodeDecodeError:
         raise InputError("a stop list must be UTF-8 text", source=stopwords) from None
+
+
+def _vocabulary(path: Path) -> "Synonyms":
+    from germane.data.mesh import is_mesh, read_mesh
+    from germane.text import Synonyms
+
+    return Synonyms(read_mesh(path)) if is_mesh(path) else Synonyms.read(path)

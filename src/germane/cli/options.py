@@ -115,6 +115,16 @@ Stemmer = Annotated[str, typer.Option(help="The stemmer: none, lemma (English ba
 Stopwords = Annotated[
     str, typer.Option(help="none, english, lucene, another list's name, or a file with one word a line.")
 ]
+Synonyms = Annotated[
+    Path | None,
+    typer.Option(
+        "--synonyms",
+        metavar="FILE",
+        help="Terms that are read as others: lines of a term, a tab and the term preferred to it, or a file of MeSH's "
+        "(desc20xx, supp20xx; .xml or .bin).",
+        show_default=False,
+    ),
+]
 
 # -- ranking -----------------------------------------------------------------------------------------------------------
 

@@ -22,15 +22,13 @@ def sought_words(query: str, result: SearchResult, *, syntax: bool) -> list[str]
     return list(dict.fromkeys(token for part in parts for token in tokenize(part)))
 
 
-def suggestion(engine: "Engine", query: str, words: Sequence[str]) -> str | None:
-    """'Did you mean': the query as typed with its unknown words corrected, signs and filters kept."""
+def suggestion(engine: "Engine", query: str, words: Sequence[str], runs: Sequence[Sequence[str]]) -> str | None:
+    """'Did you mean': the query as typed with its mistyped words corrected, signs and filters kept."""
     if len(words) > MOST_CORRECTED:
         return None
     better = query
-    for word in words:
-        correction = engine.suggest(word)
-        if correction is not None:
-            better = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", correction, better, flags=re.IGNORECASE)
+    for word, correction in engine.corrections(words, runs).items():
+        better = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", correction, better, flags=re.IGNORECASE)
     return better if better != query else None
 
 

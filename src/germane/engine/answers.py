@@ -39,7 +39,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         asked.name if request.rerank is None else f"{asked.name} >> {request.rerank}",
         request.k,
         tuple(HitResponse.of(hit, result.snippet_of(hit.fields) if shown else None, scored=scored) for hit in result),
-        suggestion(engine, query, words),
+        suggestion(engine, query, words, result.query.runs),
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,
         dict(asked.learnt) or None,

@@ -48,7 +48,7 @@ from germane.rank.probabilities import word_probabilities
 from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.rank.searcher import Hits, Searcher
-from germane.rank.suggest import suggest
+from germane.rank.suggest import corrections, suggest
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
 
@@ -704,8 +704,12 @@ class Engine:
         return answer_search(self, request)
 
     def suggest(self, query: str) -> str | None:
-        """'Did you mean': the query with unknown words corrected by the collection's language model, or None."""
+        """'Did you mean': the query with words that are likely mistyped corrected, or None (`germane.rank.suggest`)."""
         return suggest(self._searcher.snapshot, self.analyzer, query)
+
+    def corrections(self, words: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
+        """The words that are likely mistyped, each with the better one; `runs` are the terms that stand together."""
+        return corrections(self._searcher.snapshot, self.analyzer, words, runs)
 
     def _parse(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
         if not isinstance(query, str):

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from germane.classify.text_models import TEXT_MODELS, text_model
 from germane.engine.requests import AUTO, DEFAULT_FEEDBACK, FeedbackRequest, RankingRequest, Setting
@@ -14,15 +14,24 @@ from germane.lm.written import ParameterInfo, parameters_of, read, written
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults
 from germane.refine.registry import METHODS as REFINE
 from germane.schema import Response
+from germane.track.registry import METHODS as TRACK
+
+if TYPE_CHECKING:
+    from germane.refine.screening.ranking import RankerParameters
 
 RANKING, LEARNING, REFINING, CLASSIFYING = "ranking", "feedback", "refine", "classify"
+TRACKING, SCREENING = "track", "screen"
 KINDS = {
     RANKING: "search, batch, explain and tune: --model",
     LEARNING: "search, batch and tune: --feedback",
     REFINING: "refine: --method",
     CLASSIFYING: "classify train: --model",
+    TRACKING: "track new: --method",
+    SCREENING: "screen, which has the one",
 }
 """The kinds of methods, and where each is named."""
+SCREENER, SCREENER_HOME = "screening", "germane.refine.screening.ranking.RankerParameters"
+"""The one way in which screening learns; loaded when it is asked for."""
 HIDDEN = ("random_state",)
 """What has an option of its own, --seed."""
 
@@ -38,7 +47,7 @@ class ParameterResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class MethodResponse(Response):
-    """A method of a kind (ranking, feedback, refine or classify): what it is, in a line, and its parameters."""
+    """A method of a kind (ranking, feedback, refine, classify, track or screen): what it is, and its parameters."""
 
     kind: str
     name: str
@@ -50,7 +59,7 @@ def methods(name: str | None = None) -> tuple[MethodResponse, ...]:
     """All methods, or those of that name; `ParameterError` where no kind has one."""
     found = tuple(method for method in _all() if name is None or method.name == name)
     if not found:
-        names = ", ".join(dict.fromkeys([*MODELS, *FEEDBACK, *REFINE, *TEXT_MODELS]))
+        names = ", ".join(dict.fromkeys([*MODELS, *FEEDBACK, *REFINE, *TEXT_MODELS, *TRACK, SCREENER]))
         raise ParameterError(f"there is no method '{name}'; there are: {names}")
     return found
 
@@ -70,6 +79,10 @@ def _all() -> Iterator[MethodResponse]:
         except ModuleNotFoundError:  # the extra `learn` is not installed; its parameters are known all the same
             estimator = None
         yield _response(CLASSIFYING, name, estimator, infos)
+    for name, tracker in TRACK.items():
+        yield _response(TRACKING, name, tracker, parameters_of(tracker))
+    screener = load(SCREENER_HOME)
+    yield _response(SCREENING, SCREENER, screener, parameters_of(screener))
 
 
 def _number_info(name: str, default: float | None) -> ParameterInfo:
@@ -122,6 +135,20 @@ def refine_settings(method: str, settings: Mapping[str, str]) -> dict[str, Any]:
     if method not in REFINE:
         raise ParameterError(f"there is no method '{method}'; choose one of {', '.join(REFINE)}")
     return read(f"method '{method}'", REFINE[method], settings, HIDDEN)
+
+
+def track_settings(method: str, settings: Mapping[str, str]) -> dict[str, Any]:
+    """What `track.method_named` takes beside the name."""
+    if method not in TRACK:
+        raise ParameterError(f"there is no method '{method}'; choose one of {', '.join(TRACK)}")
+    return read(f"method '{method}'", TRACK[method], settings)
+
+
+def screen_settings(settings: Mapping[str, str]) -> "RankerParameters":
+    """How `Screening` learns."""
+    kind = load(SCREENER_HOME)
+    found: RankerParameters = kind(**read("screening", kind, settings))
+    return found
 
 
 def text_model_settings(model: str, settings: Mapping[str, str]) -> dict[str, float]:

@@ -77,7 +77,12 @@ def _words_of(analyzer: "Analyzer") -> WordTerms:
 
 
 def marks(text: str, terms: Collection[str], analyzer: "Analyzer") -> list[Span]:
-    """The words of the text that the query asks for."""
+    """The words of the text that the query asks for; with synonyms, the words of a term that is read as another too."""
+    if analyzer.synonyms is not None:  # what a word stands for depends on its neighbours
+        found = list(_WORD.finditer(text))
+        read = analyzer.readings([match[0] for match in found])
+        first = [next((term for term in own if term in terms), None) for own in read]
+        return [Span(*match.span(), term) for match, term in zip(found, first, strict=True) if term is not None]
     asked = _words_of(analyzer).asked(set(_WORD.findall(text)), terms)
     if not asked:
         return []

@@ -89,9 +89,15 @@ def phrase_among(
             known, doubtful = known[~several], np.sort(np.concatenate([known[several], doubtful]))
     if not len(doubtful):
         return known
+    return np.sort(np.concatenate([known, phrase_in_texts(segment, doubtful, term_numbers, slop, asked)]))
+
+
+def phrase_in_texts(
+    segment: Segment, candidates: Integers, term_numbers: Sequence[int], slop: int, texts: TextFields
+) -> Integers:
+    """The same from the stored texts, which needs no kernels."""
     phrase = segment.terms(np.array(term_numbers, np.int64))
-    right = _verified(segment, doubtful, asked, lambda held: holds_phrase(held, phrase, slop))
-    return np.sort(np.concatenate([known, right]))
+    return _verified(segment, candidates, texts, lambda held: holds_phrase(held, phrase, slop))
 
 
 def _hold_phrase(segment: Segment, docs: Integers, term_numbers: Sequence[int], slop: int, field: int) -> Mask:

@@ -10,6 +10,7 @@ score is that of the model over the weighted words, wherever in the query they s
   values of one field are alternatives. An item of weight 0 that is not required is as if it were not written.
 - A word that the analyser cuts into several terms (`x-ray`) is true where all of them are; in a list, without a sign,
   they are items of their own. A word of no terms (a stop word) is as if it were not written.
+- Where the analyser has synonyms, plain words side by side in a list, without signs and weights, are read as one text.
 
 The grammar is in `rank.grammar`, the conditions in `rank.conditions`, told in docs/queries.md.
 """
@@ -21,7 +22,7 @@ from collections.abc import Collection as Names
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from germane.errors import QueryError
 from germane.index.snapshot import Snapshot
@@ -32,6 +33,7 @@ from germane.rank.grammar import (
     MAX_WEIGHT,
     Both,
     Either,
+    Item,
     List,
     Negated,
     Node,
@@ -153,7 +155,7 @@ def parse(
     """Read a query. `max_expansions`: how many different prefixes, fuzzy words and phrases with moves it may have."""
     if (text.islower() and text.replace(" ", "").isalnum()) or _SPECIAL.search(text) is None:
         words, terms_of = text.split(), _remembering(analyzer)
-        run = list(chain.from_iterable(map(terms_of, words)))
+        run = list(chain.from_iterable(map(terms_of, words if analyzer.synonyms is None else [text])))
         return ParsedQuery(_counted(run), words=tuple(words), runs=_one_run(run))
     if " AND " in text and _CONJUNCTION.fullmatch(text) is not None:
         return _conjunction(text.split(" AND "), _remembering(analyzer))
@@ -161,8 +163,8 @@ def parse(
         terms = _remembering(analyzer)(phrase[1])
         if len(terms) > 1:
             return ParsedQuery(_counted(terms), Phrase(tuple(terms)), words=(phrase[1],), runs=_one_run(terms))
-    items = _WEIGHTED.findall(text)
-    if len(items) == text.count(" ") + 1:
+    items = _WEIGHTED.findall(text) if analyzer.synonyms is None else []
+    if items and len(items) == text.count(" ") + 1:
         found = _weighted(items, _remembering(analyzer))
         if found is not None:
             return found
@@ -309,7 +311,7 @@ class _Reader:
         optional: list[Condition] = []
         values: dict[str, list[Condition]] = {}
         self._runs.append([])
-        for sign, item in node.items:
+        for sign, item in self._side_by_side(node.items, place):
             weightless = isinstance(item, Weighted) and item.weight == 0.0
             goes_on = not sign and isinstance(item.node if isinstance(item, Weighted) else item, Word)
             self._runs += [] if goes_on else [[]]
@@ -338,6 +340,20 @@ class _Reader:
             return None
         alone = next(iter(values)) if len(values) == len(conditions) == 1 else None
         return _Part(both(conditions), word_required or bool(optional), alone, word_required)
+
+    def _side_by_side(self, items: Sequence[Item], place: _Place) -> Sequence[Item]:
+        """The items; where there are synonyms, plain words side by side are one text, as they are in a document."""
+        in_text = place.scope is None or all(name in self._searchable.texts for name in place.scope)
+        if self._analyzer.synonyms is None or not in_text:
+            return items
+        joined: list[Item] = []
+        for sign, node in items:
+            before = joined[-1].node if joined and not joined[-1].sign else None
+            if not sign and _is_plain(node) and _is_plain(before):
+                joined[-1] = Item("", Word(f"{before.text} {node.text}", before.at))
+            else:
+                joined.append(Item(sign, node))
+        return joined
 
     # -- fields ------------------------------------------------------------------------------------------------------
 
@@ -424,7 +440,7 @@ class _Reader:
             return self._fuzzy(fuzzy[1], fuzzy[2], node, place)
         terms = self._terms_of(text)
         if place.scores:
-            self._words.append(text)
+            self._words += text.split()
             self._weigh(terms, place)
             self._follow(terms, place)
         return _Asked(tuple(terms), all=not place.free)
@@ -537,6 +553,11 @@ class _Asked(NamedTuple):
         if self.all:
             return both(HoldsAny((term,), name) for term in self.terms)
         return HoldsAny(tuple(dict.fromkeys(self.terms)), name)
+
+
+def _is_plain(node: Node | None) -> TypeGuard[Word]:
+    """Whether it is a word as texts have them: no prefix, no fuzzy word."""
+    return isinstance(node, Word) and not {"*", "~"} & set(node.text)
 
 
 def _is_any_of(condition: Condition, terms: frozenset[str]) -> bool:

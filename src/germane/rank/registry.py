@@ -28,6 +28,7 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
     "ratio": ("germane.rank.models.LikelihoodRatio", {"lam": 0.5}),
     "dcm": ("germane.rank.further_likelihoods.DirichletMultinomial", {"mu": DEFAULT_MU}),
+    "sd": ("germane.rank.further_likelihoods.SmoothedDirichletIntegral", {"mu": 1000.0}),
     "bigram": ("germane.rank.further_likelihoods.BigramLikelihood", {"mu": DEFAULT_MU, "lam": 0.1}),
     "bm25f": ("germane.rank.field_models.BM25F", {"k1": 2.0, "b": 0.75}),
     "lmf": ("germane.rank.field_models.field_mixture", {"mu": DEFAULT_MU}),

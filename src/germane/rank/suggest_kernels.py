@@ -26,10 +26,13 @@ def edit_distances(term_bytes, term_offsets, surface_bytes, surface_offsets, typ
             rows[0, j] = j
         for i in range(1, m + 1):
             now, last, older = i % 3, (i - 1) % 3, (i - 2) % 3
-            rows[now, 0] = i
-            least = i
+            low, high = max(1, i - most), min(n, i + most)  # farther from the diagonal it is more than `most`
+            rows[now, low - 1] = i if low == 1 else most + 1
+            if high < n:
+                rows[now, high + 1] = most + 1  # for the next row
+            least = rows[now, low - 1]
             here = term_bytes[begin + i - 1] if own else surface_bytes[begin + i - 1]
-            for j in range(1, n + 1):
+            for j in range(low, high + 1):
                 cost = 0 if here == typed[j - 1] else 1
                 value = min(rows[last, j] + 1, rows[now, j - 1] + 1, rows[last, j - 1] + cost)
                 if i > 1 and j > 1:

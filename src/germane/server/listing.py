@@ -182,7 +182,7 @@ def kept_listing(library: "Library", place: Place) -> Listing:
     engine = library.engine(place.c)
     place = replace(place, q=refined.search.query if not place.q else place.q)
     analyzer = engine.analyzer
-    terms = {term for word in refined.search.query.split() for term in analyzer.terms(word)}
+    terms = set(analyzer.terms(refined.search.query))
     ranked = refined.refinement.results
     rows = []
     for one in ranked[at]:

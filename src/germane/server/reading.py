@@ -144,7 +144,7 @@ def document_view(library: "Library", place: Place, name: str) -> Shown:
             if entry.document == name
         ]
     document = document or engine.document(name)
-    for term in (term for word in place.q.split() for term in engine.analyzer.terms(word)):
+    for term in engine.analyzer.terms(place.q):
         weights.setdefault(term, max(weights.values(), default=1.0))
     text = text_of(document.fields, ("text", "abstract"))
     author = document.fields.get("author")

@@ -49,7 +49,7 @@ async def _events(library: Library, renderer: Renderer, request: Request, place:
 
 def _listing(library: Library, place: Place, found: FoundList) -> Listing:
     analyzer = library.engine(place.c).analyzer
-    terms = {term for word in place.q.split() for term in analyzer.terms(word)}
+    terms = set(analyzer.terms(place.q))
     rows = []
     for one in found.results[:PAGE]:
         result = Result(one.id, one.fields, one.score, [{"source": each.source, "link": each.link}

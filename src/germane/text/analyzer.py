@@ -1,6 +1,6 @@
 """From text to index terms: tokenise, drop stop words, stem, read synonyms as one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -62,6 +62,26 @@ class Analyzer:
         """The terms of a text, each with the token it stands for: that of the text, or of the preferred term."""
         kept = self._kept(text)
         return kept if self._rules is None else self._rules.apply(kept)
+
+    def readings(self, words: Sequence[str]) -> list[list[str]]:
+        """The terms that each of these words stands for in the text they make.
+
+        Every word of a term of the vocabulary stands for all words of the preferred term.
+
+        >>> Analyzer(synonyms=Synonyms({"heart attack": "myocardial infarction"})).readings(["heart", "attack", "risk"])
+        [['myocardi', 'infarct'], ['myocardi', 'infarct'], ['risk']]
+        """
+        kept = [self._kept(word) for word in words]
+        if self._rules is None:
+            return [[word.term for word in own] for own in kept]
+        owners = [place for place, own in enumerate(kept) for _ in own]
+        terms = [word.term for own in kept for word in own]
+        found: list[list[str]] = [[] for _ in words]
+        for place, preferred in self._rules.read(terms):
+            read = terms[place] if preferred is None else [word.term for word in preferred]
+            for owner in dict.fromkeys(owners[place]):
+                found[owner] += read
+        return found
 
     def _kept(self, text: str) -> list[Word]:
         stop, stem = self.stop_tokens, cached_stemmer(self.stemmer)

@@ -1,6 +1,6 @@
 """A vocabulary of synonyms, as MeSH has one: terms of several words, each with the term that is preferred to it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -79,9 +79,14 @@ class SynonymRules:
     def __init__(self, synonyms: Synonyms, analyse: Callable[[str], list[Word]]) -> None:
         self._rules: dict[tuple[str, ...], list[Word]] = {}
         longest: dict[str, int] = {}
+        analysed: dict[str, list[Word]] = {}
         for term, preferred in synonyms.pairs:
             words = tuple(word.term for word in analyse(term))
-            replacement = analyse(preferred)
+            replacement = analysed.get(preferred)  # many terms have one preferred term
+            if replacement is None:
+                replacement = analysed[preferred] = analyse(preferred)
+            if not replacement and term == preferred:
+                continue  # a heading that is a stop word, which is not searched anyway
             if not replacement:
                 raise ParameterError(f"the preferred term '{preferred}' of '{term}' holds nothing but stop words")
             if words:
@@ -92,18 +97,22 @@ class SynonymRules:
     def apply(self, words: Sequence[Word]) -> list[Word]:
         """The words with every term of the vocabulary replaced by the preferred one, longest match first."""
         found: list[Word] = []
-        at, terms, longest = 0, [word.term for word in words], self._longest
-        while at < len(words):
-            for length in range(min(longest.get(terms[at], 0), len(words) - at), 0, -1):
-                replacement = self._rules.get(tuple(terms[at : at + length]))
-                if replacement is not None:
-                    found += replacement
-                    at += length
+        for place, preferred in self.read([word.term for word in words]):
+            found += words[place] if preferred is None else preferred
+        return found
+
+    def read(self, terms: Sequence[str]) -> Iterator[tuple[slice, list[Word] | None]]:
+        """The text in pieces: where each stands, and what is preferred to it; None for a word that stays."""
+        at = 0
+        while at < len(terms):
+            for length in range(min(self._longest.get(terms[at], 0), len(terms) - at), 0, -1):
+                preferred = self._rules.get(tuple(terms[at : at + length]))
+                if preferred is not None:
                     break
             else:
-                found.append(words[at])
-                at += 1
-        return found
+                length, preferred = 1, None
+            yield slice(at, at + length), preferred
+            at += length
 
 
 def _checked(pair: object) -> tuple[str, str]:

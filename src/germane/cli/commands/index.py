@@ -38,6 +38,7 @@ def index(
     ] = None,
     stemmer: options.Stemmer = "english",
     stopwords: options.Stopwords = "english",
+    synonyms: options.Synonyms = None,
     positions: Annotated[
         bool,
         typer.Option(
@@ -75,6 +76,8 @@ def index(
 
     Example: germane index papers.csv --into papers --map id=doi --map text=abstract --on-error skip
 
+    Example: germane index references.nbib --into review --synonyms desc2026.xml
+
     Example: germane index embedded.jsonl --into my-index --vectors title:384:int8
     """
     for source in sources:
@@ -94,7 +97,8 @@ def index(
         names += _abstracts(read, names)
     skipped = SkipReport()
     declared = _vector_fields(vectors or [])
-    with new_engine(into, analyzer_named(stemmer, stopwords), names, positions=positions, vectors=declared) as engine:
+    analyzer = analyzer_named(stemmer, stopwords, synonyms)
+    with new_engine(into, analyzer, names, positions=positions, vectors=declared) as engine:
         report = engine.add(
             documents(read, skipped, names, all_fields=fields is not None, progress=progress),
             on_duplicate=on_duplicate.value,

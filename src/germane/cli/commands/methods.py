@@ -15,7 +15,7 @@ def methods(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List the methods of ranking, feedback, refinement and classification, or the parameters of one.
+    """List the methods of ranking, feedback, refinement, classification, tracking and screening, or one's parameters.
 
     The parameters are set with --set NAME=VALUE by the commands that take the method.
 

@@ -94,15 +94,7 @@ def refine(
     stopwords: Annotated[
         str, typer.Option(help="none, a list's name, or a file of words.", rich_help_panel=_ANALYSIS)
     ] = "english",
-    synonyms: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Lines of a term, a tab and the term preferred to it, as in MeSH.",
-            show_default=False,
-            rich_help_panel=_ANALYSIS,
-        ),
-    ] = None,
+    synonyms: options.Synonyms = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
     on_error: options.SkipBad = options.OnError.STOP,

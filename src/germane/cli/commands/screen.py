@@ -3,7 +3,7 @@
 from collections.abc import Sequence, Set
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from germane.cli.apart import require_apart
 from germane.cli.documents import Source, tell_skipped
 from germane.cli.progress import watched
 from germane.cli.reading import MOST_REASONS, REASONS, read_records
+from germane.cli.requests import settings_typed
 from germane.cli.reviewing import WORKSPACE, Desk
 from germane.cli.screening_tables import put_answers, put_explanation, put_simulation
 from germane.cli.streams import counted, tell
@@ -19,6 +20,7 @@ from germane.errors import InputError, ParameterError, UnknownDocumentError
 
 if TYPE_CHECKING:
     from germane.refine.screening import StoppingRule
+    from germane.refine.screening.ranking import RankerParameters
     from germane.types import Document
 
 _READING = "Reading"
@@ -155,6 +157,7 @@ def screen(
     explore: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of places for uncertain documents unlike those read.")
     ] = 0.0,
+    settings: options.Settings = None,
     label: Annotated[
         str | None,
         typer.Option(
@@ -224,6 +227,8 @@ def screen(
 
     Example: germane screen references.ris --sample --confidence 0.9
 
+    Example: germane screen references.ris --set C=2 --set unread_weight=5
+
     Example: germane screen review.jsonl --label included --simulate --seeds 10 --plot recall.png
     """
     wanted = options.one_of(json=json, tsv=tsv)
@@ -262,9 +267,11 @@ def screen(
     kept = desk.workspace if desk is not None else None
     inputs = [path for path in (data, kept, decisions if written["--decisions"] is None else None) if path is not None]
     require_apart(written, inputs)
+    from germane.engine.methods import screen_settings
     from germane.refine.screening import Screening, StoppingRule
 
     rule = StoppingRule(target, confidence, omega, sample)
+    parameters = screen_settings(settings_typed(settings))
     if data is None:
         assert desk is not None
         documents, data = desk.documents(), desk.workspace
@@ -274,16 +281,17 @@ def screen(
     labels = None if label is None else _labels(documents, label, data)
     if simulate:
         assert labels is not None
-        _simulate(documents, labels, data, seeds, explore, rule, plot, wanted, progress)
+        _simulate(documents, labels, data, seeds, explore, rule, parameters, plot, wanted, progress)
         return
     first = () if query is None else _found(documents, query, data)
     decided = _decided({document.id for document in documents}, include, exclude, undecide)
     try:
         screening = None
+        how: dict[str, Any] = {"first": first, "explore": explore, "rule": rule, "parameters": parameters}
         if desk is not None:
-            screening = desk.screening(documents, data, first=first, explore=explore, rule=rule)
+            screening = desk.screening(documents, data, **how)
         if screening is None:
-            screening = Screening(documents, decisions=labels, store=decisions, first=first, explore=explore, rule=rule)
+            screening = Screening(documents, decisions=labels, store=decisions, **how)
     except InputError as error:
         raise InputError(error.message, source=error.source or data) from None
     for doc_id, decision in decided.items():
@@ -374,7 +382,7 @@ def _ids(texts: Sequence[str] | None, known: Set[str]) -> list[str]:
 
 def _simulate(
     documents: "Sequence[Document]", labels: dict[str, bool], source: str, seeds: int, explore: float,
-    rule: "StoppingRule", plot: Path | None, wanted: str, progress: bool,
+    rule: "StoppingRule", parameters: "RankerParameters", plot: Path | None, wanted: str, progress: bool,
 ) -> None:  # fmt: skip
     from germane.engine.compiling import announce_compiling
     from germane.refine.screening.simulation import simulated_runs, summary
@@ -390,7 +398,7 @@ def _simulate(
     announce_compiling()
     y = [labels[document.id] for document in documents]
     rows = weigh_documents(documents).rows
-    runs = simulated_runs(rows, y, range(seeds), explore=explore, rule=rule)
+    runs = simulated_runs(rows, y, range(seeds), explore=explore, rule=rule, parameters=parameters)
     try:
         result = summary(list(watched(runs, "simulating", total=seeds, always=progress)), rule)
     except ParameterError as error:

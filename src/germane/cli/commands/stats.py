@@ -29,6 +29,8 @@ def stats(folder: options.Folder, json: options.Json = False) -> None:
 def _written(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, dict) and "synonyms" in value:
+        value = {**value, "synonyms": len(value["synonyms"])}
     if isinstance(value, dict):
         return ", ".join(f"{name} {_written(part)}" for name, part in value.items())
     return ", ".join(map(_written, value)) or "none" if isinstance(value, list) else str(value)

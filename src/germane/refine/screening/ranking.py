@@ -35,6 +35,19 @@ class Fit:
     signs: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class RankerParameters:
+    """Logistic regression that takes the unread for mostly irrelevant: what an error costs, what the unread weigh."""
+
+    C: float = 1.0
+    unread_weight: float = UNREAD_WEIGHT
+
+    def __post_init__(self) -> None:
+        for name, value in (("C", self.C), ("unread_weight", self.unread_weight)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise ParameterError(f"{name} must be a number above 0, not {value}")
+
+
 class Ranker:
     """L2-regularised logistic regression on unit rows, in which unread documents are weak negatives.
 
@@ -52,10 +65,7 @@ class Ranker:
     def __init__(
         self, rows: sparse.csr_array, *, C: float = 1.0, unread_weight: float = UNREAD_WEIGHT, random_state: int = 0
     ) -> None:
-        if not (np.isfinite(C) and C > 0.0):
-            raise ParameterError(f"C must be a number above 0, not {C}")
-        if not (np.isfinite(unread_weight) and unread_weight > 0.0):
-            raise ParameterError(f"unread_weight must be a number above 0, not {unread_weight}")
+        RankerParameters(C, unread_weight)  # complains
         self.rows = sparse.csr_array(rows, dtype=np.float64)
         self.C = C
         self.unread_weight = unread_weight

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from germane.errors import InputError, ParameterError, UnknownDocumentError
 from germane.refine.screening.decisions import read_remarked, with_decision, write_decisions
 from germane.refine.screening.hypergeometric import Silence
 from germane.refine.screening.order import EXPLORE, next_to_read
-from germane.refine.screening.ranking import Fit, Ranker
+from germane.refine.screening.ranking import Fit, Ranker, RankerParameters
 from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
 from germane.refine.screening.remarks import NO_REMARK, Remark
 from germane.refine.screening.sampling import Sample, sample_of
@@ -98,6 +98,7 @@ class Screening:
         rule: StoppingRule | None = None,
         analyzer: Analyzer | None = None,
         random_state: int = 0,
+        parameters: RankerParameters | None = None,
     ) -> None:
         listed = list(documents)
         self.documents = {document.id: document for document in listed}
@@ -114,6 +115,7 @@ class Screening:
         self._ids = list(self.documents)
         self._analyzer = analyzer
         self._random_state = random_state
+        self._parameters = parameters or RankerParameters()
         self._first = [self._places[self.check(doc_id)] for doc_id in first]
         self._decisions: dict[str, bool] = {}
         self._remarks: dict[str, Remark] = {}
@@ -322,7 +324,7 @@ class Screening:
     @cached_property
     def _weighted(self) -> tuple[Ranker, list[str]]:
         weighted = weigh_documents(list(self.documents.values()), analyzer=self._analyzer)
-        return Ranker(weighted.rows), weighted.words
+        return Ranker(weighted.rows, **asdict(self._parameters)), weighted.words
 
     @property
     def _ranker(self) -> Ranker:

@@ -6,7 +6,7 @@ the relevant that are among the first tenth read. The two documents to start fro
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import sparse
 from germane.arrays import Floats, Integers, Labels, Mask
 from germane.errors import ParameterError
 from germane.refine.screening.order import EXPLORE, next_to_read
-from germane.refine.screening.ranking import QUICK, Fit, Ranker
+from germane.refine.screening.ranking import QUICK, Fit, Ranker, RankerParameters
 from germane.refine.screening.sampling import quiet_after, shuffled
 from germane.refine.screening.stopping import StoppingRule
 from germane.refine.screening.weighting import weigh_documents
@@ -141,6 +141,7 @@ def simulated_runs(
     explore: float = EXPLORE,
     rule: StoppingRule | None = None,
     scorer: Callable[[], Scorer] | None = None,
+    parameters: RankerParameters | None = None,
 ) -> Iterator[Run]:
     """A run for each seed, as it is done. `scorer` makes another ranking to compare with."""
     y = np.asarray(labels, bool)
@@ -149,7 +150,7 @@ def simulated_runs(
     if not y.any() or y.all():
         raise ParameterError("a simulation needs a relevant document and one that is not")
     rule = rule or StoppingRule()
-    ranker = Ranker(rows)
+    ranker = Ranker(rows, **asdict(parameters or RankerParameters()))
     for seed in seeds:
         order = _reading_order(y, rows, seed, explore, scorer() if scorer else WarmScorer(ranker))
         yield stopped_run(seed, order, y, rule)

@@ -9,6 +9,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile
+from germane.cli.requests import settings_typed
 from germane.cli.streams import counted, put_json, tell
 from germane.errors import InputError, ParameterError
 from germane.track.registry import METHOD_NAMES
@@ -35,6 +36,7 @@ def new(
         Path | None, typer.Option("--index", metavar="DIR", help="The index that holds the seeds.", show_default=False)
     ] = None,
     method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.")] = "germane",
+    settings: options.Settings = None,
     cost_miss: Annotated[
         float,
         typer.Option(
@@ -81,14 +83,17 @@ def new(
 
     Example: germane track new quakes --seed story.txt --background old-news.jsonl --cost-miss 20
 
+    Example: germane track new quakes --seed story.txt --method sd --set precision=8
+
     Example: germane track new vaccines --seed malaria-vaccine --index my-index --background my-index
     """
+    from germane.engine.methods import track_settings
     from germane.stream.looking import health_of, known_words
     from germane.stream.responses import TopicResponse
     from germane.track import Costs, method_named
     from germane.workspace import Workspace
 
-    chosen, seeds = method_named(method), _seeds(seed, index)
+    chosen, seeds = method_named(method, **track_settings(method, settings_typed(settings))), _seeds(seed, index)
     if not 0.0 < cost_miss < math.inf:
         raise ParameterError(
             f"--cost-miss is what a miss costs where a false alarm costs 1: a number above 0, not {cost_miss:g}. To be "
