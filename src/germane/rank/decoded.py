@@ -5,7 +5,10 @@ when there is no more room those that are there stay, while they serve every sec
 those in use come back. Unpacking takes longer than a search, so that lists must not come and go with each query.
 """
 
+import contextlib
+import os
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -30,6 +33,8 @@ LEAST_DOCS = 1024
 MOST_TERMS = 2000
 """Sums of more terms may not fit 16 bits."""
 NOWHERE = 1 << 62
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Where Linux tells what a container may take ("max": as much as there is)."""
 PATIENCE = 64
 """So many queries at least before the lists that are kept are given up for others."""
 TOLERANCE = 1.02
@@ -103,12 +108,26 @@ class Found(NamedTuple):
 
 
 def keep_decoded(megabytes: int) -> None:
-    """How much memory the process may take for decoded lists, 256 MB if nothing is said; 0: none are kept."""
+    """How much memory the process may take for decoded lists; 0: none are kept.
+
+    If nothing is said, a sixteenth of what the machine or the container has, from 256 MB to 1 GB.
+    """
     global _room
     whole("megabytes", megabytes, least=0)
     with _lock:
         _room = megabytes << 20
         _kept.clear()
+
+
+def memory_limit() -> int:
+    """Bytes that the machine has, or those that the container may take if these are fewer; 0 where nobody tells."""
+    told = []
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        told.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in CONTAINER_LIMITS:
+        with contextlib.suppress(OSError, ValueError):
+            told.append(int(Path(path).read_text()))
+    return min(told, default=0)
 
 
 class Use:
@@ -135,7 +154,7 @@ class Use:
 _kept: "WeakKeyDictionary[Segment, list[DecodedLists]]" = WeakKeyDictionary()
 _use = Use()
 _lock = threading.Lock()
-_room = 256 << 20
+_room = min(max(memory_limit() // 16, 256 << 20), 1 << 30)
 
 
 def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | None:
