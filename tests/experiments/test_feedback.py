@@ -108,7 +108,7 @@ def test_flat_names_are_accepted(name):
 @pytest.mark.parametrize(
     ("feedback", "parameters", "message"),
     [
-        ("rocchio", {"mu": 100}, "feedback 'rocchio' has no parameter mu; it takes .*query_weight"),
+        ("rocchio", {"noise": 0.1}, "feedback 'rocchio' has no parameter noise; it takes .*query_weight"),
         ("rm3", {"precision": 1.0}, "feedback 'rm3' has no parameter precision; it takes .*lam_first"),
         ("rm3", {"first": 1.0}, "has no parameter first"),
         ("rm4", {}, "no feedback method 'rm4'"),
