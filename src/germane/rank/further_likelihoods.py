@@ -74,7 +74,7 @@ class SmoothedDirichletIntegral(WholeIntegral):
 
     log P = Σ_w g(α_w+f_w) - g(α_w) - g(A+|Q|) + g(A), g(x) = x·log x. As the approximate normaliser has no pole at 0, a
     word that the document lacks costs little, and rare words count more through the documents that hold them. What the
-    exact normaliser gives is in `benchmarks/integrals.py`: no more than this.
+    exact normaliser gives is in `benchmarks/integrals.py`: more on one of four collections (cisi), less on the others.
     """
 
     mu: float = 1000.0
