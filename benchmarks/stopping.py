@@ -3,7 +3,7 @@
     python benchmarks/stopping.py [--seeds 3] [--only NAME] [--families reviews,planted,types]
 
 The reviews are those below GERMANE_DATA. Families: each source with each of its labels (final inclusion, inclusion on
-the abstract); the kinds of study among PubMed's records, up to a third of which are relevant; and two with planted
+the abstract); the kinds of study among PubMed's records, up to 37 % of which are relevant; and two with planted
 difficulty, made from each review: *noise*, a tenth of the relevant records exchanged for irrelevant ones drawn at
 random, which no ranking can find; and *cluster*, records of another review added, and the nearest to one of them, an
 eighth as many as the review has relevant ones, called relevant.
@@ -12,8 +12,7 @@ Each review is read once for each seed by the ranking, from one relevant and one
 readings: *windows*, the rule of before (the least p of all windows of the reading, tested at 5 % after each hundredth);
 *silence*, `StoppingRule()`; *sample*, `StoppingRule(sample=True)`, with 3 random orders for each reading. For each
 family: runs whose recall at the stop reached 95 %, the Clopper-Pearson interval of that share, the least recall, and
-the share of the records left unread. Exit status 1 if *sample* is under 95 % in a family, or *silence* in one that is
-not planted.
+the share of the records left unread. Exit status 1 if *silence* or *sample* is under 95 % in a family.
 """
 
 import argparse
@@ -125,19 +124,18 @@ def main() -> int:
         sys.exit("no review was found")
     print("| family | rule | runs with 95 % | interval of the share | least recall | left unread |")
     print("|---|---|---|---|---|---|")
-    missed = 0
+    short: list[str] = []
     everything: dict[str, list[Run]] = defaultdict(list)
     for family, of in table.items():
         for rule, runs in of.items():
             everything[rule] += runs
-            share = report(family, rule, runs)
-            planted = family in ("noise", "cluster")
-            missed += share < BAR and (rule == "sample" or (rule == "silence" and not planted))
+            if report(family, rule, runs) < BAR and rule != "windows":
+                short.append(f"{rule} in {family}")
     for rule, runs in everything.items():
         report("all", rule, runs)
-    what = "95 % recall in 95 % of the runs: sample in every family, silence in every one that is not planted"
-    print(f"\n{'MISSED' if missed else 'reached'}: {what}")
-    return 1 if missed else 0
+    verdict = f"MISSED by {', '.join(short)}" if short else "reached"
+    print(f"\n95 % recall in 95 % of the runs of every family: {verdict}")
+    return 1 if short else 0
 
 
 def report(family: str, rule: str, runs: list[Run]) -> float:
