@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from germane.index.heap import give_back
+from germane.index import heap
+from germane.index.heap import give_back, memory_limit
 
 
 def resident() -> int:
@@ -29,3 +30,13 @@ def test_freed_arrays_go_back() -> None:
 def test_elsewhere_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("germane.index.heap._trim", lambda: None)
     give_back()
+
+
+def test_a_container_may_take_less_than_the_machine_has(tmp_path, monkeypatch) -> None:
+    limit, open_ended = tmp_path / "limit", tmp_path / "max"
+    limit.write_text("268435456\n")
+    open_ended.write_text("max\n")
+    monkeypatch.setattr(heap, "CONTAINER_LIMITS", (str(limit), str(open_ended), str(tmp_path / "none")))
+    assert memory_limit() == 256 << 20
+    monkeypatch.setattr(heap, "CONTAINER_LIMITS", (str(open_ended),))
+    assert memory_limit() > 256 << 20

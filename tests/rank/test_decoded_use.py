@@ -1,7 +1,6 @@
 """When unpacked lists are given up for others."""
 
-from germane.rank import decoded
-from germane.rank.decoded import PATIENCE, Use, memory_limit
+from germane.rank.decoded import PATIENCE, Use
 
 
 def test_lists_that_serve_every_second_query_stay() -> None:
@@ -31,13 +30,3 @@ def test_former_use_fades() -> None:
         use.note(served=False)
         turns += 1
     assert turns <= 8 * PATIENCE
-
-
-def test_a_container_may_take_less_than_the_machine_has(tmp_path, monkeypatch) -> None:
-    limit, open_ended = tmp_path / "limit", tmp_path / "max"
-    limit.write_text("268435456\n")
-    open_ended.write_text("max\n")
-    monkeypatch.setattr(decoded, "CONTAINER_LIMITS", (str(limit), str(open_ended), str(tmp_path / "none")))
-    assert memory_limit() == 256 << 20
-    monkeypatch.setattr(decoded, "CONTAINER_LIMITS", (str(open_ended),))
-    assert memory_limit() > 256 << 20

@@ -427,7 +427,7 @@ def test_wrong_weights(indexed: Indexed) -> None:
         BM25F({"title": -1.0})
     with pytest.raises(ParameterError, match="maps the names of fields to numbers"):
         BM25F(3.0)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'bm25' has no weights of fields; bm25f and lmf have"):
+    with pytest.raises(ParameterError, match="'adaptive' has no weights of fields; bm25f and lmf have"):
         indexed.engine.search("w1", weights={"title": 2})
     with pytest.raises(ParameterError, match="carries its own parameters"):
         indexed.engine.search("w1", model=BM25F(), weights={"title": 2})

@@ -86,7 +86,7 @@ def test_from_clicks_to_what_serves_and_back(served):
     compared = client.get(f"{V1}/collections/research/comparison?candidate=clicks@1&baseline=clicks@2&min_users=2")
     assert compared.json()["against"] == "clicks@2", compared.text
     search = f"{V1}/collections/research/search?q=sleep&rerank=clicks"
-    assert client.get(search).json()["model"] == "bm25 >> clicks"
+    assert client.get(search).json()["model"] == "adaptive >> clicks"
     assert client.post(f"{path}/clicks@1/promote").json()["serving"]
     back = client.post(f"{path}/clicks/rollback").json()["models"]
     assert [each["serving"] for each in back] == [False, True]

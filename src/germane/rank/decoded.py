@@ -5,10 +5,7 @@ when there is no more room those that are there stay, while they serve every sec
 those in use come back. Unpacking takes longer than a search, so that lists must not come and go with each query.
 """
 
-import contextlib
-import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,6 +13,7 @@ import numpy as np
 
 from germane.arrays import Integers
 from germane.index.blocks import BLOCK
+from germane.index.heap import memory_limit
 from germane.index.segment import Segment
 from germane.lazy import LazyModule
 from germane.lm.parameters import whole
@@ -33,8 +31,6 @@ LEAST_DOCS = 1024
 MOST_TERMS = 2000
 """Sums of more terms may not fit 16 bits."""
 NOWHERE = 1 << 62
-CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where Linux tells what a container may take ("max": as much as there is)."""
 PATIENCE = 64
 """So many queries at least before the lists that are kept are given up for others."""
 TOLERANCE = 1.02
@@ -117,17 +113,6 @@ def keep_decoded(megabytes: int) -> None:
     with _lock:
         _room = megabytes << 20
         _kept.clear()
-
-
-def memory_limit() -> int:
-    """Bytes that the machine has, or those that the container may take if these are fewer; 0 where nobody tells."""
-    told = []
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        told.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for path in CONTAINER_LIMITS:
-        with contextlib.suppress(OSError, ValueError):
-            told.append(int(Path(path).read_text()))
-    return min(told, default=0)
 
 
 class Use:
