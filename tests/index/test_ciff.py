@@ -217,7 +217,8 @@ def test_round_trip_gives_the_same_scores(several, tmp_path, packed):
     back = Engine.open(tmp_path / "back")
     assert back.stats().tokens == several.stats().tokens
     for model in MODEL_NAMES:
-        if isinstance(model_named(model), EvidenceModel) and model not in ("dcm", "sd"):  # a CIFF file has no order of words
+        # a CIFF file has no order of words
+        if isinstance(model_named(model), EvidenceModel) and model not in ("dcm", "sd"):
             with pytest.raises(IndexFormatError, match="needs the order of words"):
                 back.search("heart attack", model=model)
             continue
