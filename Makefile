@@ -10,7 +10,10 @@ PYTHON ?= python3
 WORKERS ?= auto
 ARGS ?=
 # Wheels alone, so that no compiler is needed and nothing but the package index is reached.
-INSTALL := -m pip install --quiet --only-binary=:all: --editable
+INSTALL := -m pip install --quiet --only-binary=:all:
+# Without bytecode every process that a test starts would compile all that it imports. Of what the tests need most is never
+# imported, so that it is compiled when it is.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
@@ -18,15 +21,20 @@ INSTALLED_DEV := .venv/.installed-dev
 CHECKED := src tests benchmarks
 APT_INSTALL := apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null
 
-.PHONY: demo test lint format bench browser documents fuzz clean
+.PHONY: demo test lint kernels format bench browser documents fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(INSTALLED)
 	$(BIN)/germane demo
 	@if [ -t 0 ]; then $(BIN)/germane serve; else $(BIN)/germane serve --check --port 0; fi
 
-test: lint browser
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+# What comes before the tests keeps one core busy at a time: so Chromium is unpacked beside the packages, and the kernels
+# are compiled beside mypy, once for all workers. A worker keeps the tests of a module together, and takes over from one
+# that has more left. There are as many workers as cores, so that BLAS and OpenMP need no threads of their own: waiting for
+# one another they would take the time of the other workers.
+test:
+	+@$(MAKE) --no-print-directory -j 3 lint kernels browser
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # Debian's chromium, found by its name. Where it may not be installed, the tests of the page say so.
 browser:
@@ -38,6 +46,9 @@ browser:
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
+
+kernels: $(INSTALLED_DEV)
+	$(BIN)/germane warmup --all
 
 format: $(INSTALLED_DEV)
 	$(BIN)/ruff format $(CHECKED)
@@ -63,11 +74,12 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Germane needs Python 3.11 or later; '$(PYTHON)' is not (choose another: make PYTHON=python3.12)" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
+	-@$(BIN)/python -m pip install --quiet --upgrade pip  # those that come with Python take three times as long
 
 $(INSTALLED): pyproject.toml | $(BIN)/python
-	$(BIN)/python $(INSTALL) '.[web]'
+	$(BIN)/python $(INSTALL) --editable '.[web]'
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml | $(BIN)/python
-	$(BIN)/python $(INSTALL) '.[dev]'
+	$(BIN)/python $(INSTALL) --no-compile --editable '.[dev]'
 	@touch $(INSTALLED) $@

@@ -1,6 +1,7 @@
 """How far can P(relevant) of `auto` be trusted on lists of a collection that had no part in the fit?
 
     python benchmarks/calibration.py [--plot FILE]
+    python benchmarks/calibration.py --method mmem-sd     # the constants of another method, fitted to all lists
 
 The lists are those of `germane reproduce refine` and `refine-held-out`, with all marks and with those down to the
 second relevant one. The constants of `CarriedEvidence.calibration` are fitted by penalised logistic regression, each
@@ -24,8 +25,9 @@ from germane.evaluate import plots
 from germane.evaluate.calibration import Reliability, reliability
 from germane.experiments import published_experiments, read_experiment
 from germane.experiments.marked_lists import MarkedList, marked_lists, set_f1
-from germane.refine.calibration import LIKENESS, Calibration, likeness, predicted_set
+from germane.refine.calibration import LIKENESS, Calibration, likeness, predicted_set, standardised
 from germane.refine.carried import CarriedEvidence
+from germane.refine.registry import method_named
 from germane.types import Mark
 
 EXPERIMENTS = ("refine", "refine-held-out")
@@ -48,32 +50,37 @@ class Case:
     printed: Floats
 
 
-def case(experiment: str, review: bool, whole: bool, each: MarkedList) -> Case:
+def case(name: str, experiment: str, review: bool, whole: bool, each: MarkedList) -> Case:
     """What the fit needs of a list. The columns are `Calibration.line`'s, read off with one constant at a time."""
-    method, labels, rest = CarriedEvidence(), each.labels, each.rest
-    score, cosine = method.score(each.results, labels), likeness(each.results.carried_unit, labels)
+    method, labels, rest = method_named(name), each.labels, each.rest
+    log_odds = method.refine(each.results, labels).log_odds
+    carried = isinstance(method, CarriedEvidence)
+    score = method.score(each.results, labels) if carried else standardised(log_odds, labels)
+    cosine = likeness(each.results.carried_unit, labels)
     columns = []
     for place in range(len(Calibration._fields)):
         one = Calibration(*np.eye(len(Calibration._fields))[place])
         intercept, slope = one.line(score, labels, cosine)
         columns.append(intercept + slope * score[rest])
-    printed = expit(method.refine(each.results, labels).log_odds[rest])
+    printed = method.probabilities(log_odds, labels)[rest]
     return Case(experiment, each.collection, review, whole, np.column_stack(columns), each.relevant[rest], printed)
 
 
-def cases() -> list[Case]:
+def cases(method: str) -> list[Case]:
     """All lists, with all marks and, where there are more than two relevant ones, with those down to the second."""
     found = []
     for name in EXPERIMENTS:
         experiment = read_experiment(published_experiments() / f"{name}.toml")
         reviews = {each.name for each in experiment.collections if each.documents.startswith(REVIEWS)}
         for each in marked_lists(experiment.collections, experiment.rules):
-            found.append(case(name, each.collection in reviews, True, each))
+            found.append(case(method, name, each.collection in reviews, True, each))
             relevant = np.flatnonzero(each.labels == Mark.RELEVANT)
             if len(relevant) > 2:
                 labels = each.labels.copy()
                 labels[relevant[1] + 1 :] = Mark.UNMARKED
-                found.append(case(name, each.collection in reviews, False, replace(each, labels=labels)))
+                if method_named(method).needs_rejected and Mark.NOT_RELEVANT not in labels:
+                    continue
+                found.append(case(method, name, each.collection in reviews, False, replace(each, labels=labels)))
     return found
 
 
@@ -118,8 +125,12 @@ def mean_f1(every: Sequence[Case], probabilities: Sequence[Floats], which: Calla
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plot", default="", help="draw the reliability there (.png, .svg, .pdf)")
+    parser.add_argument("--method", default="auto", help="print base, slope and rate of another method, and no more")
     options = parser.parse_args()
-    every = cases()
+    every = cases(options.method)
+    if options.method != "auto":
+        print(Calibration(*np.round(fitted(every, range(3)), 3).tolist()))
+        return 0
     all_of_them, without = range(len(PENALTY)), range(len(PENALTY) - 1)
     print(f"fitted to all: {Calibration(*np.round(fitted(every, all_of_them), 3).tolist())}, h in {LIKENESS}")
     ways = {

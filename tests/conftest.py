@@ -1,9 +1,14 @@
 """What holds for all tests.
 
-No test depends on how fast the machine is: Hypothesis gets no deadline, and may be slow to draw its examples. A few
-documents that are added together make a segment of their own: much of what is tested happens between segments.
+No test depends on how fast the machine is: Hypothesis gets no deadline, and may be slow to draw its examples, which are
+others each time. A few
+documents that are added together make a segment of their own: much of what is tested happens between segments. Nothing
+waits for the disk: what a power cut leaves is tested on a disk of our own making (`fuzz/power.py`), and what a killed
+process leaves does not depend on it.
 """
 
+import importlib.util
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from germane.index import writer
 
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any machine", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 
@@ -20,3 +25,17 @@ def small_segments_stay_apart() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "TAIL", 0)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_power_fails() -> Iterator[dict[str, str]]:
+    """What SQLite is told otherwise."""
+    shipped: dict[str, str] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        if importlib.util.find_spec("sqlalchemy") is not None:
+            from germane.workspace import database
+
+            shipped.update(database.SQLITE_SETTINGS)
+            patch.setitem(database.SQLITE_SETTINGS, "synchronous", "OFF")
+        yield shipped

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,11 @@ PRINTERS = {"logging", "rich", "tqdm", "typer"}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 class Import(NamedTuple):
     """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes."""
 
@@ -84,7 +90,7 @@ def name_of(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def graph() -> dict[Path, list[Import]]:
-    return {path: list(imports_of(ast.parse(path.read_text()))) for path in FILES}
+    return {path: list(imports_of(tree_of(path))) for path in FILES}
 
 
 def own_imports(graph: dict[Path, list[Import]]) -> Iterator[tuple[Path, str, str, Import]]:
@@ -164,7 +170,7 @@ def test_nothing_is_unpickled(graph: dict[Path, list[Import]]) -> None:
     picklers = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
     wrong = [name_of(p) for p, imports in graph.items() if any(i.module.split(".")[0] in picklers for i in imports)]
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and ast.unparse(node.value) != "False":
                 wrong.append(name_of(path))
     assert wrong == []
@@ -195,15 +201,21 @@ def test_every_path_in_the_document_exists() -> None:
     assert sorted(path for path in paths if not ((ROOT / path).exists() or (REPOSITORY / path).exists())) == []
 
 
+def dotted(node: ast.Attribute) -> str:
+    """`os.PathLike`, where a name stands before the dot; otherwise nothing that a rule names."""
+    return f"{node.value.id}.{node.attr}" if isinstance(node.value, ast.Name) else ""
+
+
 def reaches_outside(tree: ast.AST) -> bool:
     """Whether a module imports or calls what touches files, sockets or clocks; the type `os.PathLike` does not."""
-    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    nodes = [*ast.walk(tree)]
+    used = {dotted(node) for node in nodes if isinstance(node, ast.Attribute)}
     for found in imports_of(tree):
         if found.module == "os" and {name for name in used if name.startswith("os.")} == {"os.PathLike"}:
             continue
         if {found.module, found.module.split(".")[0]} & OUTSIDE_MODULES:
             return True
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     return any(
         (isinstance(called, ast.Name) and called.id == "open")
         or (isinstance(called, ast.Attribute) and called.attr in OUTSIDE_CALLS)
@@ -215,7 +227,7 @@ def test_who_touches_files_sockets_and_clocks() -> None:
     """Those whom the document names, each of them, and no others."""
     (sentence,) = re.findall(r"\*\*Files, sockets and clocks\*\*(.*?)nothing else", section("Layers"), re.DOTALL)
     named = set(quoted(sentence))
-    touching = {name_of(path) for path in FILES if reaches_outside(ast.parse(path.read_text()))}
+    touching = {name_of(path) for path in FILES if reaches_outside(tree_of(path))}
     assert {name if name in named else name.partition("/")[0] for name in touching} == named
 
 
@@ -223,13 +235,13 @@ def prints(tree: ast.AST) -> bool:
     """Whether a module writes to the terminal or to a log."""
     return any(found.module.split(".")[0] in PRINTERS for found in imports_of(tree)) or any(
         (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("print", "input"))
-        or (isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.stderr", "sys.stdin"))
+        or (isinstance(node, ast.Attribute) and dotted(node) in ("sys.stdout", "sys.stderr", "sys.stdin"))
         for node in ast.walk(tree)
     )
 
 
 def test_nothing_below_the_doors_prints() -> None:
-    printing = {path for path in FILES if prints(ast.parse(path.read_text()))}
+    printing = {path for path in FILES if prints(tree_of(path))}
     assert "cli" in map(package_of, printing)
     (sentence,) = re.findall(r"\*\*Printing\*\*(.*?)compilation", section("Layers"), re.DOTALL)
     allowed = [name for name in quoted(sentence) if name.endswith(".py")]

@@ -17,6 +17,7 @@ from germane.classify import (
     SmoothedDirichletClassifier,
     SmoothedLogRatio,
 )
+from germane.classify.tfidf import RawTfidf
 from germane.errors import ParameterError
 
 # Repeated words, a word (5) in no training document, an empty document among the training documents.
@@ -240,6 +241,18 @@ def test_log_ratio() -> None:
     scaled = SmoothedLogRatio(lam, beta).fit(TRAIN).transform(TEST).toarray()
     np.testing.assert_allclose(scaled, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-12)
     assert SmoothedLogRatio().fit(TRAIN).transform(EMPTY).nnz == 0
+
+
+def test_the_features_of_the_svm() -> None:
+    """tf × log((N+1)/(n+0.5)), normalised, §4.4: over the words of each document, one by one."""
+    made = RawTfidf().fit(TRAIN).transform(sparse.csr_matrix(TEST)).toarray()
+    for f, row in zip(TEST, made, strict=True):
+        weights = [f[j] * log((len(TRAIN) + 1) / (sum(g[j] > 0 for g in TRAIN) + 0.5)) for j in range(V)]
+        length = sum(w * w for w in weights) ** 0.5
+        np.testing.assert_allclose(row, [w / length for w in weights], rtol=1e-12)
+    assert RawTfidf().fit(TRAIN).transform(EMPTY).nnz == 0
+    with pytest.raises(ValueError, match="features"):
+        RawTfidf().fit(TRAIN).transform(TEST[:, :3])
 
 
 LABEL_SETS = [{"x"}, {"x", "y"}, {"y"}, set(), {"y"}, {"x", "z"}]

@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from germane.classify import MultinomialMixture, SmoothedDirichletMixture
-from germane.classify.smoothed_dirichlet import MARGIN
 from germane.errors import ParameterError
+from germane.lm.distributions.mixtures import MARGIN
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.poisson(0.5, (40, 12)).astype(float)

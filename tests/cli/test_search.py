@@ -42,6 +42,17 @@ def test_json(run, built):
     assert first["score"] == Engine.open(built).search("heart disease").scores[0]
 
 
+def test_groups(run, fails, built):
+    words = ("search", built, "planet telescope", "-k", "3", "--groups", "2")
+    groups = json.loads(run(*words, "--json").stdout)["groups"]
+    ids = Engine.open(built).search("planet telescope", 200).ids
+    assert sorted(name for group in groups for name in group["ids"]) == sorted(ids)
+    shown = " ".join(run(*words).stdout.split("groups")[1].split())
+    for group in groups:
+        assert f"{len(group['ids'])} {' · '.join(group['words'])} ranks {group['ranks'][0]}" in shown
+    assert "--groups goes with the table or with --json" in fails(*words, "--tsv")
+
+
 def test_tsv_and_trec(run, built, tmp_path):
     rows = [line.split("\t") for line in run("search", built, "planet", "--tsv").stdout.splitlines()]
     assert rows[0][:2] == ["1", "exoplanet-51-pegasi"]

@@ -15,14 +15,15 @@ def compiled():
 
 ORDINARY_WORK = """
 import tempfile
-from germane import Engine
+from germane import Document, Engine
 from germane.cli.samples import sample_path
 from germane.data import read_documents
 from germane.engine.compiling import warm_up
 from germane.feedback import FEEDBACK_NAMES
+from germane.latent import Pairs, latent_named
 from germane.rank import MODEL_NAMES
 
-assert warm_up() > 0.0
+assert warm_up(everything=True) > 0.0
 before = compiled()
 with tempfile.TemporaryDirectory() as folder:
     engine = Engine.create(folder + "/index")
@@ -41,6 +42,12 @@ with tempfile.TemporaryDirectory() as folder:
     engine.merge()
     engine.search(query, syntax=False)
     engine.close()
+    pairs = Pairs.build([("old letters", "history of letters", 1.0), ("stars", "the sky at night", 2.0)])
+    with Engine.create(folder + "/learnt", vectors={"own": 4}) as engine:
+        engine.add(Document(str(i), {"text": d.fields["text"]}, {"own": [1, 2, 3, i]}) for i, d in enumerate(documents))
+        engine.vector_search([1, 2, 3, 4])
+        for name, parameters in (("bltm-pr", {"n_topics": 4}), ("wtm", {}), ("opca", {"n_dimensions": 2})):
+            engine.search("old stars", rerank=latent_named(name, **parameters).fit(pairs))
 after = compiled()
 print(json.dumps({name: after[name] for name in after if after[name] != before.get(name)}))
 """

@@ -252,7 +252,7 @@ def test_ranking_multi_label_documents(baskets, model):
     assert 0.7 <= found["macroBEP"] <= 1.0
 
 
-@pytest.mark.parametrize("model", ["tfidf-svm", "smoothed-svm"])
+@pytest.mark.parametrize("model", ["tfidf-svm", "raw-tfidf-svm", "smoothed-svm"])
 def test_linear_svms(baskets, model):
     for name, measure in (("baskets", "microBEP"), ("fruit", "macroF1")):
         data = load_labelled(name)

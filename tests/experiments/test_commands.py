@@ -74,11 +74,28 @@ def test_reproduce(tiny, tmp_path):
     result = invoke("reproduce", "one", "--from", folder, "--into", out, "--no-plots")
     assert result.exit_code == 1
     assert "left their tolerance in: one" in result.stderr
+    assert "bars are missed" not in result.stderr
     assert {path.name for path in Path(out).iterdir()} == {"one.md", "one.json"}
     assert invoke("reproduce", folder / "one.toml", "--into", out, "--no-plots").exit_code == 1
     assert "is a file already" in invoke("reproduce", "one.toml", "--from", folder).stderr
     assert "cannot be read" in invoke("reproduce", folder / "two.toml").stderr
     assert "there is no experiment 'two'; there are: one" in invoke("reproduce", "two", "--from", folder).stderr
+
+
+def test_a_missed_bar_is_told_apart_from_a_figure_that_left(tiny, tmp_path):
+    """A bar that is missed fails too, and every expected figure holds: nothing but the bar is told."""
+    file = tmp_path / "one.toml"
+    text = 'title = "T"\ndatasets = ["tiny"]\nmeasures = ["AP"]\n[[system]]\nname = "ql"\nmodel = "dirichlet"\n'
+    ratio = '[[mean_ratio]]\nsystem = "ql"\nagainst = "ql"\nmeasure = "AP"\nworst = 1.01\n'
+    file.write_text(text)
+    expected = invoke("reproduce", file, "--into", tmp_path / "out", "--expected", "--no-plots").stdout
+    file.write_text(text + ratio + expected)
+    result = invoke("reproduce", file, "--into", tmp_path / "out", "--no-plots")
+    assert result.exit_code == 1
+    assert "1 of 1 expected figures are within" in result.stdout
+    assert "MISSED: least ratio of ql to the best ql, AP: 1.0000 >= 1.01" in result.stdout
+    assert "bars are missed in: one" in result.stderr
+    assert "left their tolerance" not in result.stderr
 
 
 def test_the_experiments_of_the_papers_come_with_the_package(tmp_path, monkeypatch):

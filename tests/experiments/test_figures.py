@@ -78,6 +78,28 @@ def test_burstiness_is_what_the_multinomial_misses(bursty):
     figures.count_curves(found, "bursty")
 
 
+@pytest.mark.parametrize("length", [1, 7, 10])
+def test_volumes_of_documents_of_two_words(length):
+    """Against rounding itself, on a grid of a million proportions that has no halves."""
+    theta = (np.arange(1_000_000) + 0.5) / 1_000_000
+    shares = np.bincount(np.rint(theta * length).astype(int), minlength=length + 1) / len(theta)
+    intervals = [figures.rounding_interval(count, length) for count in range(length + 1)]
+    assert [high - low for low, high in intervals] == pytest.approx(shares, abs=2e-6)
+    assert all(high - low <= 1 / length + 1e-12 for low, high in intervals)  # (7.10)
+    assert intervals[0] == pytest.approx((0.0, 0.5 / length))  # (7.11)
+    assert intervals[-1] == pytest.approx((1 - 0.5 / length, 1.0))
+    drawn, volumes = figures.document_volumes(length, range(length + 1), [length]).axes
+    assert sum(np.ptp(line.get_xdata()) for line in drawn.get_lines()[1::2]) == pytest.approx(1.0)  # they tile it
+    assert volumes.get_lines()[0].get_ydata() == pytest.approx(shares, abs=2e-6)
+
+
+def test_the_volume_of_the_texts_example():
+    assert figures.rounding_interval(5, 10) == pytest.approx((0.45, 0.55))
+    for count, length in ((-1, 3), (4, 3), (0, 0)):
+        with pytest.raises(ParameterError, match=r"from 0 to \|D\| times"):
+            figures.rounding_interval(count, length)
+
+
 def test_too_few_words():
     with pytest.raises(InputError, match="too few words"):
         count_distributions(csr_array(np.ones((5, 2))))

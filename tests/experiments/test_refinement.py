@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import metrics
 
 from germane.errors import InputError
 from germane.experiments import (
@@ -25,16 +26,18 @@ from germane.experiments.marked_lists import (
     marked_lists,
     marks_from_the_top,
     set_f1,
+    set_measures,
     source_documents,
     word_counts,
 )
 from germane.experiments.refinement import ALL, MEANS
 from germane.refine.registry import method_named
+from germane.text import Analyzer, Synonyms
 
 EXPERIMENT = """
 kind = "refine"
 title = "Gardens"
-measures = ["F1", "AP"]
+measures = ["F1", "AP", "precision", "recall"]
 [lists]
 top = 50
 min_length = 10
@@ -159,6 +162,20 @@ def test_counts_hold_no_numbers_and_single_letters():
     assert word_counts(["apple 1987 x apple b12", "y 3"]).toarray().tolist() == [[2.0], [0.0]]
 
 
+def test_a_vocabulary_changes_what_is_refined_and_not_the_lists(garden):
+    experiment = _read(garden)
+    analyzer = Analyzer(synonyms=Synonyms(dict.fromkeys(WORDS["fruit"], "fruit")))
+    plain, read = (
+        list(marked_lists(experiment.collections, experiment.rules, analyzer=each)) for each in (None, analyzer)
+    )
+    assert [each.query for each in plain] == [each.query for each in read]
+    for one, other in zip(plain, read, strict=True):
+        assert (one.labels == other.labels).all()
+        assert (one.relevant == other.relevant).all()
+        assert other.results.counts.shape[1] == one.results.counts.shape[1] - len(WORDS["fruit"]) + 1
+        assert other.results.counts.sum() == one.results.counts.sum()
+
+
 # Sources.
 
 
@@ -220,6 +237,15 @@ def test_f1_by_hand():
     assert set_f1([0, 0], [1, 0]) == 0.0
 
 
+def test_precision_and_recall_are_those_of_scikit_learn():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        truth, guess = rng.random((2, 30)) < 0.3
+        expected = metrics.precision_recall_fscore_support(truth, guess, average="binary", zero_division=0)[:3]
+        found = set_measures(guess, truth)
+        assert (found.precision, found.recall, found.f1) == pytest.approx(expected)
+
+
 # Experiments.
 
 
@@ -238,6 +264,8 @@ def test_figures_by_collection_over_lists_and_over_collections(garden):
     values = found[ALL]["NB"].values
     assert values["F1"][0] == pytest.approx(set_f1(log_odds > 0, truth))
     assert values["AP"][0] == pytest.approx(average_precision(log_odds, truth))
+    assert values["precision"][0] == pytest.approx(metrics.precision_score(truth, log_odds > 0))
+    assert values["recall"][0] == pytest.approx(metrics.recall_score(truth, log_odds > 0))
     assert found[MEANS]["auto"].values["AP"][0] == pytest.approx(found["fruit"]["auto"]["AP"])
     assert found[MEANS]["auto"]["AP"] == pytest.approx(np.mean([found[name]["auto"]["AP"] for name in list(found)[:3]]))
     assert found[ALL]["original"].measures == ("AP",)
@@ -306,7 +334,7 @@ def test_a_collection_without_a_usable_list(garden):
         (('method = "nb"', 'method = "nb"\nparameters = { T0 = 2 }'), "system 'NB': method 'nb' has no parameter T0"),
         (('method = "nb"', 'method = "nb"\ntune = { T0 = [2] }'), "system 'NB': methods of refinement are not tuned"),
         (('"expected-f1"', '"guess"'), "decides by one of log-odds, expected-f1, not 'guess'"),
-        (('measures = ["F1", "AP"]', 'measures = ["F1", "AP", "RR"]'), "measures of a refinement are F1 and AP"),
+        (('measures = ["F1", "AP"', 'measures = ["RR", "AP"'), "measures of a refinement are F1, AP, precision"),
         (('against = "NB"', 'against = "TSVM"'), "times are compared with a system that is not run: 'TSVM'"),
         (("runs = 2", "runs = 0"), "initialisations need"),
         (('name = "kinds"', 'name = "fruit"'), "collections need names of their own"),

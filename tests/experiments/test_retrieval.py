@@ -1,6 +1,8 @@
 """Retrieval experiments: their files, runs, bars and reports."""
 
+import gzip
 import json
+from collections import Counter
 
 import pytest
 
@@ -42,6 +44,8 @@ slack = 1e-9
 source = "a book"
 tiny.bm25 = { AP = 0.5 }
 """
+DESCRIBED = """describe = true
+[[system]]"""
 
 
 @pytest.fixture
@@ -70,6 +74,22 @@ def test_runs_and_reports(tiny, experiment, tmp_path):
     assert "(0.5)" in markdown
     assert "In parentheses: a book." in markdown
     assert json.loads(written[1].read_text())["ok"] is True
+
+
+def test_collections_as_in_table_5_2(tiny, tmp_path):
+    """Counted in the files; none of their words is a stop word, or shares its stem with another."""
+    result = run_experiment(read_experiment(_written(tmp_path, EXPERIMENT.replace("[[system]]", DESCRIBED, 1))))
+    with gzip.open(tiny / "docs.jsonl.gz", "rt") as file:
+        texts = [f"{document['title']} {document['text']}".split() for document in map(json.loads, file)]
+    words = Counter(word for text in texts for word in text)
+    relevant = Counter(line.split()[0] for line in (tiny / "qrels.txt").read_text().splitlines())
+    told = dict(zip(*result.tables["Collections"], strict=True))
+    assert told == {
+        "": "tiny", "documents": "40", "mean length": f"{words.total() / 40:.1f}", "vocabulary": f"{len(words)}",
+        "judged queries": f"{len(relevant)}", "mean length of a query": "2.0",
+        "relevant to a query": f"{relevant.total() / len(relevant):.1f}",
+    }  # fmt: skip
+    assert "## Collections" in as_markdown(result)
 
 
 def test_expected_figures_are_held(tiny, tmp_path):

@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from germane.errors import IndexFormatError
+from germane.index import container as container_module
 from germane.index.container import _TRAILER, ALIGNMENT, MAGIC, Container, ContainerWriter
 
 ARRAYS = {
@@ -41,9 +42,15 @@ def same(container: Container) -> bool:
     )
 
 
-def test_round_trip(path: Path) -> None:
+@pytest.mark.parametrize("in_memory", [container_module.IN_MEMORY, 0])
+def test_round_trip(path: Path, in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container_module, "IN_MEMORY", in_memory)
     container = Container(path)
     assert same(container)
+    container.release()
+    assert same(container)
+    with pytest.raises(ValueError, match="read-only"):
+        container["numbers"][0] = 1
     assert container.problems() == []
     assert "numbers" in container
     assert "letters" not in container

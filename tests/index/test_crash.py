@@ -151,7 +151,7 @@ def test_killed_at_any_point(
             assert_no_strays(folder)
             shutil.rmtree(folder)
             points += 1
-        if points >= 300:
+        if points >= 160:
             return
     raise AssertionError(f"only {points} points")
 

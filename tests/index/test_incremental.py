@@ -20,12 +20,17 @@ class Sequence:
         self.folder, self.rng, self.one_document = folder, rng, one_document
         self.expected: dict[str, Document] = {}
         self.engine = Engine.create(folder)
+        self.reader = Engine.open(folder)
+        """Sees each commit, and takes over from one to the next what it has learnt."""
 
     def step(self) -> None:
         rng = self.rng
         kind = rng.choices(("add", "update", "skip", "delete", "merge", "reopen"), (6, 4, 2, 5, 1, 1))[0]
         getattr(self, kind)(rng)
         assert len(self.engine) == len(self.expected)
+        self.reader.refresh()
+        for model in ("adaptive", "dirichlet", "tfidf"):
+            self.reader.search("w1 w5 w9 w20", model=model)
 
     def add(self, rng: random.Random) -> None:
         fresh = [self.one_document(rng, f"d{rng.randrange(10_000)}") for _ in range(rng.choice((1, 2, 5, 30)))]
@@ -82,7 +87,11 @@ def test_incremental_equals_rebuild(
         sequence.step()
         if step in (14, 39):
             fresh = rebuilt(rng.sample(list(sequence.expected.values()), len(sequence.expected)))
-            assert seen(sequence.engine) == seen(fresh)
+            expected = seen(fresh)
+            assert seen(sequence.engine) == expected
+            sequence.engine.release()  # a merge in the background is another commit
+            sequence.reader.refresh()
+            assert seen(sequence.reader) == expected
     sequence.engine.close()
     assert content(sequence.folder) == {doc.id: doc.fields for doc in sequence.expected.values()}
     report = check_index(sequence.folder)

@@ -685,3 +685,23 @@ def test_entropy_of_any_cut(tmp_path: Path, documents: Documents) -> None:
     assert found.pop() == pytest.approx(-(p_C * np.log(p_C)).sum(), rel=1e-14)
     with Engine.create(tmp_path / "empty") as engine:
         assert engine._searcher.snapshot.entropy() == 0.0
+
+
+def test_a_refresh_sees_every_commit_and_costs_nothing_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durable.time, "time_ns", lambda: 1_700_000_000_000_000_000)  # a clock that stands
+    with Engine.create(tmp_path / "index") as engine:
+        reader = Engine.open(tmp_path / "index")
+        times = set()
+        for n in range(1, 6):
+            engine.add([Document(f"d{n}", {"text": "word"})])
+            reader.refresh()
+            assert len(reader) == n
+            searcher = reader._searcher
+            reader.refresh()
+            assert reader._searcher is searcher
+            times.add((tmp_path / "index" / "MANIFEST").stat().st_mtime_ns)
+        assert len(times) == 5
+        engine.refresh()  # what it wrote itself is not news
+        shown = engine._searcher
+        engine.refresh()
+        assert engine._searcher is shown

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from germane.engine import Engine, ExplainRequest, RankingRequest
 from germane.errors import ParameterError
+from germane.lm import robertson_idf
 from germane.rank.adaptive import AdaptiveBM25, burstiness, saturation
-from germane.rank.models import BM25
+from germane.rank.models import BM25, remembered_idf
 from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import DEFAULT_MODEL, model_named
 
@@ -107,3 +108,8 @@ def test_explanations_and_numbers_tell_the_k1(engine) -> None:
 def test_parameters_that_are_refused(wrong) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         AdaptiveBM25(**wrong)
+
+
+def test_the_idf_of_one_word_is_that_of_many() -> None:
+    n_docs, df = 1_000, np.array([1, 2, 17, 500, 999, 1_000])
+    assert [remembered_idf(n_docs, each) for each in df.tolist()] == pytest.approx(robertson_idf(n_docs, df), rel=1e-14)

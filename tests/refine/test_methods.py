@@ -11,10 +11,10 @@ from scipy import sparse
 from germane.errors import GermaneError, MissingExtraError, ParameterError
 from germane.refine.calibration import predicted_set
 from germane.refine.linear import Rocchio
-from germane.refine.multi_mixture import MultiMixtureRandom
+from germane.refine.multi_mixture import MultiMixtureAIB, MultiMixtureRandom
 from germane.refine.neighbours import Neighbours
 from germane.refine.registry import METHOD_NAMES, method_named, probabilities
-from germane.refine.smoothed_dirichlet import SmoothedDirichletEM
+from germane.refine.smoothed_dirichlet import MultiMixtureSD, SmoothedDirichletEM
 from germane.refine.transductive_svm import TransductiveSVM
 from germane.refine.weighting import ResultList
 
@@ -24,7 +24,8 @@ every_method = pytest.mark.parametrize("name", METHOD_NAMES)
 
 def test_names() -> None:
     assert METHOD_NAMES == (
-        "auto", "paper", "nb", "em", "mmem-kl", "mmem-aib", "saem", "knn", "tsvm", "sd", "rocchio", "logistic",
+        "auto", "paper", "nb", "em", "mmem-kl", "mmem-aib", "mmem-sd", "saem", "knn", "tsvm", "sd", "rocchio",
+        "logistic",
     )  # fmt: skip
     for name in METHOD_NAMES:
         assert method_named(name).name == name
@@ -100,7 +101,7 @@ def test_new_texts(example, name: str) -> None:
         refined.decide(results.like(sparse.csr_matrix((2, 3))))
 
 
-@pytest.mark.parametrize("name", sorted(set(METHOD_NAMES) - {"auto", "paper", "sd"}))
+@pytest.mark.parametrize("name", sorted(set(METHOD_NAMES) - {"auto", "paper", "sd", "mmem-sd"}))
 def test_plain_counts(example, name: str) -> None:
     log_odds = method_named(name, weights="counts").refine(*example).log_odds
     assert np.isfinite(log_odds).all()
@@ -123,6 +124,33 @@ def test_neighbours(example, k: int) -> None:
         for i in range(len(results))
     ]
     assert_allclose(Neighbours(k=k).refine(results, labels).log_odds, expected, atol=1e-12)
+
+
+def test_smoothed_dirichlets_in_mmem_are_the_formula(example) -> None:
+    """Dense, one component and one result at a time, from the clusters that `mmem-aib` starts with."""
+    results, labels = example
+    X, lam, S, unlabelled, iterations = results.counts.toarray(), 0.3, 40.0, 0.25, 3
+    X = X[:, X.any(axis=0)]
+    p_C = X.sum(axis=0) / X.sum()
+    theta = [lam * x / x.sum() + (1 - lam) * p_C if x.any() else (1 - lam) * p_C for x in X]
+    start, classes = MultiMixtureAIB(components=2).start(results, labels)
+    shares = np.array([[at == c for c in range(3)] for at in start], float)
+    for step in range(iterations + 1):
+        weighted = shares * np.where(labels == -1, unlabelled, 1.0)[:, None]
+        joint = np.empty(shares.shape)
+        for c in range(3):
+            logs = sum(w * np.log(t) for w, t in zip(weighted[:, c], theta, strict=True)) / weighted[:, c].sum()
+            alpha = np.exp(logs) / np.exp(logs).sum()
+            prior = (1 + weighted[:, c].sum()) / (3 + weighted.sum())
+            for d, t in enumerate(theta):
+                joint[d, c] = np.log(prior) + S * np.sum(alpha * np.log(t / ((1 - lam) * p_C)))
+        if step < iterations:
+            allowed = [[label in (-1, own) for own in classes] for label in labels]
+            shares = np.where(allowed, np.exp(joint), 0.0)
+            shares /= shares.sum(axis=1, keepdims=True)
+    expected = joint[:, 2] - np.log(np.exp(joint[:, 0]) + np.exp(joint[:, 1]))
+    method = MultiMixtureSD(lam=lam, S=S, components=2, iterations=iterations, unlabelled_weight=unlabelled)
+    assert_allclose(method.refine(results, labels).log_odds, expected, rtol=1e-8, atol=1e-8)
 
 
 def test_smoothed_dirichlet_is_the_formula(example) -> None:

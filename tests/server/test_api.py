@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import jsonschema
 import pytest
@@ -67,6 +68,33 @@ def test_search_is_what_the_engine_answers(client, library):
     assert [hit["id"] for hit in found["hits"]] == expected
     assert found["facets"][0]["values"][0]["value"] == "neuroscience"
     assert all(hit["snippet"]["marks"] for hit in found["hits"])
+
+
+def test_groups_of_results(client, library):
+    path, template = "/collections/research/search?q=resistance&k=3&groups=4", "/collections/{collection}/search"
+    groups = answered(client, "GET", path, template)["groups"]
+    ids = library.engines["research"].search("resistance", 200).ids
+    assert sorted(rank for group in groups for rank in group["ranks"]) == list(range(1, len(ids) + 1))
+    assert all(group["ids"] == [ids[rank - 1] for rank in group["ranks"]] for group in groups)
+    assert len(groups) <= 4
+    assert all(group["words"] for group in groups)
+    refused(client.get(f"{V1}/collections/research/search?q=resistance&groups=0"), 422, "groups")
+
+
+def test_one_group_on_the_page(client, library):
+    """A group's rows alone, numbered as in the whole list; a group that is not there is told."""
+    groups = library.engines["research"].search("resistance", 200).groups(6)
+    shown = client.get("/search?q=resistance&g=2").text
+    assert re.findall(r'data-id="([^"]+)"', shown) == list(groups[1].ids)
+    assert re.findall(r'data-rank="(\d+)"', shown) == [str(rank) for rank in groups[1].ranks]
+    assert "/search?q=resistance&amp;g=3" in shown
+    assert 'href="/search?q=resistance"' in shown  # out of the group again
+    assert "g=" not in re.search(r'href="([^"]*sort=-year)"', shown)[1]  # another list has other groups
+    exported_ids = re.findall(r'"id":"([^"]+)"', client.get("/export?q=resistance&g=2&format=jsonl").text)
+    assert exported_ids == list(groups[1].ids)
+    assert client.get("/search?q=resistance&g=7").status_code == 404
+    plain = client.get("/groups?q=resistance").text  # without JavaScript
+    assert all(f"g={number}" in plain for number in range(1, len(groups) + 1))
 
 
 def test_did_you_mean(client):

@@ -181,6 +181,20 @@ def test_facets_pages_and_spelling(page: Page) -> None:
     expect(page.locator("#q")).to_have_value("antibiotic")
 
 
+def test_a_group_of_results_narrows_the_list(page: Page) -> None:
+    page.goto("/search?q=resistance")
+    before = page.locator("#count strong").inner_text()
+    page.get_by_role("link", name="Groups of these results").click()
+    chosen = page.locator("#groups li").nth(1)
+    words, n = chosen.locator("a").inner_text(), chosen.locator(".muted").inner_text()
+    chosen.locator("a").click()
+    expect(page.locator("#count strong")).to_have_text(n)
+    expect(page.locator(".row")).to_have_count(int(n))
+    expect(page.locator("#groups .chosen")).to_contain_text(words)
+    page.locator(".filters .chip").click()
+    expect(page.locator("#count strong")).to_have_text(before)
+
+
 def test_sources_stream_in(page: Page) -> None:
     page.goto("/search?q=sleep")
     page.locator(".sources summary").click()

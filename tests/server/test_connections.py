@@ -87,10 +87,9 @@ def test_those_who_trickle_are_cut_off_and_others_are_answered(tmp_path):
 
         thread = threading.Thread(target=trickle)
         thread.start()
-        good = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        good.request("GET", f"{V1}/health")
-        assert good.getresponse().read()
-        good.close()
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as good:
+            good.request("GET", f"{V1}/health")
+            assert good.getresponse().read()
         try:
             for connection in (nothing, half, again, body):
                 answer = received(connection)
@@ -126,13 +125,14 @@ def test_a_slow_answer_is_not_a_slow_request(tmp_path):
 
         return later
 
-    with running(tmp_path, app=slow, head_seconds=0.2) as (_, port):
-        good = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    with (
+        running(tmp_path, app=slow, head_seconds=0.2) as (_, port),
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as good,
+    ):
         for _ in range(2):
             good.request("GET", f"{V1}/health")
             answer = good.getresponse()
             assert (answer.status, len(answer.read()) > 0) == (200, True)
-        good.close()
 
 
 def test_a_stop_loses_nothing_that_was_acknowledged(tmp_path):
@@ -140,17 +140,17 @@ def test_a_stop_loses_nothing_that_was_acknowledged(tmp_path):
     with running(tmp_path) as (server, port):
 
         def add(who: int) -> None:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             headers = {"content-type": "application/json", "x-requested-with": "t"}
-            for n in range(1000):
-                try:
+            with (
+                closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
+                suppress(OSError, http.client.HTTPException),  # the server has stopped
+            ):
+                for n in range(1000):
                     name = f"{who}-{n}"
                     connection.request("PUT", f"{V1}/collections/own/documents/{name}", b'{"title": "x"}', headers)
                     answer = connection.getresponse()
                     if answer.read() and answer.status == 200:
                         acknowledged.append(name)
-                except (OSError, http.client.HTTPException):
-                    return
 
         threads = [threading.Thread(target=add, args=(who,)) for who in range(3)]
         for thread in threads:
@@ -167,13 +167,12 @@ def test_a_stop_loses_nothing_that_was_acknowledged(tmp_path):
 def test_a_stream_does_not_hold_the_server_up(tmp_path):
     with running(tmp_path) as (server, port):
         server_library_job = Workspace.open(tmp_path / "w").jobs.add("somebody else's")
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        connection.request("GET", f"{V1}/jobs/{server_library_job.id}/events")
-        answer = connection.getresponse()
-        assert answer.readline() == b"event: progress\n"
-        server.should_exit = True
-        assert b"waiting" in answer.read()
-        connection.close()
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            connection.request("GET", f"{V1}/jobs/{server_library_job.id}/events")
+            answer = connection.getresponse()
+            assert answer.readline() == b"event: progress\n"
+            server.should_exit = True
+            assert b"waiting" in answer.read()
 
 
 # -- several processes -------------------------------------------------------------------------------------------------
@@ -220,10 +219,9 @@ def asked(port: int, method: str, path: str, body: object = None):
     """A request on a connection of its own, so that any of the processes may answer."""
     for attempt in range(600):
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             headers = {"content-type": "application/json", "x-requested-with": "t"}
-            connection.request(method, V1 + path, None if body is None else json.dumps(body), headers)
-            with closing(connection):
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                connection.request(method, V1 + path, None if body is None else json.dumps(body), headers)
                 answer = connection.getresponse()
                 return answer.status, json.loads(answer.read())
         except ConnectionError:

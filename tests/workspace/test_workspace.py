@@ -14,7 +14,7 @@ from sqlalchemy import event, text
 from germane.errors import InputError, MissingExtraError, ParameterError, StorageError
 from germane.refine.screening import Remark
 from germane.types import Document, Mark, Marks
-from germane.workspace import Workspace, cohens_kappa, migrations
+from germane.workspace import Workspace, cohens_kappa, database, migrations
 from germane.workspace.database import _engine_of
 from germane.workspace.migrations import VERSION_TABLE
 from germane.workspace.tables import metadata
@@ -198,6 +198,14 @@ def test_a_blind_project_has_no_outcome_yet(workspace):
         {"1": Remark("mice; in vitro"), "2": Remark("too old")},
     )
     assert projects.conflicts(project)[0] == ("2", ("ann",), ("bob",), False, "cat", "too old")
+
+
+def test_a_commit_waits_for_the_disk(tmp_path, monkeypatch, no_power_fails):
+    """As shipped; the other tests do not wait."""
+    monkeypatch.setattr(database, "SQLITE_SETTINGS", no_power_fails)
+    with Workspace.open(tmp_path / "w") as workspace, workspace.database.write() as connection:
+        told = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("synchronous", "journal_mode")]
+    assert told == [2, "wal"]  # 2: FULL
 
 
 def test_any_name_of_a_file(tmp_path):

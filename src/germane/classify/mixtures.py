@@ -1,7 +1,6 @@
-"""Clustering: documents as a mixture of distributions, learnt by EM without labels, as scikit-learn's clusterers.
+"""Clustering: documents as a mixture of distributions, as scikit-learn's clusterers.
 
-P(D) = Σ_k π_k P(D|α^k). E step: r_dk = π_k P(D|α^k)/P(D). M step: π_k = Σ_d r_dk/n, α^k the estimate of the
-distribution from documents that weigh r_dk. SD §7.1 proposes SD components; Zhong & Ghosh (2005) compare others.
+EM is that of `lm.distributions.mixtures`. SD §7.1 proposes SD components; Zhong & Ghosh (2005) compare others.
 """
 
 from abc import abstractmethod
@@ -18,12 +17,10 @@ from germane.arrays import Floats, Integers
 from germane.classify.background import general_english, log_ratio_weights
 from germane.classify.generative import counts_of
 from germane.classify.multinomial import laplace
-from germane.classify.smoothed_dirichlet import MARGIN, NO_MARGIN, log_ratio_matrix
+from germane.classify.smoothed_dirichlet import log_ratio_matrix
 from germane.errors import ParameterError
+from germane.lm.distributions.mixtures import SmoothedDirichlets, cluster
 from germane.lm.parameters import open_fraction, positive, whole, wholes
-
-LEAST_WEIGHT = 1e-10
-"""Documents' worth of weight that a component has at least, so that an empty one has a model: the background's."""
 
 
 class DocumentMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -57,24 +54,11 @@ class DocumentMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             first = wholes("start", start)
             if len(first) != n_docs or first.max() >= n_clusters:
                 raise ParameterError(f"start is a cluster below {n_clusters} for each of {n_docs} documents")
-        shares = np.zeros((n_docs, n_clusters))
-        shares[np.arange(n_docs), first] = 1.0
-        self.labels_ = first.astype(np.int64)
-        likelihood: list[float] = []
-        for _ in range(self.max_iter):
-            weight = shares.sum(axis=0) + LEAST_WEIGHT
-            self.weights_ = weight / weight.sum()
-            self._m_step(shares, weight)
-            joint = self._log_density(X) + np.log(self.weights_)
-            whole_of = logsumexp(joint, axis=1)
-            shares = np.exp(joint - whole_of[:, None])
-            likelihood.append(float(whole_of.mean()))
-            labels = joint.argmax(axis=1)
-            moved = int((labels != self.labels_).sum())
-            self.labels_ = labels.astype(np.int64)
-            if moved <= self.tol * n_docs:
-                break
-        self.log_likelihood_, self.n_iter_ = np.array(likelihood), len(likelihood)
+        found = cluster(
+            first, n_clusters, self._m_step, lambda: self._log_density(X), max_iter=self.max_iter, tol=self.tol
+        )
+        self.labels_, self.weights_, self.log_likelihood_ = found
+        self.n_iter_ = len(self.log_likelihood_)
         self._forget()
         return self
 
@@ -115,13 +99,8 @@ class DocumentMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 class SmoothedDirichletMixture(DocumentMixture):
     """A mixture of Smoothed Dirichlet distributions, SD §7.1.
 
-    α^k ∝ θ^GE · Π_d (1 + λθ̂^d/((1-λ)θ^GE))^(r_dk/Σ_d r_dk): the weighted geometric mean, SD (3.33), which maximises the
-    expected log density (3.25) of any scale S.
-    `rule="kl"`: log P(D|α^k) = -S·KL(α^k ‖ θ^D) + const(D), the density itself: EM, whose likelihood never falls.
-    `rule="ce"`: S·Σ_{j∈D} α_j^k log(1 + λθ̂_j/((1-λ)θ^GE_j)), SD-CE's evidence in its place, as SD §4.5.2 classifies. No
-    likelihood then, and no proof that it rises; but far better clusters (docs/classification.md).
-    `S`: the scale Σα. None sets it anew at each step so that documents stand on average `MARGIN` above the other
-    clusters, as `SmoothedDirichletClassifier` does; then the likelihoods of two steps cannot be compared.
+    `rule`, `S` and the formulas: `lm.distributions.mixtures.SmoothedDirichlets`, over θ^GE (4.10) of the documents.
+    "ce", the default, gives far better clusters than "kl", the density itself (docs/classification.md).
 
     Attributes: `alpha_`, clusters × vocabulary; `theta_GE_`; `S_`.
     """
@@ -147,42 +126,31 @@ class SmoothedDirichletMixture(DocumentMixture):
         self.random_state = random_state
 
     def _prepare(self, X: Any) -> None:
-        if self.rule not in ("kl", "ce"):
-            raise ParameterError(f"the rule is 'kl' or 'ce', not {self.rule!r}")
-        if self.S is not None:
-            positive("S", self.S)
         counts = np.asarray(X.sum(axis=0), np.float64).ravel()
         self.theta_GE_ = general_english(counts, positive("beta", self.beta))
         self._ratio = log_ratio_weights(self.theta_GE_, open_fraction("lam", self.lam))
-        self._logs = log_ratio_matrix(X, self._ratio)
-        self._by_word = self._logs.T.tocsr()
+        self._components = SmoothedDirichlets(log_ratio_matrix(X, self._ratio), self.theta_GE_, self.rule, self.S)
+        self._fitting = True
 
     def _m_step(self, shares: Floats, weight: Floats) -> None:
-        log_alpha = np.log(self.theta_GE_) + np.asarray(self._by_word @ shares).T / weight[:, None]
-        log_alpha -= logsumexp(log_alpha, axis=1, keepdims=True)
-        self.alpha_ = np.exp(log_alpha)
-        self._kl_to_GE = (self.alpha_ * (log_alpha - np.log(self.theta_GE_))).sum(axis=1)
-        self.S_ = self._scale(shares) if self.S is None else float(self.S)
+        self._components.m_step(shares, weight)
 
-    def _scale(self, shares: Floats) -> float:
-        evidence = self._evidence(self._logs)
-        n_docs, n_clusters = shares.shape
-        own, all_of = float((shares * evidence).sum()) / n_docs, float(evidence.sum()) / n_docs
-        margin = own - (all_of - own) / max(n_clusters - 1, 1)
-        return MARGIN / margin if n_clusters > 1 and margin > NO_MARGIN * abs(own) else 1.0
+    @property
+    def alpha_(self) -> Floats:
+        """α^k, clusters × vocabulary; each row sums to 1."""
+        return self._components.alpha
 
-    def _evidence(self, logs: Any) -> Floats:
-        evidence = np.asarray(logs @ self.alpha_.T)
-        if self.rule == "kl":
-            evidence[np.diff(logs.indptr) > 0] -= self._kl_to_GE
-        return evidence
+    @property
+    def S_(self) -> float:
+        """The scale in use."""
+        return self._components.scale
 
     def _log_density(self, X: Any) -> Floats:
-        logs = self._logs if self._logs is not None else log_ratio_matrix(X, self._ratio)
-        return self.S_ * self._evidence(logs)
+        return self._components.log_density(None if self._fitting else log_ratio_matrix(X, self._ratio))
 
     def _forget(self) -> None:
-        self._logs = self._by_word = None
+        self._components.forget()
+        self._fitting = False
 
 
 class MultinomialMixture(DocumentMixture):

@@ -12,12 +12,8 @@ from germane.classify.background import general_english, log_ratio_weights
 from germane.classify.generative import StatisticsClassifier, ones_if_none
 from germane.classify.statistics import ClassStatistics, class_log_ratios, word_counts
 from germane.errors import ParameterError
+from germane.lm.distributions.mixtures import MARGIN, NO_MARGIN
 from germane.lm.parameters import open_fraction, positive, reals
-
-MARGIN = 12.0
-"""Average log odds of a training document's own class: about the likeliest on held-out 20 Newsgroups, at any λ."""
-NO_MARGIN = 1e-12
-"""The share of its own class's value below which a margin is rounding error."""
 
 
 class LogRatioClassifier(StatisticsClassifier):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FACTS = 4
 LONGEST_FACT = 40
+RANKS = 5
+"""Results of a group that are told."""
 
 
 def put_tsv(found: "SearchResponse") -> None:
@@ -81,6 +83,23 @@ def show_page(console: "Console", found: "SearchResponse") -> None:
     first, last = found.hits[0].rank, found.hits[-1].rank
     total = f"{'' if found.total_is_exact else 'at least '}{found.total} documents"
     console.print(Text(f"{first}-{last} of {total}", "dim"))
+
+
+def show_groups(console: "Console", found: "SearchResponse") -> None:
+    """The groups: how many results, the words that name them, and the ranks of the first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not found.groups:
+        return
+    table = Table(title=Text("groups"), box=None, title_justify="left", show_header=False)
+    table.add_column(justify="right")
+    table.add_column()
+    table.add_column(style="dim")
+    for group in found.groups:
+        ranks = ", ".join(map(str, group.ranks[:RANKS])) + (" ..." if len(group.ranks) > RANKS else "")
+        table.add_row(str(len(group.ids)), Text(" · ".join(group.words)), f"ranks {ranks}")
+    console.print(table)
 
 
 def _snippet(hit: "HitResponse", names: Sequence[str], terms: set[str], analyzer: "Analyzer") -> Any:

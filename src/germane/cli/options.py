@@ -336,6 +336,16 @@ FacetOption = Annotated[
         rich_help_panel=_PAGE,
     ),
 ]
+Groups = Annotated[
+    int | None,
+    typer.Option(
+        "--groups",
+        metavar="N",
+        help="Put the first 200 results, or K, in N groups of alike ones, each named by words.",
+        show_default=False,
+        rich_help_panel=_PAGE,
+    ),
+]
 Snippets = Annotated[
     bool, typer.Option("--snippets", help="With --json: the piece that shows best why.", rich_help_panel=_PAGE)
 ]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from germane.engine.advice import sought_words, suggestion, why_nothing
 from germane.engine.requests import ExplainRequest, SearchRequest, resolve
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
+from germane.engine.results import GROUPED, SearchResult
 from germane.errors import QueryError
 
 if TYPE_CHECKING:
@@ -15,21 +16,29 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
     """Search; say what may have been meant and, if nothing was found, why. A query nothing can answer is an error."""
     query = _words(request.query)
     asked = resolve(engine, request.ranking, request.feedback)
-    result = engine.search(
-        query,
-        request.k,
-        model=asked.model,
-        priors=asked.priors,
-        syntax=request.syntax,
-        feedback=asked.method,
-        marks=asked.marks,
-        rerank=request.rerank,
-        depth=request.depth,
-        offset=request.offset,
-        sort=request.sort,
-        group=request.group,
-        min_score=request.min_score,
-    )
+
+    def found(k: int, offset: int) -> SearchResult:
+        return engine.search(
+            query,
+            k,
+            model=asked.model,
+            priors=asked.priors,
+            syntax=request.syntax,
+            feedback=asked.method,
+            marks=asked.marks,
+            rerank=request.rerank,
+            depth=request.depth,
+            offset=offset,
+            sort=request.sort,
+            group=request.group,
+            min_score=request.min_score,
+        )
+
+    result = found(request.k, request.offset)
+    groups = None
+    if request.groups is not None:
+        deep = max(GROUPED, request.offset + request.k)
+        groups = (result if (request.k, request.offset) == (deep, 0) else found(deep, 0)).groups(request.groups)
     words = sought_words(query, result, syntax=request.syntax)
     reason = None if len(result) else why_nothing(engine, query, words, result)
     told = result.feedback if request.explain else None
@@ -49,6 +58,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         result.total,
         result.total_is_exact,
         tuple(map(result.facet, request.facets)) or None,
+        groups,
     )
 
 

@@ -53,9 +53,9 @@ def _listen() -> None:
     register("numba:compile", Announcer())  # type: ignore[no-untyped-call]
 
 
-def warm_up() -> float:
-    """Compile all that building, changing and searching an index need, feedback and priors included; the seconds it
-    took.
+def warm_up(everything: bool = False) -> float:
+    """Compile all that building, changing and searching an index need, feedback and priors included; with
+    `everything`, what vectors and models learnt from clicks need, too. The seconds it took.
 
     What is compiled already is loaded, so that a second time is quick. Numba keeps it beside the package, or where
     `NUMBA_CACHE_DIR` says.
@@ -63,6 +63,8 @@ def warm_up() -> float:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         _work(Path(folder) / "index")
+        if everything:
+            _learn(Path(folder) / "vectors")
     return time.perf_counter() - began
 
 
@@ -97,6 +99,33 @@ def _work(folder: Path) -> None:
         engine.merge()
         engine.stats()
     list(Engine.open(folder).documents())
+
+
+def _learn(folder: Path) -> None:
+    """Vectors of both kinds, alone and beside words; topics, tied and not, and translations that rank again."""
+    from germane.engine.engine import Engine
+    from germane.index.vector_fields import VectorField
+    from germane.latent import Pairs, latent_named
+
+    words, rng = _words(), np.random.default_rng(0)
+    pairs = Pairs.build([(f"{a} {b}", f"{b} {c}", 1.0) for a, b, c in zip(words, words[1:], words[2:], strict=False)])
+    models = [
+        latent_named(name, n_topics=10, n_iterations=2).fit(pairs) for name in ("bltm", "bltm-pr", "bltm-pr-tied")
+    ]
+    models += [latent_named("wtm", n_iterations=2).fit(pairs), latent_named("opca", n_dimensions=8).fit(pairs)]
+    rows = rng.standard_normal((N_DOCUMENTS, 8)).astype(np.float32)
+    documents = [
+        Document(document.id, document.fields, {"exact": row, "small": row})
+        for document, row in zip(_documents(), rows, strict=True)
+    ]
+    fields = {"exact": VectorField(8), "small": VectorField(8, dtype="int8")}
+    with Engine.create(folder, vectors=fields) as engine:
+        engine.add(documents)
+        for name in fields:
+            engine.vector_search(rows[0], 10, field=name)
+            engine.hybrid_search("aba abe", rows[0], k=10, field=name)
+        for model in models:
+            engine.search("aba abe", 10, rerank=model)
 
 
 def _words() -> list[str]:

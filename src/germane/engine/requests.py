@@ -68,7 +68,8 @@ class SearchRequest:
     """The best k documents for a query. `rerank`: score the first `depth` again. `explain`: with what feedback did.
 
     `offset`, `sort`, `group`, `min_score`: see `Engine.search`. `facets`: fields whose values are counted among all
-    documents found. `snippets`: with the piece of each document that shows why it was found.
+    documents found. `snippets`: with the piece of each document that shows why it was found. `groups`: put the first
+    results, `GROUPED` or those asked for if they reach further, in so many groups.
     """
 
     query: str
@@ -85,6 +86,7 @@ class SearchRequest:
     min_score: float | None = None
     facets: tuple[str, ...] = ()
     snippets: bool = False
+    groups: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

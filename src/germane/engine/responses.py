@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
 from germane.engine.reranked import RerankedExplanation
-from germane.engine.results import Hit, SearchResult
+from germane.engine.results import Hit, ResultGroup, SearchResult
 from germane.engine.snippets import Snippet
 from germane.feedback import Drift
 from germane.index.writer import AddReport
@@ -98,7 +98,7 @@ class SearchResponse(Response):
     why there are no hits, `notes` how the query was read where that may surprise. `learnt` are the parameters that were
     "auto". `feedback` is told where it was asked for.
     `total`: documents that the query finds, at least so many if not `total_is_exact`. `facets`: counts by value, of the
-    fields asked for.
+    fields asked for. `groups`: the first results in groups of alike ones, the largest first, where they were asked for.
     """
 
     query: str
@@ -115,6 +115,7 @@ class SearchResponse(Response):
     total: int = 0
     total_is_exact: bool = True
     facets: Annotated[tuple[Facet, ...] | None, ABSENT] = None
+    groups: Annotated[tuple[ResultGroup, ...] | None, ABSENT] = None
 
     @classmethod
     def of(cls, result: SearchResult, query: str, model: str, k: int) -> "SearchResponse":

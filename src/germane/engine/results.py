@@ -28,6 +28,23 @@ class Hit:
     fields: dict[str, Any]
 
 
+GROUPED = 200
+"""As many results at least are put in groups where a request asks for them, and as many begin in a cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultGroup:
+    """Results that are alike, best first, by `ids` and by `ranks` in the list; `words` set them apart from the others.
+
+    The words are those with the largest p(w|group)·log(p(w|group)/p(w|list)), p the mean over documents. Words of the
+    query are left out: all results have them.
+    """
+
+    words: tuple[str, ...]
+    ids: tuple[str, ...]
+    ranks: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class SearchResult(Sequence[Hit]):
     """The best documents of one query, best first: a sequence of `Hit`s with their stored fields, read when needed."""
@@ -79,6 +96,12 @@ class SearchResult(Sequence[Hit]):
     def facet(self, name: str, size: int = 10) -> Facet:
         """The values of a field among all documents that the query finds, and how many hold each."""
         return facet(self._searcher, self._found, name, whole("size", size, least=1))
+
+    def groups(self, n: int) -> tuple[ResultGroup, ...]:
+        """These results in at most `n` groups of alike ones, the largest first (`engine.grouping`)."""
+        from germane.engine.grouping import grouped
+
+        return grouped(self._hits, self._searcher, whole("n", n, least=1), self.query.weights.keys(), self.offset)
 
     def snippet(self, i: int, width: int = WIDTH) -> Snippet:
         """The piece of result number i (from 0) that shows best why it was found, and where the query's words are."""

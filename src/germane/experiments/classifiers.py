@@ -73,6 +73,12 @@ def _tfidf_svm(ranking: bool, C: float = 1.0) -> Any:
     return _linear_svm(ranking, TfidfTransformer(sublinear_tf=True), C)
 
 
+def _raw_tfidf_svm(ranking: bool, C: float = 1.0) -> Any:
+    from germane.classify.tfidf import RawTfidf
+
+    return _linear_svm(ranking, RawTfidf(), C)
+
+
 def _smoothed_svm(ranking: bool, lam: float = 0.1, beta: float = 1.0, C: float = 1.0) -> Any:
     from germane.classify import SmoothedLogRatio
 
@@ -96,6 +102,7 @@ _KINDS = {
     "sd": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="kl"), True),
     "sd-ce": _Kind(("lam", "beta"), _generative("SmoothedDirichletClassifier", rule="ce"), True),
     "tfidf-svm": _Kind(("C",), _tfidf_svm),
+    "raw-tfidf-svm": _Kind(("C",), _raw_tfidf_svm),
     "smoothed-svm": _Kind(("lam", "beta", "C"), _smoothed_svm),
     "complement-nb": _Kind(("alpha",), _complement_nb),
 }

@@ -131,6 +131,21 @@ class Collection:
         return self.source.read()
 
     @property
+    def described(self) -> dict[str, str]:
+        """Its numbers as SD table 5.2 has them, and more of the queries. Lengths are in terms: stopped and stemmed."""
+        stats, n = self.engine.stats(), len(self.topics)
+        terms = sum(len(self.engine.analyzer.terms(topic.text)) for topic in self.topics)
+        relevant = sum(grade > 0 for topic in self.topics for grade in self.qrels[topic.id].values())
+        return {
+            "documents": f"{stats.documents:,}",
+            "mean length": f"{stats.tokens / max(stats.documents, 1):.1f}",
+            "vocabulary": f"{stats.terms:,}",
+            "judged queries": f"{n:,}",
+            "mean length of a query": f"{terms / n:.1f}",
+            "relevant to a query": f"{relevant / n:.1f}",
+        }
+
+    @property
     def texts(self) -> Mapping[str, str]:
         """The queries' words by id."""
         return {topic.id: topic.text for topic in self.topics}

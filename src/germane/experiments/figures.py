@@ -1,4 +1,4 @@
-"""Figure experiments: SD figures 3.3, 3.4, 3.5 and 5.1, computed when they are run and drawn when reported.
+"""Figure experiments: SD figures 3.3, 3.4, 3.5, 5.1 and 7.1, computed when they are run and drawn when reported.
 
 Beside what all kinds have (`experiment.py`), the file may say:
 
@@ -180,6 +180,38 @@ def dirichlet_densities(S: Sequence[float] = (2.0, 6.0, 20.0, 100.0)) -> Any:
     return figure
 
 
+def rounding_interval(count: int, length: int) -> tuple[float, float]:
+    """The extrema θ̂_1^l and θ̂_1^r of S_MLE for a document of two words, SD (7.2), (7.7), (7.8).
+
+    S_MLE holds the proportions (θ̂_1, 1 - θ̂_1) that times |D| round to the document's counts.
+    """
+    if not 0 <= count <= length or length < 1:
+        raise ParameterError(f"a word occurs from 0 to |D| times and |D| is 1 or more, not {count} of {length}")
+    return max((count - 0.5) / length, 0.0), min((count + 0.5) / length, 1.0)
+
+
+def document_volumes(length: int = 10, counts: Sequence[int] = (0, 5, 10), lengths: Sequence[int] = (5, 10, 20)) -> Any:
+    """Figure 7.1: (a) S_MLE on the simplex of two words; (b) its volume, at most 1/|D| (7.10), half that at the edges.
+
+    The volume is θ̂_1^r - θ̂_1^l, as the text measures it, and not the length of the drawn line, √2 times as long.
+    """
+    figure, (left, right) = panels(2, 10.0, 4.5)
+    left.plot([0, 1], [1, 0], color="black", linewidth=0.8)
+    for count in counts:
+        low, high = rounding_interval(count, length)
+        (line,) = left.plot([low, high], [1 - low, 1 - high], linewidth=5, alpha=0.6, solid_capstyle="butt")
+        left.plot(count / length, 1 - count / length, "o", color=line.get_color(), label=f"({count}, {length - count})")
+    left.set(xlabel="θ̂₁", ylabel="θ̂₂", aspect="equal", title=f"(a) S_MLE of documents of {length} words")
+    for each in lengths:
+        volumes = [high - low for low, high in (rounding_interval(count, each) for count in range(each + 1))]
+        right.plot(np.arange(each + 1) / each, volumes, ".-", label=f"|D| = {each}")
+        right.axhline(1 / each, color="black", linewidth=0.5, linestyle=":")
+    right.set(xlabel="θ̂₁ of the document", ylabel="volume", ylim=(0, None), title="(b) its volume; dotted: 1/|D|")
+    for pane in (left, right):
+        _finish(pane)
+    return figure
+
+
 def count_curves(found: CountDistributions, collection: str) -> Any:
     """Figure 3.5: how often words of high, medium and low frequency occur in a document, observed and predicted."""
     figure, axes = panels(len(CATEGORIES), 4.5 * len(CATEGORIES), 4.0)
@@ -209,5 +241,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "smoothed-domains": smoothed_domains,
     "normalisers": normalisers,
     "dirichlet-densities": dirichlet_densities,
+    "document-volumes": document_volumes,
 }
 """Figures that need no data."""

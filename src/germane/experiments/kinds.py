@@ -77,12 +77,13 @@ def _experiment(name: str, content: dict[str, Any]) -> Experiment:
         raise ValueError(f"there is no kind '{kind}' of experiments; there are: {', '.join(KINDS)}")
     reference = dict(content.pop("reference", {}))
     source = reference.pop("source", "")
+    every = content.get("datasets", [])
     return KINDS[kind].read(
         content,
         name=name,
         kind=kind,
         bars=[AtLeast(**bar) for bar in content.pop("at_least", [])],
-        ratios=[MeanRatio(**ratio) for ratio in content.pop("mean_ratio", [])],
+        ratios=[MeanRatio(**{"datasets": every, **ratio}) for ratio in content.pop("mean_ratio", [])],
         comparisons=[Compare(**pair) for pair in content.pop("compare", [])],
         reference=reference,
         reference_source=source,

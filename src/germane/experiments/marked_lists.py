@@ -18,8 +18,8 @@ from germane.arrays import Labels
 from germane.data import read_documents, read_topics
 from germane.data.catalog import data_root
 from germane.engine import Engine
-from germane.evaluate.classification import f1
 from germane.evaluate.rankings import load_qrels
+from germane.refine.refinement import SetMeasures
 from germane.refine.weighting import ResultList
 from germane.text import Analyzer
 from germane.text.counting import count_all
@@ -125,14 +125,16 @@ class MarkedList:
         return shorten(self.query.replace("|", "/"), QUERY_LENGTH, placeholder=" ...")
 
 
-def marked_lists(sources: Sequence[ListSource], rules: ListRules | None = None) -> Iterator[MarkedList]:
-    """The usable lists of the collections, in order."""
+def marked_lists(
+    sources: Sequence[ListSource], rules: ListRules | None = None, *, analyzer: Analyzer | None = None
+) -> Iterator[MarkedList]:
+    """The usable lists of the collections, in order. `analyzer`: of the texts that are refined, not of the search."""
     rules = rules or ListRules()
     number = 0
     for source in sources:
         documents = source_documents(source)
         texts = [text_of(document.fields, source.text) for document in documents]
-        counts = word_counts(texts)
+        counts = word_counts(texts, analyzer)
         with tempfile.TemporaryDirectory() as folder, _engine(Path(folder) / "index", texts) as engine:
             for query in judged_queries(source, documents):
                 order = _best(engine, query, rules.top)
@@ -144,9 +146,9 @@ def marked_lists(sources: Sequence[ListSource], rules: ListRules | None = None) 
                     yield MarkedList(source.name, query.text, ResultList(rows), labels, query.relevant[order])
 
 
-def word_counts(texts: Sequence[str]) -> Any:
+def word_counts(texts: Sequence[str], analyzer: Analyzer | None = None) -> Any:
     """Counts of the texts' terms; numbers and single letters are discarded (Refine §VI)."""
-    counted = count_all(texts, Analyzer())
+    counted = count_all(texts, analyzer or Analyzer())
     words = [i for i, term in enumerate(counted.terms) if len(term) > 1 and not any(map(str.isdigit, term))]
     return counted.counts[:, words]
 
@@ -218,7 +220,12 @@ def average_precision(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> float:
     return float(np.mean(np.arange(1, len(ranks) + 1) / ranks)) if len(ranks) else 0.0
 
 
+def set_measures(predicted: npt.ArrayLike, relevant: npt.ArrayLike) -> SetMeasures:
+    """Precision, recall and F1 of the set that is predicted relevant, Refine (16)-(18)."""
+    guess, truth = (np.asarray(flags, bool) for flags in (predicted, relevant))
+    return SetMeasures.of(int((guess & truth).sum()), int(guess.sum()), int(truth.sum()))
+
+
 def set_f1(predicted: npt.ArrayLike, relevant: npt.ArrayLike) -> float:
     """F1 = 2PR/(P + R) of the relevant class, Refine (18)."""
-    truth, guess = (np.asarray(flags, bool).astype(str).tolist() for flags in (relevant, predicted))
-    return f1(truth, guess, ["True"]).per_class["True"]
+    return set_measures(predicted, relevant).f1

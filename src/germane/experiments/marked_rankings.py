@@ -11,15 +11,22 @@ first = "bm25"                      the ranking that is read
 depth = 100                         how far it is read
 rejected = false                    true: what is not relevant and stands above the last mark is marked so, too
 k = 1000                            documents ranked per query
+queries = 30                        at most so many of the queries that count, at even distances; 0: all
+against = "adaptive"                a system: tell the mean over data sets of every other one, and of its difference
+                                    from this one with a 95 % interval, for each number of marks (optional)
+
+[variants.homedepot]                of = ["homedepot"], queries = 80: `variants.py`; "homedepot:3" is then of this
 
 [[system]]
 model = "dirichlet"                 as in `retrieval.py`: a ranking model, a feedback method or both
 feedback = "rm3"
 parameters = { n_docs = 10 }        a feedback method's numbers: `feedback.py`
+against = "rm3 with 5"              another system from which this one's difference is told (optional)
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from germane.errors import InputError
@@ -28,7 +35,9 @@ from germane.evaluate.rankings import Qrels
 from germane.experiments.collections import Collection
 from germane.experiments.experiment import Experiment, System
 from germane.experiments.feedback import Ranking, ranking_of
+from germane.experiments.left_out import by_family, spread_of
 from germane.experiments.results import OnStep, Result
+from germane.experiments.variants import Variant, made_of
 from germane.rank.registry import model_named
 from germane.types import Marks
 
@@ -39,6 +48,7 @@ class MarkedSystem(System):
 
     model: str = ""
     feedback: str = ""
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,22 +60,43 @@ class MarksExperiment(Experiment):
     depth: int = 100
     rejected: bool = False
     k: int = 1000
+    queries: int = 0
+    against: str = ""
+    variants: Mapping[str, Variant] = field(default_factory=dict)
     pooled: ClassVar[bool] = False
+    datasets_down: ClassVar[bool] = True
+
+    @property
+    def families(self) -> Mapping[str, str]:
+        """Whose documents a data set has, however many are marked."""
+        names = {dataset: _parts(dataset)[0] for dataset in self.datasets}
+        return {
+            dataset: self.variants[name].left_out_with if name in self.variants else name
+            for dataset, name in names.items()
+        }
 
     @property
     def inputs(self) -> list[str]:
         """The data sets, however many are marked."""
-        return [*dict.fromkeys(_parts(dataset)[0] for dataset in self.datasets)]
+        return made_of([_parts(dataset)[0] for dataset in self.datasets], self.variants)
 
 
 def read_marks(content: dict[str, Any], **common: Any) -> MarksExperiment:
     """The experiment; `common` is what all kinds have."""
     experiment = MarksExperiment(
-        systems=[MarkedSystem(**system) for system in content.pop("system")], **common, **content
+        systems=[MarkedSystem(**system) for system in content.pop("system")],
+        variants={name: Variant(**told) for name, told in content.pop("variants", {}).items()},
+        **common,
+        **content,
     )
     model_named(experiment.first)
+    for name in (experiment.against, *(system.against for system in experiment.systems)):
+        if name and name not in experiment.rows:
+            raise ValueError(f"differences are from a system that is not run: '{name}'")
     if experiment.depth < 1:
         raise ValueError(f"depth must be 1 or more, not {experiment.depth}")
+    if experiment.queries < 0:
+        raise ValueError(f"queries must not be negative, not {experiment.queries}")
     for dataset in experiment.datasets:
         _parts(dataset)
     for system in experiment.systems:
@@ -96,9 +127,10 @@ def run_marks(experiment: MarksExperiment, result: Result, on_step: OnStep) -> N
     """Mark, rank, and judge every system on what is left of every data set."""
     for dataset in experiment.datasets:
         name, n = _parts(dataset)
-        collection = Collection.open(name)
+        variant = experiment.variants.get(name)
+        collection = Collection.of_variant(name, variant) if variant else Collection.open(name)
         marks = marks_of(collection, n, experiment.first, experiment.depth, rejected=experiment.rejected)
-        left = residual(collection.qrels, marks)
+        left = _sparse(residual(collection.qrels, marks), experiment.queries)
         if not left:
             what = f"no query has {n} relevant documents among the first {experiment.depth} and one more"
             raise InputError(what, source=name)
@@ -110,6 +142,35 @@ def run_marks(experiment: MarksExperiment, result: Result, on_step: OnStep) -> N
             on_step(dataset, system.name)
             run = _run(collection, _ranking(system), {query: marks[query] for query in left}, experiment.k)
             result.note(dataset, system.name, evaluate(run, left, experiment.measures))
+    if experiment.against:
+        for measure in experiment.measures:
+            values = {dataset: partial(result.value, dataset, measure=measure) for dataset in experiment.datasets}
+            result.tables[f"{measure} over data sets"] = means_table(experiment, values)
+
+
+def means_table(experiment: MarksExperiment, values: Mapping[str, Callable[[str], float]]) -> list[list[str]]:
+    """Systems down, numbers of marks across: the mean, and that of the differences from another with its interval.
+
+    `values`: data set -> the figure of a system. Means are over families of data sets; those of different numbers of
+    marks are of different data sets and queries.
+    """
+    by_marks: dict[int, list[str]] = {}
+    for dataset in experiment.datasets:
+        by_marks.setdefault(_parts(dataset)[1], []).append(dataset)
+    rows = [["", "difference from", *(f"{n} mark{'s' if n > 1 else ''}" for n in by_marks)]]
+    numbers = (len(by_family(dict.fromkeys(datasets, 0.0), experiment.families)) for datasets in by_marks.values())
+    rows.append(["families of data sets", "", *map(str, numbers)])
+    for system in experiment.systems:
+        against = system.against or experiment.against
+        cells = []
+        for datasets in by_marks.values():
+            own, other = ({d: values[d](row) for d in datasets} for row in (system.name, against))
+            gain = spread_of({d: own[d] - other[d] for d in datasets}, experiment.families)
+            mean = f"{spread_of(own, experiment.families).mean:.4f}"
+            told = f" ({gain.mean:+.4f}; {gain.low:+.4f} to {gain.high:+.4f})"
+            cells.append(mean if system.name == against else mean + told)
+        rows.append([system.name, "" if system.name == against else against, *cells])
+    return rows
 
 
 def marks_of(collection: Collection, n: int, first: str, depth: int, *, rejected: bool) -> dict[str, Marks]:
@@ -131,6 +192,13 @@ def residual(qrels: Qrels, marks: Mapping[str, Marks]) -> dict[str, dict[str, in
         for query, own in marks.items()
     }
     return {query: grades for query, grades in left.items() if any(grade > 0 for grade in grades.values())}
+
+
+def _sparse(left: Mapping[str, dict[str, int]], most: int) -> dict[str, dict[str, int]]:
+    """At most so many queries, at even distances; 0: all."""
+    names = [*left]
+    kept = names if not most or len(names) <= most else [names[i * len(names) // most] for i in range(most)]
+    return {query: left[query] for query in kept}
 
 
 def _marked(marks: Marks) -> set[str]:

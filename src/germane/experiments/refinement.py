@@ -5,7 +5,8 @@ does); systems are compared on these two, by Wilcoxon's test too. Beside what al
 may say:
 
 kind = "refine"
-measures = ["F1", "AP"]             of the unmarked results: the set predicted, and the new order
+measures = ["F1", "AP"]             of the unmarked results: the set predicted, and the new order; also "precision"
+                                    and "recall" of the set, Refine (16) and (17)
 
 [[collection]]                      queries with known relevant documents: `ListSource` of `marked_lists.py`
 [lists]                             which result lists are used: `ListRules` of `marked_lists.py`
@@ -42,13 +43,20 @@ from germane.evaluate import plots
 from germane.evaluate.calibration import Reliability, reliability
 from germane.experiments.experiment import Experiment, System
 from germane.experiments.initialisations import Initialisations, control_table, draw_initialisations
-from germane.experiments.marked_lists import ListRules, ListSource, MarkedList, average_precision, marked_lists, set_f1
+from germane.experiments.marked_lists import (
+    ListRules,
+    ListSource,
+    MarkedList,
+    average_precision,
+    marked_lists,
+    set_measures,
+)
 from germane.experiments.results import OnStep, Result, averaged
 from germane.refine.calibration import predicted_set
 from germane.refine.registry import method_named, probabilities
 from germane.types import Mark
 
-MEASURES = ("F1", "AP")
+MEASURES = ("F1", "AP", "precision", "recall")
 ORIGINAL = "original"
 CLUSTERING = ("mmem-kl", "mmem-aib")
 ALL, MEANS = "all lists", "collection means"
@@ -127,7 +135,7 @@ def read_refinement(content: dict[str, Any], **common: Any) -> RefineExperiment:
     )
     unknown = [name for name in experiment.measures if name not in MEASURES]
     if unknown or not experiment.measures:
-        raise ValueError(f"measures of a refinement are {' and '.join(MEASURES)}, not {unknown or 'none'}")
+        raise ValueError(f"measures of a refinement are {', '.join(MEASURES)}, not {unknown or 'none'}")
     for system in experiment.systems:
         _check_system(system)
     _check_original(experiment)
@@ -153,13 +161,13 @@ def _check_system(system: RefineSystem) -> None:
 
 
 def _check_original(experiment: RefineExperiment) -> None:
-    """The search's order predicts no set, so no F1 of it can be asked for."""
-    unset = {system.name for system in experiment.systems if "F1" not in system.measures}
+    """The search's order predicts no set, so nothing but the AP of it can be asked for."""
+    unset = {system.name for system in experiment.systems if system.method == ORIGINAL}
     asked = [(bar.measure, name) for bar in experiment.bars for name in (bar.system, bar.other)]
     asked += [(pair.measure, name) for pair in experiment.comparisons for name in (pair.a, pair.b)]
     for measure, name in asked:
-        if measure == "F1" and name in unset:
-            raise ValueError(f"'{name}' predicts no set, so it has no F1")
+        if measure != "AP" and name in unset:
+            raise ValueError(f"'{name}' predicts no set, so it has no {measure}")
 
 
 def _check_initialisations(asked: Initialisations | None) -> None:
@@ -220,7 +228,9 @@ def refined(system: RefineSystem, each: MarkedList) -> Outcome:
     seconds = time.process_time() - start
     probability = probabilities(log_odds, each.labels, system.method)
     chosen = log_odds > 0 if system.decision == "log-odds" else predicted_set(probability, each.labels)
-    values = {"F1": set_f1(chosen[rest], truth), "AP": average_precision(log_odds[rest], truth)}
+    found = set_measures(chosen[rest], truth)
+    ordered = average_precision(log_odds[rest], truth)
+    values = {"F1": found.f1, "AP": ordered, "precision": found.precision, "recall": found.recall}
     return Outcome(values, seconds, probability[rest])
 
 

@@ -4,6 +4,7 @@ Beside what all kinds have (`experiment.py`), the file may say:
 
 k = 1000                            documents ranked per query
 plots = ["precision-recall"]        beside the sensitivity of swept parameters
+describe = true                     tell how many documents, terms and queries the data sets have (SD table 5.2)
 
 [[system]]
 model = "dirichlet"                 a ranking model, or "literal-bm25"; optional with feedback
@@ -41,10 +42,12 @@ from germane.experiments.experiment import Experiment, System, written
 from germane.experiments.feedback import ranking_of
 from germane.experiments.left_out import leave_one_out, nested
 from germane.experiments.results import OnStep, Result
-from germane.experiments.variants import Variant
+from germane.experiments.variants import Variant, made_of
 
 LITERAL = "literal-bm25"
 PLOTS = ("precision-recall",)
+COLLECTIONS = "Collections"
+"""The heading of SD table 5.2."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class RetrievalExperiment(Experiment):
     systems: Sequence[RankingSystem]
     k: int = 1000
     plots: Sequence[str] = ()
+    describe: bool = False
     tuning: Tuning = field(default_factory=Tuning)
     queries: Mapping[str, Sequence[str]] = field(default_factory=dict)
     documents: Mapping[str, DocumentsFrom] = field(default_factory=dict)
@@ -109,8 +113,7 @@ class RetrievalExperiment(Experiment):
     @property
     def inputs(self) -> list[str]:
         """What has to be there below GERMANE_DATA."""
-        made = (part for name in self.datasets if name in self.variants for part in self.variants[name].of)
-        return [*dict.fromkeys([*(name for name in self.datasets if name not in self.variants), *made])]
+        return made_of(self.datasets, self.variants)
 
 
 def read_retrieval(content: dict[str, Any], **common: Any) -> RetrievalExperiment:
@@ -171,6 +174,9 @@ def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnSt
     for dataset in experiment.datasets:
         collection = _collection(experiment, dataset)
         result.conventions[dataset] = "; ".join(filter(None, [collection.convention, experiment.notes.get(dataset)]))
+        if experiment.describe:
+            facts = collection.described
+            result.tables.setdefault(COLLECTIONS, [["", *facts]]).append([dataset, *facts.values()])
         for system in experiment.systems:
             on_step(dataset, system.name)
             if system.choose:

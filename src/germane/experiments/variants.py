@@ -1,6 +1,6 @@
 """Collections made of others: cut short, merged, otherwise analysed, sampled. Defaults have to hold on these too.
 
-In an experiment file of rankings:
+In an experiment file of rankings or marks:
 
 [variants."cranfield, 12 words"]    the name under which it is a data set
 of = ["cranfield"]                  data sets below GERMANE_DATA or lists of `judged_lists.py`; several are merged
@@ -16,7 +16,7 @@ family = "nfcorpus"                 with whom it is left out; by default its dat
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -81,6 +81,12 @@ class Variant:
         qrels = {topic.id: qrels[topic.id] for topic in topics}
         documents = (document for part in parts for document in part.documents)
         return Judged(list(_cut(_sampled(documents, qrels, self.documents), self.fields, self.words)), topics, qrels)
+
+
+def made_of(names: Sequence[str], variants: Mapping[str, Variant]) -> list[str]:
+    """The data sets below GERMANE_DATA that these are, or are made of."""
+    made = (part for name in names if name in variants for part in variants[name].of)
+    return [*dict.fromkeys([*(name for name in names if name not in variants), *made])]
 
 
 def _part(name: str, part: str) -> Judged:

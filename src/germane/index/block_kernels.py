@@ -115,6 +115,15 @@ def decode_list(words, table, first_block, df, docs, counts):
 
 
 @kernel
+def decode_lists(words, table, first_block, df, docs, counts):
+    """All posting lists, one behind the other, into `docs` and `counts`, which have room for a block behind them."""
+    at = 0
+    for term in range(len(df)):
+        decode_list(words, table, first_block[term], df[term], docs[at:], counts[at:])
+        at += df[term]
+
+
+@kernel
 def encode_lists(starts, docs, counts, codes, words, table, buffer):
     """Encode the lists `docs[starts[t]:starts[t+1]]` into `words` and `table`; return (words, blocks) written.
 

@@ -16,6 +16,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,12 +27,17 @@ import orjson
 
 from germane.arrays import AnyArray
 from germane.errors import DamagedIndexError, IndexFormatError
-from germane.index.durable import discard, keep, new_temporary, open_regular, storage_errors
+from germane.index.durable import discard, identity_of, keep, new_temporary, open_regular, storage_errors
 
 MAGIC = b"GERMANE\n"
 VERSION = 1
 ALIGNMENT = 64
 PIECE = 1 << 14
+UNWRITTEN = 1 << 16
+"""Bytes that a writer collects before it hands them to the system: most sections of a small segment are tiny."""
+IN_MEMORY = 1 << 20
+"""A file of at most so many bytes is read, not mapped: mapping a small one, and letting it go when it was replaced,
+takes longer than reading it."""
 FEW = 64
 """So many ranges are looked at without NumPy."""
 SOON_WHOLE = 1024
@@ -51,15 +57,25 @@ class ContainerWriter:
         self._sections: dict[str, dict[str, Any]] = {}
         self._open: str | None = None
         self._pieces = _PieceSums()
+        self._unwritten = bytearray()
         with storage_errors(path):
             self._file, self._temporary = new_temporary(path.parent)
         self._position = 0
         self._write(_HEADER.pack(MAGIC, VERSION, 0))
 
     def _write(self, data: bytes | memoryview) -> None:
-        with storage_errors(self.path):
-            self._file.write(data)
         self._position += len(data)
+        if len(data) < UNWRITTEN:
+            self._unwritten += data
+        if len(self._unwritten) >= UNWRITTEN or len(data) >= UNWRITTEN:
+            self._hand_over(b"" if len(data) < UNWRITTEN else data)
+
+    def _hand_over(self, data: bytes | memoryview) -> None:
+        """Write what was collected, and the data behind it."""
+        with storage_errors(self.path):
+            self._file.write(self._unwritten)
+            self._file.write(data)
+        self._unwritten.clear()
 
     def _pad(self) -> None:
         self._write(b"\0" * (-self._position % ALIGNMENT))
@@ -101,7 +117,7 @@ class ContainerWriter:
         contents = orjson.dumps({"meta": dict(meta), "sections": self._sections})
         offset = self._position
         self._write(contents)
-        self._write(_TRAILER.pack(offset, len(contents), zlib.crc32(contents), MAGIC))
+        self._hand_over(_TRAILER.pack(offset, len(contents), zlib.crc32(contents), MAGIC))
         with storage_errors(self.path):
             keep(self._file, self._temporary, self.path)
 
@@ -177,13 +193,14 @@ def _number(value: Any) -> int:
     return value
 
 
-Identity = tuple[int, int, int, int]
-"""Of a file: its device, its inode, its size and when it was written last."""
-
-
-def identity_of(found: os.stat_result) -> Identity:
-    """Which file this is: another one by the same name has another identity."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def _content(file: BufferedReader, size: int) -> memoryview | mmap.mmap:
+    """What a file holds, aligned; one that is empty cannot be mapped, and is no container either."""
+    if not 0 < size <= IN_MEMORY:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    room = np.empty(size + ALIGNMENT, np.uint8)
+    begin = -room.ctypes.data % ALIGNMENT
+    aligned = room.data[begin : begin + size]
+    return aligned[: file.readinto(aligned)].toreadonly()
 
 
 Rule = Callable[[str], str | None]
@@ -191,7 +208,8 @@ Rule = Callable[[str], str | None]
 
 
 class Container:
-    """A finished file, mapped read-only: `container[name]` is an array that is read when it is asked for first.
+    """A finished file, read-only and, unless it is small, mapped: `container[name]` is an array that is read when it is
+    asked for first.
 
     `rule`: what must hold of each section beside its checksum. `trusted`: this process has just written the file.
     """
@@ -206,7 +224,7 @@ class Container:
         try:
             with open(open_regular(path), "rb") as file:
                 self.identity = identity_of(os.fstat(file.fileno()))
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._map = _content(file, self.identity[2])
         except FileNotFoundError:
             raise DamagedIndexError(path, "the file is missing") from None
         except (ValueError, OSError) as error:
@@ -343,7 +361,8 @@ class Container:
 
     def release(self) -> None:
         """Let the system take back the pages read so far; they come again from the disk when they are needed."""
-        self._map.madvise(mmap.MADV_DONTNEED)
+        if isinstance(self._map, mmap.mmap):
+            self._map.madvise(mmap.MADV_DONTNEED)
 
     def bytes_of(self, *names: str) -> int:
         """Bytes on disk of the named sections."""

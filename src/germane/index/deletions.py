@@ -6,6 +6,7 @@ never held the document.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from germane.index.container import Container, ContainerWriter
 from germane.index.segment import Segment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Deletions:
     """`deleted[d]`, and for the sorted `terms` the fall of df and cf."""
 
@@ -26,7 +27,7 @@ class Deletions:
     cf: Integers
     n_tokens: int
 
-    @property
+    @cached_property
     def n_docs(self) -> int:
         """How many documents are deleted."""
         return int(np.count_nonzero(self.deleted))

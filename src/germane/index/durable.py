@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import stat
+import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,15 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StorageError(f"cannot write {path}: {reason}; what was committed before is untouched") from error
 
 
+Identity = tuple[int, int, int, int]
+"""Of a file: its device, its inode, its size and when it was written last."""
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """Which file this is: another one by the same name has another identity."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
     """A descriptor of a regular file. A link, a pipe or a device by that name is an OSError, and never waited for."""
     descriptor = os.open(path, flags | _CREATION_FLAGS, 0o644)
@@ -62,10 +72,20 @@ def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
 
 def read_regular(path: Path, limit: int) -> bytes:
     """The content of a regular file of at most `limit` bytes."""
-    with open(open_regular(path), "rb") as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
+    descriptor = open_regular(path)
+    try:
+        return read_whole(descriptor, path, limit)
+    finally:
+        os.close(descriptor)
+
+
+def read_whole(descriptor: int, path: Path, limit: int) -> bytes:
+    """The same of one that is open; `path`: its name."""
+    content, step = b"", os.fstat(descriptor).st_size + 1
+    while piece := os.read(descriptor, min(step, limit + 1 - len(content))):
+        content += piece
+        if len(content) > limit:
+            raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
     return content
 
 
@@ -146,12 +166,21 @@ def is_unfinished(path: Path) -> bool:
     return path in _unfinished
 
 
-def write_atomic(path: Path, content: bytes) -> None:
-    """Replace `path` by `content`, all or nothing, durable on return."""
+def write_atomic(path: Path, content: bytes, *, later: bool = False) -> None:
+    """Replace `path` by `content`, all or nothing, durable on return.
+
+    `later`: the file's time is later than that of the one it replaces, so that nobody takes it for that one. Those that
+    a system gives may be the same for some milliseconds, and a new file may get the inode of one that is gone.
+    """
     with storage_errors(path):
         file, temporary = new_temporary(path.parent)
         try:
             file.write(content)
+            if later:
+                file.flush()
+                now, before = time.time_ns(), os.lstat(path).st_mtime_ns if os.path.lexists(path) else 0
+                with contextlib.suppress(OSError):  # a file system without times of its own
+                    os.utime(file.fileno(), ns=(now, max(now, before + 1)))
             keep(file, temporary, path, replacing=True)
         finally:
             discard(file, temporary)

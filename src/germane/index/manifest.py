@@ -4,6 +4,7 @@ One small text file, replaced atomically: its first line is the CRC-32 of the re
 does not name does not exist; a commit is the replacement of this file.
 """
 
+import os
 import re
 import secrets
 import zlib
@@ -15,7 +16,15 @@ from typing import Any, Literal
 import orjson
 
 from germane.errors import IndexFormatError
-from germane.index.durable import TEMPORARY, is_unfinished, read_regular, write_atomic
+from germane.index.durable import (
+    TEMPORARY,
+    identity_of,
+    is_unfinished,
+    open_regular,
+    read_regular,
+    read_whole,
+    write_atomic,
+)
 from germane.index.vector_fields import VectorField, check_name
 from germane.text import Analyzer
 
@@ -106,7 +115,7 @@ class Manifest:
             option=orjson.OPT_INDENT_2,
         )
         content = b"%08x\n" % zlib.crc32(body) + body
-        write_atomic(folder / NAME, content)
+        write_atomic(folder / NAME, content, later=True)
         return content
 
 
@@ -188,14 +197,43 @@ def recovery_meta(analyzer: Analyzer, text_fields: tuple[str, ...], generation: 
 
 def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
     """Read and verify the manifest of the index in `folder`, whose segments are of this format."""
-    path = folder / NAME
+    return parse_manifest(folder, find_file(folder).content, format)
+
+
+def find_file(folder: Path) -> "ManifestFile":
+    """The manifest as it lies there, of a folder that may be no index."""
     try:
-        content = read_regular(path, MAX_BYTES)
+        return ManifestFile(folder / NAME)
     except (FileNotFoundError, NotADirectoryError):
         what = "does not exist" if not folder.exists() else f"is not a Germane index (it holds no {NAME})"
         raise IndexFormatError(f"{folder} {what}; Engine.create({str(folder)!r}) would make one") from None
     except OSError as error:
-        raise IndexFormatError(f"{path} cannot be read: {error.strerror}") from error
+        raise IndexFormatError(f"{folder / NAME} cannot be read: {error.strerror}") from error
+
+
+class ManifestFile:
+    """A manifest that was read. Whether a commit has replaced it is one question to the system: each commit's manifest
+    has a time of its own (`Manifest.write`)."""
+
+    def __init__(self, path: Path) -> None:
+        descriptor = open_regular(path)
+        try:
+            self._path, self._identity = os.fspath(path), identity_of(os.fstat(descriptor))
+            self.content = read_whole(descriptor, path, MAX_BYTES)
+        finally:
+            os.close(descriptor)
+
+    def is_there(self) -> bool:
+        """Whether the file by that name is still this one, as it was."""
+        try:
+            return identity_of(os.lstat(self._path)) == self._identity
+        except OSError:
+            return False
+
+
+def parse_manifest(folder: Path, content: bytes, format: int = FORMAT) -> Manifest:
+    """Verify what `find_file` found."""
+    path = folder / NAME
     if not checksum_right(content):
         raise IndexFormatError(f"{path} is damaged (checksum differs); 'germane repair {folder}' may help")
     try:

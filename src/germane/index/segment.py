@@ -24,14 +24,15 @@ from germane.arrays import Integers
 from germane.index import verify
 from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, bits_needed, length_codes
 from germane.index.columns import Column, read_column
-from germane.index.container import Container, Identity
+from germane.index.container import Container
+from germane.index.durable import Identity
 from germane.index.lists import read_small, read_table
 from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
 from germane.index.strings import FEW, Packed, decoded, find_packed, string_at, unpack_strings
 from germane.index.unpacking import is_early, unpack_forward, unpack_list
-from germane.lazy import LazyModule, is_few
+from germane.lazy import LazyModule, compiler_is_loaded, is_few
 
 if TYPE_CHECKING:
     from germane.index import block_kernels, kernels, string_kernels
@@ -46,6 +47,9 @@ _BLOCK_BITS = BLOCK.bit_length() - 1
 
 TERM_CACHE = 1 << 16
 """Terms whose numbers a segment remembers."""
+SMALL = 1024
+"""Documents of a segment that is read as a whole when it is first asked: its dictionary, and its posting lists. Each
+commit of a few documents brings such a segment, and the searches after it ask for most of what it holds."""
 
 DICTIONARY_SECTIONS = names_of("dictionary")
 POSTINGS_SECTIONS = names_of("postings")
@@ -147,18 +151,37 @@ class Segment:
 
     def find_terms(self, terms: Sequence[str]) -> Integers:
         """Number of each term, -1 where the segment does not hold it. Remembered: each commit's snapshot asks again."""
+        return np.array(self.numbers_of(terms), np.int64)
+
+    def numbers_of(self, terms: Sequence[str]) -> list[int]:
+        """The same as a list."""
         remembered = self._numbers
-        unknown = [term for term in terms if term not in remembered]
-        if unknown:
-            if len(remembered) > TERM_CACHE:
-                self._numbers = remembered = {}
-                unknown = list(dict.fromkeys(terms))
-            if len(unknown) <= FEW:
-                remembered.update((term, self._find_term(term.encode("utf-8", "surrogatepass"))) for term in unknown)
-            else:
-                found = find_packed(self._terms, _IDENTITY, unknown)
-                remembered.update(zip(unknown, found.tolist(), strict=True))
-        return np.array([remembered[term] for term in terms], np.int64)
+        try:
+            return [remembered[term] for term in terms]
+        except KeyError:
+            unknown = [term for term in terms if term not in remembered]
+        if len(remembered) > TERM_CACHE:
+            self._numbers = remembered = {}
+            unknown = list(dict.fromkeys(terms))
+        if self.is_small:
+            numbers = self._dictionary
+            remembered.update((term, numbers.get(term.encode("utf-8", "surrogatepass"), -1)) for term in unknown)
+        elif len(unknown) <= FEW:
+            remembered.update((term, self._find_term(term.encode("utf-8", "surrogatepass"))) for term in unknown)
+        else:
+            found = find_packed(self._terms, _IDENTITY, unknown)
+            remembered.update(zip(unknown, found.tolist(), strict=True))
+        return [remembered[term] for term in terms]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is read as a whole when it is first asked."""
+        return self.n_docs <= SMALL
+
+    @cached_property
+    def _dictionary(self) -> dict[bytes, int]:
+        """The number of each term of a small segment."""
+        return dict(zip(self.all_strings("term"), range(self.n_terms), strict=True))
 
     def _find_term(self, term: bytes) -> int:
         """The term's number, or -1; only what is looked at is read."""
@@ -253,6 +276,8 @@ class Segment:
         sound = self._sound
         if self._all_sound or (terms is not None and sound.issuperset(terms)):
             return
+        if self.is_small and compiler_is_loaded():
+            terms = None
         unknown = range(self.n_terms) if terms is None else sorted(set(terms) - sound)
         problem = verify.lists_problem(self, np.array(unknown, np.int64))
         if problem is not None:
@@ -268,8 +293,11 @@ class Segment:
             vars(self).pop(name, None)
 
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """Documents (ascending, deleted ones included) and counts of one term."""
+        """Documents (ascending, deleted ones included) and counts of one term; not to be changed."""
         self.verify_lists((term,))
+        if self.is_small and compiler_is_loaded():
+            docs, counts, starts = self._unpacked
+            return docs[starts[term] : starts[term + 1]], counts[starts[term] : starts[term + 1]]
         first, df = int(self.first_block[term]), int(self.df[term])
         if is_early(1):
             return unpack_list(self.blocks, first, df)
@@ -277,6 +305,14 @@ class Segment:
         docs, counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
         block_kernels.decode_list(*self.blocks, first, df, docs, counts)
         return docs[:df], counts[:df]
+
+    @cached_property
+    def _unpacked(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], list[int]]:
+        """The posting lists of a small segment one behind the other, and where each begins and the last one ends."""
+        self.verify_lists()
+        docs, counts = np.empty((2, self.n_postings + BLOCK), np.uint32)
+        block_kernels.decode_lists(*self.blocks, self.first_block, self.df, docs, counts)
+        return docs, counts, [0, *np.cumsum(self.df).tolist()]
 
     # -- documents -----------------------------------------------------------------------------------------------
 

@@ -12,15 +12,17 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.errors import IndexFormatError, UnknownDocumentError
-from germane.index.container import identity_of
 from germane.index.deletions import Deletions, no_deletions, read_deletions
-from germane.index.manifest import Manifest, SegmentEntry, read_manifest
+from germane.index.durable import identity_of
+from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
 from germane.index.segment import Segment
 from germane.index.vector_fields import VectorField
 from germane.index.vectors import VectorFile
 from germane.types import Document
 
 TERM_CACHE = 1 << 17
+FEW = 16
+"""So many terms are counted one by one: NumPy takes longer to begin."""
 
 
 class LiveSegment(NamedTuple):
@@ -53,6 +55,13 @@ class LiveSegment(NamedTuple):
             self._require_possible(df, cf)
         return df, cf
 
+    def frequency_of(self, number: int) -> tuple[int, int]:
+        """The same of one term."""
+        if len(self.deletions.terms):
+            df, cf = self.frequencies_of(np.array([number]))
+            return df.item(), cf.item()
+        return self.segment.df.item(number), self.segment.cf.item(number)
+
     def _require_possible(self, df: Integers, cf: Integers) -> None:
         """Frequencies that no live documents can have come of deletions that belong to another segment."""
         if np.any(df < 0) or np.any(cf < df) or np.any((df == 0) & (cf > 0)):
@@ -75,30 +84,57 @@ class DocumentPlace(NamedTuple):
 
 
 class Snapshot:
-    """One committed state of an index; opening another reuses the segments they share."""
+    """One committed state of an index; opening another reuses the segments they share.
 
-    def __init__(self, folder: Path, manifest: Manifest, segments: list[LiveSegment]) -> None:
+    `content`: the manifest as it was written; `file`: where it was read. `previous`: the state before, of which is kept
+    what still holds.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        segments: list[LiveSegment],
+        content: bytes,
+        file: ManifestFile | None,
+        previous: "Snapshot | None",
+    ) -> None:
         self.folder = folder
         self.manifest = manifest
+        self.content, self.file = content, file
         self.segments = segments
         self.n_docs = sum(live.n_docs for live in segments)
         self.n_tokens = sum(live.segment.n_tokens - live.deletions.n_tokens for live in segments)
         self._terms: dict[str, TermStats] = {}
+        self._older: dict[str, TermStats] = {}
+        """The statistics of terms in all segments but the newest, which the next commit of a few documents replaces."""
+        if previous is not None and _same(segments[:-1], previous.segments[:-1]):
+            self._older = previous._older
         self._entropy: float | None = None
 
     @classmethod
     def open(cls, folder: Path, previous: "Snapshot | None" = None) -> "Snapshot":
-        """Open the last commit. A writer may replace files meanwhile: then look at the manifest again."""
+        """Open the last commit; `previous` itself if it is that one.
+
+        A writer may replace files meanwhile: then look at the manifest again.
+        """
+        if previous is not None and previous.file is not None and previous.file.is_there():
+            return previous
         known = {live.entry.name: live for live in previous.segments} if previous else {}
         for attempt in range(100):
-            manifest = read_manifest(folder)
+            file = find_file(folder)
+            manifest = parse_manifest(folder, file.content)
             try:
                 fields = manifest.vector_fields
                 opened = [_open_segment(folder, entry, known, fields) for entry in manifest.segments]
-                return cls(folder, manifest, opened)
             except IndexFormatError:
                 if attempt == 99 or read_manifest(folder).generation == manifest.generation:
                     raise
+                continue
+            if previous is None or file.content != previous.content or not _same(opened, previous.segments):
+                return cls(folder, manifest, opened, file.content, file, previous)
+            previous.file = file  # a writer of this process made it, and did not read it
+            return previous
         raise AssertionError("unreachable")
 
     def term_stats(self, terms: Collection[str]) -> list[TermStats]:
@@ -120,6 +156,8 @@ class Snapshot:
         self._terms.update(stats)
 
     def _stats_of(self, terms: Sequence[str]) -> list[TermStats]:
+        if len(terms) <= FEW and self.segments:
+            return self._few_stats(terms)
         df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
         numbers = [live.segment.find_terms(terms) for live in self.segments]
         for own, live in zip(numbers, self.segments, strict=True):
@@ -129,6 +167,32 @@ class Snapshot:
             cf[held] += live_cf
         places = zip(*(own.tolist() for own in numbers), strict=True) if numbers else ((),) * len(terms)
         return [TermStats(*row) for row in zip(df.tolist(), cf.tolist(), places, strict=True)]
+
+    def _few_stats(self, terms: Sequence[str]) -> list[TermStats]:
+        """The same of few terms, by what is remembered of the older segments."""
+        older, newest, found = self._older, self.segments[-1], []
+        unknown = [term for term in terms if term not in older]
+        if unknown:
+            if len(older) > TERM_CACHE:
+                self._older = older = {}
+                unknown = list(terms)
+            numbers = [live.segment.numbers_of(unknown) for live in self.segments[:-1]]
+            places = zip(*numbers, strict=True) if numbers else ((),) * len(unknown)
+            older.update(zip(unknown, map(self._stats_at, places), strict=True))
+        for term, number in zip(terms, newest.segment.numbers_of(terms), strict=True):
+            df, cf, numbers_before = older[term]
+            own_df, own_cf = newest.frequency_of(number) if number >= 0 else (0, 0)
+            found.append(TermStats(df + own_df, cf + own_cf, (*numbers_before, number)))
+        return found
+
+    def _stats_at(self, numbers: tuple[int, ...]) -> TermStats:
+        """The statistics of a term in the first segments, where it has these numbers."""
+        df = cf = 0
+        for number, live in zip(numbers, self.segments, strict=False):
+            if number >= 0:
+                own_df, own_cf = live.frequency_of(number)
+                df, cf = df + own_df, cf + own_cf
+        return TermStats(df, cf, numbers)
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""
@@ -263,6 +327,14 @@ def _open_segment(
 def open_vectors(path: Path, segment: Segment, name: str, field: VectorField) -> VectorFile:
     """The vectors of a segment's documents."""
     return VectorFile(path, segment=segment.name, n_docs=segment.n_docs, name=name, field=field)
+
+
+def _same(segments: Sequence[LiveSegment], others: Sequence[LiveSegment]) -> bool:
+    """Whether these are the same segments with the same deletions."""
+    return len(segments) == len(others) and all(
+        one.segment is other.segment and one.deletions is other.deletions
+        for one, other in zip(segments, others, strict=True)
+    )
 
 
 def _still_there(segment: Segment) -> bool:

@@ -196,12 +196,16 @@ def lists_problem(segment: "Segment", terms: Integers) -> str | None:
     if len(terms) == 0:
         return None
     words, table = segment.blocks
-    first, behind = segment.first_block[terms], segment.first_block[terms + 1]
-    for name in STORED:
-        segment.container.verify(f"blk_{name}", first, behind)
-    at, n = table["at"], len(table)
-    ends = np.where(behind < n, at[np.minimum(behind, n - 1)], segment.n_words)
-    segment.container.verify("words", at[first], ends)
+    if len(terms) == segment.n_terms:
+        for name in ("words", *(f"blk_{name}" for name in STORED)):
+            segment.container[name]  # verifies it as a whole
+    else:
+        first, behind = segment.first_block[terms], segment.first_block[terms + 1]
+        for name in STORED:
+            segment.container.verify(f"blk_{name}", first, behind)
+        at, n = table["at"], len(table)
+        ends = np.where(behind < n, at[np.minimum(behind, n - 1)], segment.n_words)
+        segment.container.verify("words", at[first], ends)
     if is_early(len(terms)):
         return next((_bad_list(term) for term in terms.tolist() if not _is_sound(segment, term)), None)
     bad = verify_kernels.first_bad_list(

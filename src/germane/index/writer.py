@@ -84,8 +84,6 @@ class IndexWriter:
         self._tail = ""
         """The segment that was last made here of documents."""
         try:
-            self._content = manifest_content(folder)
-            """The manifest that this writer read or wrote last."""
             self.snapshot = Snapshot.open(folder)
             self._names = FileNames(folder, self.snapshot.manifest.next_file)
         except BaseException:
@@ -213,7 +211,7 @@ class IndexWriter:
         """Commit a new segment; `n_tail` > 0 of its documents are those of the tail, which it replaces."""
         old = [live for live in self.snapshot.segments if not n_tail or live.entry.name != self._tail]
         ids = new.segment.doc_ids(np.arange(new.segment.n_docs))
-        clashes = [(i, *pair) for i, live in enumerate(old) for pair in _clashes(live, ids)]
+        clashes = [(i, *pair) for i, live in enumerate(old) for pair in _clashes(live, ids, n_tail)]
         repeats = new.repeats
         if (clashes or repeats) and on_duplicate == "error":
             raise _exists([ids[doc] for *_, doc in (*clashes, *repeats)])
@@ -398,7 +396,8 @@ class IndexWriter:
         finally:
             with self._mutex:
                 self._pending -= names
-                self._remove_strays()
+                if not names <= self.snapshot.manifest.files():
+                    self._remove_strays()
 
     def _commit(self, segments: list[LiveSegment], vector_fields: Mapping[str, VectorField] | None = None) -> None:
         """Write what is new of the deletions, then the manifest. Segments without live documents are dropped.
@@ -415,14 +414,13 @@ class IndexWriter:
         except BaseException:
             self._take_back()
             raise
-        self._content = content
-        self.snapshot = Snapshot(self.folder, manifest, kept)
+        self.snapshot = Snapshot(self.folder, manifest, kept, content, None, self.snapshot)
         self._remove_strays()
 
     def _require_own_state(self) -> None:
         """Refuse to replace a manifest that this writer did not write or read: what it says would be lost."""
         self._lock.require()
-        if manifest_content(self.folder) != self._content:
+        if manifest_content(self.folder) != self.snapshot.content:
             raise IndexLockedError(
                 f"{self.folder} was changed by somebody else since it was opened (commit "
                 f"{read_manifest(self.folder).generation}, not {self.snapshot.manifest.generation}): nothing was "
@@ -437,9 +435,7 @@ class IndexWriter:
             if read_manifest(self.folder).generation == before.generation + 1:
                 replace(before, generation=before.generation + 2, next_file=self._names.next).write(self.folder)
         with contextlib.suppress(IndexFormatError):
-            content = manifest_content(self.folder)
             self.snapshot = Snapshot.open(self.folder, self.snapshot)
-            self._content = content
         self._remove_strays()
 
     def _entry_of(self, live: LiveSegment) -> SegmentEntry:
@@ -458,7 +454,7 @@ class IndexWriter:
         if not self._lock.own:
             return
         with self._mutex, contextlib.suppress(IndexFormatError, OSError):
-            own = manifest_content(self.folder) == self._content
+            own = manifest_content(self.folder) == self.snapshot.content
             manifest = self.snapshot.manifest if own else read_manifest(self.folder)
             needed = manifest.files() | self._pending
             for path in stray_files(self.folder, needed):
@@ -648,10 +644,10 @@ def _given(
     return Source(docs, rows, fetch)
 
 
-def _clashes(live: LiveSegment, ids: Sequence[str]) -> list[tuple[int, int]]:
-    """(live document, position in `ids`) for every id that the segment holds already."""
-    docs, positions = live_rows(live, ids)
-    return list(zip(docs.tolist(), positions.tolist(), strict=True))
+def _clashes(live: LiveSegment, ids: Sequence[str], first: int) -> list[tuple[int, int]]:
+    """(live document, position in `ids`) for every id from the first on that the segment holds already."""
+    docs, positions = live_rows(live, ids[first:])
+    return list(zip(docs.tolist(), (positions + first).tolist(), strict=True))
 
 
 def _without(live: LiveSegment, docs: list[int]) -> LiveSegment:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf, robertson_idf
+from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf
 from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
 from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
@@ -195,8 +195,8 @@ class BM25(TermwiseModel):
 
 @lru_cache(maxsize=IDF_CACHE)
 def remembered_idf(n_docs: int, df: int) -> float:
-    """idf(w) of one word, remembered: most words of a collection have one of few frequencies."""
-    return float(robertson_idf(n_docs, df))
+    """idf(w) of one word (`lm.collection.robertson_idf`), remembered: most words have one of few frequencies."""
+    return math.log1p((n_docs - df + 0.5) / (df + 0.5))
 
 
 @dataclass(frozen=True)

@@ -19,20 +19,22 @@ from germane.rank.arguments import DocumentValues, TermArrays
 from germane.rank.kinds import LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Plan
 
-FEW_DOCS, FEW_TERMS = 1024, 16
-"""A segment of so few documents, and a query of so few terms: starting a kernel takes as long."""
+FEW_TERMS = 16
+"""A query of so few terms is made here in a small segment: starting a kernel takes as long."""
 MOST_POSTINGS = 1 << 21
 """The first search of a segment is made here, if it has no more."""
 MOST_LOGARITHMS = 1 << 17
 """The same for impacts that take a logarithm of each posting."""
 
 
+NONE_FOUND: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
+
 _searched: "WeakSet[Segment]" = WeakSet()
 
 
 def suits(segment: Segment, terms: TermArrays) -> bool:
     """Whether this search is better made here than by kernels: the segment is small, or has not been searched yet."""
-    if segment.n_docs <= FEW_DOCS:
+    if segment.is_small:
         return len(terms.numbers) <= FEW_TERMS or not compiler_is_loaded()
     if segment in _searched:
         return False

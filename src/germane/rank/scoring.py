@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats, Integers
+from germane.arrays import Floats, Integers, Words
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all
@@ -51,13 +51,16 @@ if TYPE_CHECKING:
         evidence_kernels,
         forward_kernels,
         kernels,
+        small_kernels,
     )
 else:
     bound_kernels, conjunction_kernels, decoded_conjunction_kernels, decoded_kernels, document_kernels = (
         LazyModule(f"germane.rank.{name}_kernels")
         for name in ("bound", "conjunction", "decoded_conjunction", "decoded", "document")
     )
-    evidence_kernels, forward_kernels = (LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward"))
+    evidence_kernels, forward_kernels, small_kernels = (
+        LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward", "small")
+    )
     kernels = LazyModule("germane.rank.kernels")
 
 Mask = npt.NDArray[np.uint8]
@@ -354,6 +357,21 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     groups = map(tuple, (asked, _lists(segment), documents, segment.forward_arrays(docs)))
     forward_kernels.score_documents(*groups, query.terms, query.model, slots, np.zeros(n_terms, np.int64), docs, scores)
     return scores
+
+
+def score_lists(
+    plan: Plan, documents: Documents, postings: tuple[Integers, Words, Words], threshold: float
+) -> tuple[Integers, Floats]:
+    """Of the documents of these postings, by term, those that pass the mask and reach the threshold, and their scores.
+
+    `postings`: of each list its term and where it ends; the documents, and the counts.
+    """
+    terms = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
+    asked, query, n = tuple(_asked(terms, plan.mass, threshold)), _memory.query, len(documents.size)
+    sums, held, found, scores = np.zeros(n), np.zeros(n, np.uint8), np.empty(n, np.int64), np.empty(n)
+    groups = asked, tuple(documents), *postings, query.terms, query.model
+    n = small_kernels.score_lists(*groups, sums, held, found, scores)
+    return found[:n], scores[:n]
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:

@@ -10,17 +10,19 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
-from germane.index.container import Identity
+from germane.index.durable import Identity
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
-from germane.lazy import LazyModule
+from germane.lazy import LazyModule, compiler_is_loaded
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
+from germane.rank.plainly import FEW_TERMS, NONE_FOUND
 from germane.rank.plan import MAX_WEIGHT, Collection, Plan, QueryTerm, Row, checked, query_term, weighed
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
+from germane.rank.small_segments import SmallSegments
 from germane.rank.statistics import CollectionStatistics
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ class Hits(NamedTuple):
 
 
 NO_HITS = Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
-NONE_FOUND: tuple[Floats, Integers] = NO_HITS.scores, NO_HITS.docs
 
 
 class DocumentParts(NamedTuple):
@@ -83,6 +84,11 @@ class Searcher:
             for live in snapshot.segments
         ]
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
+        self._small: SmallSegments = SmallSegments(snapshot.segments, previous._small if previous else None)
+        self._small_mask = self._small.mask([self._live[i] for i in self._small.places])
+        small = set(self._small.places)
+        self._large = [i for i in range(len(snapshot.segments)) if i not in small]
+        self._values_of_small: dict[RankingModel, DocumentValues] = {}
         self._remembered_rows: dict[TermwiseModel, dict[str, Row]] = {}
         self._values: dict[RankingModel, list[DocumentValues]] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
@@ -141,10 +147,10 @@ class Searcher:
                 others[term] = weight
             else:
                 rows.append(row if weight == 1.0 else weighed(row, weight))
-        for known in self.known_terms(others) if others else ():
-            row = model.row(known._replace(weight=1.0), self.collection)
-            rows.append(weighed(row, known.weight))
-            _remember(remembered, known.term, row, REMEMBERED_ROWS)
+        for term, weight, df, cf in self.known_terms(others) if others else ():
+            row = model.row(query_term((term, 1.0, df, cf)), self.collection)
+            rows.append(row if weight == 1.0 else weighed(row, weight))
+            _remember(remembered, term, row, REMEMBERED_ROWS)
         return rows
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
@@ -211,23 +217,47 @@ class Searcher:
         k = self._at_most(k)
         if plan is None:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
-        results: list[tuple[Floats, npt.NDArray[np.int64]]] = []
-        terms, values = self._term_arrays(plan), self._document_values(model, priors, statistics)
+        segments = self.snapshot.segments
+        results = [NONE_FOUND] * len(segments)
+        numbers, values = self._numbers(plan), self._document_values(model, priors, statistics)
         threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
-            scores = self._scores_of(hint, terms, values)
+            scores = self._scores_of(hint, plan, values)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
-        for i in range(len(self.snapshot.segments)):
+        together = prune and not required and not wordless and self._are_together(plan)
+        for i in self._large if together else range(len(segments)):
+            terms = terms_in(segments[i].segment, plan, [own[i] for own in numbers])
             if required:
-                found = self._best_with_all(i, required, phrases, rest, terms[i], values[i], k, wordless=wordless)
+                found = self._best_with_all(i, required, phrases, rest, terms, values[i], k, wordless=wordless)
             else:
-                found = self._best_with_any(i, rest, terms[i], values[i], k, threshold, prune=prune, wordless=wordless)
-            results.append(found)
-            if i + 1 < len(self.snapshot.segments):
+                found = self._best_with_any(i, rest, terms, values[i], k, threshold, prune=prune, wordless=wordless)
+            results[i] = found
+            if len(segments) > 1:
                 threshold = max(threshold, _kth_best(results, k))
+        if together:
+            joined = self._small_values(model, values, remembered=priors is None and statistics is None)
+            mask = self._small.mask([self.mask(i, rest) for i in self._small.places]) if rest else self._small_mask
+            found_there = self._small.top_k(plan, numbers, joined, mask, k, threshold)
+            for i, found in zip(self._small.places, found_there, strict=True):
+                results[i] = found
         return self._in_total_order(results, k)
+
+    def _are_together(self, plan: Plan) -> bool:
+        """Whether the small segments are searched as one."""
+        return len(self._small.places) > 1 and len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
+
+    def _small_values(
+        self, model: RankingModel, values: Sequence[DocumentValues], *, remembered: bool
+    ) -> DocumentValues:
+        """What the documents of the small segments are given beside their postings."""
+        found = self._values_of_small.get(model) if remembered else None
+        if found is None:
+            found = self._small.values(values)
+            if remembered:
+                _remember(self._values_of_small, model, found, REMEMBERED_MODELS)
+        return found
 
     def _at_most(self, k: int) -> int:
         """k, or the number of documents if that is less: a kernel makes room for all k."""
@@ -383,25 +413,23 @@ class Searcher:
         statistics: CollectionStatistics | None = None,
     ) -> Floats:
         """The scores of given documents; -inf for one without any of the terms."""
-        return self._scores_of(hits, self._term_arrays(plan), self._document_values(model, priors, statistics))
+        return self._scores_of(hits, plan, self._document_values(model, priors, statistics))
 
-    def _scores_of(self, hits: Hits, terms: Sequence[TermArrays], values: Sequence[DocumentValues]) -> Floats:
+    def _scores_of(self, hits: Hits, plan: Plan, values: Sequence[DocumentValues]) -> Floats:
         scores = np.full(len(hits.docs), -np.inf)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            scores[chosen] = scores_of(segment, terms[i], values[i], hits.docs[chosen])
+            scores[chosen] = scores_of(segment, self.terms_in(i, plan), values[i], hits.docs[chosen])
         return scores
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
         """The plan's terms that segment i holds."""
-        return self._term_arrays(plan)[i]
+        return terms_in(self.snapshot.segments[i].segment, plan, [own[i] for own in self._numbers(plan)])
 
-    def _term_arrays(self, plan: Plan) -> list[TermArrays]:
-        """For each segment the plan's terms that it holds."""
-        found = self.snapshot.term_stats([term[0] for term in plan.terms])
-        segments = self.snapshot.segments
-        return [terms_in(live.segment, plan, [own[2][i] for own in found]) for i, live in enumerate(segments)]
+    def _numbers(self, plan: Plan) -> list[tuple[int, ...]]:
+        """The number of each of the plan's terms in each segment, -1 where it is not held."""
+        return [found.numbers for found in self.snapshot.term_stats([term[0] for term in plan.terms])]
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
@@ -555,6 +583,9 @@ def _sum(base: Floats, own: Floats) -> Floats:
 
 
 def _kth_best(results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> float:
-    """The score that k documents found so far reach, or -inf."""
+    """The score that k documents found so far reach, or -inf. Those of a segment descend."""
+    filled = [scores for scores, _ in results if len(scores)]
+    if len(filled) == 1:
+        return filled[0].item(k - 1) if len(filled[0]) >= k else -np.inf
     scores = np.concatenate([scores for scores, _ in results])
     return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -np.inf

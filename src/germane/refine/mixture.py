@@ -29,13 +29,14 @@ class Mixture:
     @property
     def log_odds(self) -> Floats:
         """log p(G_1|d) - log p(G_0|d) of the documents, Refine (10): rank by these, for posteriors saturate."""
-        return self._class_log_odds(self.log_joint)
+        return self.class_log_odds(self.log_joint)
 
     def log_odds_of(self, weights: Any) -> Floats:
         """The same of other documents."""
-        return self._class_log_odds(weights @ self.log_theta + self.log_prior)
+        return self.class_log_odds(weights @ self.log_theta + self.log_prior)
 
-    def _class_log_odds(self, log_joint: Floats) -> Floats:
+    def class_log_odds(self, log_joint: Floats) -> Floats:
+        """log Σ_{c∈G_1} - log Σ_{c∈G_0} of documents' p(c)·p(d|c)."""
         relevant = self.classes == Mark.RELEVANT
         return log_sum_exp(log_joint[:, relevant]) - log_sum_exp(log_joint[:, ~relevant])
 
@@ -44,7 +45,11 @@ class Mixture:
 
         With several components in a class, their mean weighted by p(c_j|d_i, G): the slope of (10) at d_i.
         """
-        return np.asarray(self.log_theta @ (self._within(i, Mark.RELEVANT) - self._within(i, Mark.NOT_RELEVANT)))
+        return np.asarray(self.log_theta @ self.leaning(i))
+
+    def leaning(self, i: int) -> Floats:
+        """p(c_j|d_i, G_1) of the relevant components and -p(c_j|d_i, G_0) of the others."""
+        return self._within(i, Mark.RELEVANT) - self._within(i, Mark.NOT_RELEVANT)
 
     def _within(self, i: int, label: int) -> Floats:
         """p(c_j|d_i, G) of the components of one class; 0 for the others."""

@@ -50,20 +50,22 @@ class MultiMixture(RefineMethod):
 
     def fit(self, results: ResultList, labels: Labels) -> Mixture:
         """The non-relevant components, then the relevant one."""
-        weights = results.weighted(self.weights)
-        rejected = np.flatnonzero(labels == Mark.NOT_RELEVANT)[:MOST_CLUSTERED]
-        cluster = self._clusters(weights[rejected])
-        K = int(cluster.max()) + 1
-        start = np.full(len(labels), -1)
-        start[rejected], start[labels == Mark.RELEVANT] = cluster, K
         return fit_mixture(
-            weights,
+            results.weighted(self.weights),
             labels,
-            start,
-            np.array([Mark.NOT_RELEVANT] * K + [Mark.RELEVANT]),
+            *self.start(results, labels),
             temperatures=(1.0,) * self.iterations,
             unlabelled_weight=self.unlabelled_weight,
         )
+
+    def start(self, results: ResultList, labels: Labels) -> tuple[Integers, Integers]:
+        """The component in which each result starts (-1: none), and the class of each component, the relevant last."""
+        rejected = np.flatnonzero(labels == Mark.NOT_RELEVANT)[:MOST_CLUSTERED]
+        cluster = self._clusters(results.weighted(self.weights)[rejected])
+        K = int(cluster.max()) + 1
+        start = np.full(len(labels), -1)
+        start[rejected], start[labels == Mark.RELEVANT] = cluster, K
+        return start, np.array([Mark.NOT_RELEVANT] * K + [Mark.RELEVANT])
 
     @abstractmethod
     def _clusters(self, rejected: Any) -> Integers:

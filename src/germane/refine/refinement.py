@@ -141,7 +141,7 @@ class Refinement:
 
     @cached_property
     def components(self) -> tuple[Topic, ...]:
-        """The topics found among the non-relevant, if the method looks for any (`mmem-kl`, `mmem-aib`)."""
+        """The topics found among the non-relevant, if the method looks for any (`mmem-...`)."""
         if self._refined is None:
             return ()
         names = self._prepared

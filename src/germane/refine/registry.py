@@ -19,6 +19,7 @@ METHODS: "LazyClasses[RefineMethod]" = LazyClasses(
         "em": "germane.refine.em.EM",
         "mmem-kl": "germane.refine.multi_mixture.MultiMixtureKL",
         "mmem-aib": "germane.refine.multi_mixture.MultiMixtureAIB",
+        "mmem-sd": "germane.refine.smoothed_dirichlet.MultiMixtureSD",
         "saem": "germane.refine.em.SAEM",
         "knn": "germane.refine.neighbours.Neighbours",
         "tsvm": "germane.refine.transductive_svm.TransductiveSVM",

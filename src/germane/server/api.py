@@ -108,7 +108,7 @@ def search(library: "Library", given: Given) -> SearchResponse:
     learnt = None if given["rerank"] is None else learnt_model(engine, given["rerank"])
     request = SearchRequest(
         query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
-        facets=given["facet"], snippets=given["snippets"], rerank=learnt,
+        facets=given["facet"], snippets=given["snippets"], rerank=learnt, groups=given["groups"],
     )  # fmt: skip
     return engine.answer(request)
 
@@ -444,7 +444,9 @@ OPERATIONS: tuple[Operation, ...] = (
         Parameter("facet", "a field whose values are counted", many=True, most=200),
         Parameter("sort", "order by a field; - before it for the largest first", most=200),
         Parameter("rerank", "a second ranking of the first results: a learnt model, as clicks or clicks@3", most=200),
-        Parameter("snippets", "with a piece of each text", "boolean", default=False))),
+        Parameter("snippets", "with a piece of each text", "boolean", default=False),
+        Parameter("groups", "put the first results in so many groups, each named by words", "integer", least=1,
+                  most=50))),
     Operation("GET", f"{IN}/explain", "Why a document has its score", explain, ExplainResponse, (
         COLLECTION, QUERY, Parameter("id", "the id of the document", required=True, most=500), MODEL)),
     Operation("POST", f"{IN}/documents", "Add documents, one JSON object a line", add_documents, BulkResponse,

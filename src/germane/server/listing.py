@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from germane.engine.requests import RankingRequest, SearchRequest
+from germane.engine.responses import HitResponse, SearchResponse
+from germane.engine.results import GROUPED, ResultGroup
 from germane.engine.snippets import marks, snippet
 from germane.errors import QueryError
 from germane.rank.matching import Facet
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from germane.server.library import Library
 
 CHIP_WORDS = 2
+MOST_GROUPS = 6
+NAMING_WORDS = 3
 LEAST = 0.08
 """The least share of the strongest word that is told."""
 Pieces = tuple[tuple[str, bool], ...]
@@ -53,6 +57,17 @@ class FacetView:
     field: str
     numeric: bool
     values: tuple[tuple[str, int, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """Results that are alike: the words that name them, how many, and the address that shows them alone or all again;
+    none where a list is not narrowed."""
+
+    words: str
+    n: int
+    address: str = ""
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +115,7 @@ class Listing:
     wanted: Wanted | None = None
     error: str | None = None
     sources: tuple[Mapping[str, Any], ...] = ()
+    groups: tuple[GroupView, ...] = ()
 
 
 def listing(library: "Library", place: Place) -> Listing:
@@ -119,13 +135,15 @@ def listing(library: "Library", place: Place) -> Listing:
 
 
 def request_of(
-    engine: "Engine", place: Place, k: int, offset: int, facets: tuple[str, ...] = (), snippets: bool = False
+    engine: "Engine", place: Place, k: int, offset: int, facets: tuple[str, ...] = (), groups: int | None = None
 ) -> SearchRequest:
-    """The engine's request for a place."""
+    """The engine's request for a place; where that is one group, for all results that were put in groups."""
     ranking, learnt = ranking_of(engine, place)
     sort = place.sort or None
+    if place.g:
+        k, offset, groups = GROUPED, 0, MOST_GROUPS
     return SearchRequest(
-        place.effective, k, ranking, rerank=learnt, offset=offset, sort=sort, facets=facets, snippets=snippets
+        place.effective, k, ranking, rerank=learnt, offset=offset, sort=sort, facets=facets, groups=groups
     )
 
 
@@ -147,30 +165,71 @@ def learnt_model(engine: "Engine", name: str) -> str:
 
 def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
     fields = library.facet_fields(engine)
+    first = (place.page - 1) * PAGE
     try:
-        answer = engine.answer(request_of(engine, place, PAGE, (place.page - 1) * PAGE, fields, snippets=True))
+        answer = engine.answer(request_of(engine, place, PAGE, first, fields))
     except QueryError as error:
         if error.field is None or error.field not in fields:
             raise
-        answer = engine.answer(request_of(engine, place, PAGE, (place.page - 1) * PAGE, snippets=True))
+        answer = engine.answer(request_of(engine, place, PAGE, first))
     assert answer.result is not None
+    hits, total, exact = answer.hits, answer.total, answer.total_is_exact
+    if place.g:
+        members = group_hits(answer, place)
+        hits, total, exact = members[first : first + PAGE], len(members), True
     terms, analyzer = answer.result.query.weights.keys(), engine.analyzer
-    rows = tuple(
-        Row(
-            hit.id,
-            hit.rank,
-            pieces(_title(hit.fields, hit.id), terms, analyzer),
-            about(hit.fields),
-            () if hit.snippet is None else cut(hit.snippet.text, hit.snippet.marks),
-            safe_link(hit.fields),
+    rows = []
+    for hit in hits:
+        piece = answer.result.snippet_of(hit.fields)
+        rows.append(
+            Row(
+                hit.id,
+                hit.rank,
+                pieces(_title(hit.fields, hit.id), terms, analyzer),
+                about(hit.fields),
+                cut(piece.text, piece.marks),
+                safe_link(hit.fields),
+            )
         )
-        for hit in answer.hits
-    )
-    pages = min(-(-answer.total // PAGE), library.settings.max_depth // PAGE)
+    pages = min(-(-total // PAGE), library.settings.max_depth // PAGE)
     views = tuple(view for facet in answer.facets or () if (view := facet_view(place, facet)) is not None)
     notes = answer.notes or ()
-    total, exact = answer.total, answer.total_is_exact
-    return Listing(place, rows, total, exact, pages, 0.0, views, answer.suggestion, answer.reason, tuple(notes))
+    return Listing(
+        place, tuple(rows), total, exact, pages, 0.0, views, answer.suggestion, answer.reason, tuple(notes),
+        groups=_group_views(place, answer.groups or ()),
+    )  # fmt: skip
+
+
+def groups_of(library: "Library", place: Place) -> tuple[GroupView, ...]:
+    """The groups of a place's results; of a kept list those in what is not wanted, which narrow nothing."""
+    if place.s:
+        found = library.kept.groups(place.s)
+        return tuple(GroupView(" · ".join(words[:NAMING_WORDS]), len(ids)) for words, ids in found)
+    engine = library.engine(place.c)
+    answer = engine.answer(request_of(engine, place, 1, 0, groups=MOST_GROUPS))
+    return _group_views(place, answer.groups or ())
+
+
+def _group_views(place: Place, groups: Sequence[ResultGroup]) -> tuple[GroupView, ...]:
+    return tuple(
+        GroupView(
+            " · ".join(group.words[:NAMING_WORDS]),
+            len(group.ids),
+            place.url(g=0 if number == place.g else number),
+            number == place.g,
+        )
+        for number, group in enumerate(groups, start=1)
+    )
+
+
+def group_hits(answer: SearchResponse, place: Place) -> tuple[HitResponse, ...]:
+    """The hits of an answer that are of the place's group; all where it names none."""
+    if not place.g:
+        return answer.hits
+    groups = answer.groups or ()
+    if place.g > len(groups):
+        raise ProblemError(404, f"there is no group {place.g} of these results; there are {len(groups)}")
+    return tuple(answer.hits[rank - 1] for rank in groups[place.g - 1].ranks)
 
 
 def kept_listing(library: "Library", place: Place) -> Listing:
@@ -215,7 +274,7 @@ def kept_listing(library: "Library", place: Place) -> Listing:
 def keep_search(library: "Library", place: Place, document: str) -> Search:
     """Keep what a place finds, so that a document of it can be marked: the first `depth` results."""
     engine = library.engine(place.c)
-    answer = engine.answer(request_of(engine, place, library.settings.depth, 0))
+    answer = engine.answer(request_of(engine, replace(place, g=0), library.settings.depth, 0))
     results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
     if all(result.document != document for result in results):
         deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"

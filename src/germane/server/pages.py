@@ -20,7 +20,7 @@ from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.forms import Form, inside, whole
 from germane.server.histories import remove_left
 from germane.server.library import Library
-from germane.server.listing import Listing, keep_search, listing, request_of, title_of
+from germane.server.listing import Listing, group_hits, groups_of, keep_search, listing, request_of, title_of
 from germane.server.place import Place
 from germane.server.problems import ProblemError
 from germane.server.reading import document_view, why
@@ -122,12 +122,12 @@ class Pages:
         return await self._after(request, await self.aside(work), form["id"])
 
     async def groups(self, request: Request) -> Response:
-        """The groups in what is not wanted: found after the list is shown, since that takes longer."""
+        """The groups of the results, or of a kept list in what is not wanted: found after the list is shown, since that
+        takes longer."""
         place = Place.of(request.url.query, self.library.settings)
-        found = await self.aside(lambda: self.library.kept.groups(place.s))
-        shown = [(" · ".join(words[:3]), len(ids)) for words, ids in found]
+        groups = await self.aside(lambda: groups_of(self.library, place))
         template = "parts/groups.html" if "x-fragment" in request.headers else "groups.html"
-        return self.renderer.page(request, template, view="search", title="Groups", groups=shown, place=place)
+        return self.renderer.page(request, template, view="search", title="Groups", groups=groups, place=place)
 
     async def undo(self, request: Request) -> Response:
         """Take the latest mark back."""
@@ -174,7 +174,7 @@ class Pages:
                 return exported(search_documents(self.library, place.s, which), format)
             engine = self.library.engine(place.c)
             answer = engine.answer(request_of(engine, place, 1_000, 0))
-            return exported((Document(hit.id, hit.fields) for hit in answer.hits), format)
+            return exported((Document(hit.id, hit.fields) for hit in group_hits(answer, place)), format)
 
         return _attachment(await self.aside(work), format, "results")
 
@@ -488,7 +488,7 @@ class Pages:
 
 
 def _at(place: Place, number: int) -> Place:
-    return replace(place, s=number, page=1 if not place.s else place.page)
+    return replace(place, s=number, g=0, page=1 if not place.s else place.page)
 
 
 def _heading(record: Document | None) -> str:

@@ -15,15 +15,17 @@ from germane.server.settings import Settings
 PAGE = 20
 SORTS = ("", "-year", "year", "title")
 _MANY = ("f", "drop", "add", "source", "weigh")
+_OF_THE_LIST = {"q", "c", "f", "s", "model", "sort"}
+"""What decides which results there are: with other ones, groups are others too."""
 _LEARNT = re.compile(r"[a-z][a-z0-9_-]{0,63}(@[0-9]{1,6})?")
 """What a learnt model may be called, with its version or without."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A query `q` in a collection `c`, narrowed by filters `f`, from `page` on; a kept search `s` with words that were
-    dropped, added or weighed (`weigh`: "word:factor"), and the method that learns; the ranking `model`, an order by a
-    field, and the `source`s asked."""
+    """A query `q` in a collection `c`, narrowed by filters `f` and to group `g` of its first results (from 1; 0: all),
+    from `page` on; a kept search `s` with words that were dropped, added or weighed (`weigh`: "word:factor"), and the
+    method that learns; the ranking `model`, an order by a field, and the `source`s asked."""
 
     q: str = ""
     c: str = ""
@@ -37,6 +39,7 @@ class Place:
     sort: str = ""
     source: tuple[str, ...] = ()
     weigh: tuple[str, ...] = ()
+    g: int = 0
 
     @classmethod
     def of(cls, query_string: str, settings: Settings) -> "Place":
@@ -52,6 +55,7 @@ class Place:
             c=one.get("c", ""),
             page=_whole("page", one.get("page", "1"), 1),
             s=_whole("s", one.get("s", "0"), 0),
+            g=_whole("g", one.get("g", "0"), 0),
             method=one.get("method", "auto"),
             model=one.get("model", ""),
             sort=one.get("sort", ""),
@@ -114,7 +118,7 @@ class Place:
     def query_string(self) -> str:
         """The address's part behind the question mark; what is as usual is left out."""
         pairs: list[tuple[str, Any]] = []
-        for name in ("q", "c", "f", "s", "drop", "add", "weigh", "method", "model", "sort", "source", "page"):
+        for name in ("q", "c", "f", "g", "s", "drop", "add", "weigh", "method", "model", "sort", "source", "page"):
             value = getattr(self, name)
             if value == getattr(_USUAL, name):
                 continue
@@ -122,8 +126,9 @@ class Place:
         return urlencode(pairs)
 
     def url(self, path: str = "/search", **changes: Any) -> str:
-        """The address with these changes; page 1 unless they say otherwise."""
-        there = replace(self, **{"page": 1, **changes})
+        """The address with these changes; page 1 unless they say otherwise, and no group where the list is another."""
+        usual = {"page": 1, "g": 0} if changes.keys() & _OF_THE_LIST else {"page": 1}
+        there = replace(self, **{**usual, **changes})
         return f"{path}?{there.query_string}" if there.query_string else path
 
     def without(self, name: str, value: str) -> str:

@@ -19,6 +19,7 @@ from germane.workspace.migrations import LATEST, VERSION_TABLE, is_known, upgrad
 
 WAIT_SECONDS = 60
 """How long a write waits for those of other processes."""
+SQLITE_SETTINGS = {"synchronous": "FULL", "foreign_keys": "ON", "cache_size": "-32768", "wal_autocheckpoint": "4000"}
 _WRITES = "germane_writes"
 
 
@@ -165,8 +166,8 @@ def _engine_of(where: str | Path, *, create: bool) -> tuple[Engine, str]:
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where we say
-    for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -32768", "wal_autocheckpoint = 4000"):
-        connection.execute(f"PRAGMA {setting}")
+    for name, value in SQLITE_SETTINGS.items():
+        connection.execute(f"PRAGMA {name} = {value}")
 
 
 def _begin_sqlite(connection: Connection) -> None:

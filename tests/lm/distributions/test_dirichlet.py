@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 from scipy.optimize import approx_fprime, minimize
-from scipy.special import psi
+from scipy.special import polygamma, psi
 
 from germane.errors import InputError, ParameterError
 from germane.lm.distributions import DirichletDistribution, LogProportions, SmoothedDocuments, fit_dirichlet
-from germane.lm.distributions.dirichlet import _Likelihood, inverse_psi
+from germane.lm.distributions.dirichlet import _Likelihood
+from germane.lm.distributions.psi import inverse_psi, trigamma
 
 ALPHA = np.array([0.7, 1.2, 2.5])
 P_C = np.array([0.2, 0.3, 0.5])
@@ -49,6 +50,13 @@ def test_mean_logarithms() -> None:
     np.testing.assert_allclose(statistics.mean_log, literal, rtol=1e-12)
     with pytest.raises(InputError, match="no document"):
         _ = LogProportions.of(COUNTS, P_C, 0.6, np.zeros(5)).mean_log
+
+
+def test_trigamma() -> None:
+    x = np.logspace(-12, 12, 10_000)
+    np.testing.assert_allclose(trigamma(x), polygamma(1, x), rtol=1e-14)
+    assert trigamma(1.0) == pytest.approx(np.pi**2 / 6, rel=1e-15)
+    assert trigamma(x[:6].reshape(2, 3)).shape == (2, 3)
 
 
 def test_inverse_psi() -> None:

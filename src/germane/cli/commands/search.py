@@ -45,6 +45,7 @@ def search(
     group: options.Group = None,
     min_score: options.MinScore = None,
     facet: options.FacetOption = None,
+    groups: options.Groups = None,
     snippets: options.Snippets = False,
     explain: options.ExplainFeedback = False,
     plot: options.PlotFeedback = None,
@@ -70,6 +71,8 @@ def search(
 
     Example: germane search my-index "heart attack" --offset 10 --sort -year --facet journal
 
+    Example: germane search my-index "heart attack" --groups 5
+
     Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
 
     Example: germane search my-index "heart attack" --feedback sd --set precision=0.8 --set smoothing=jm:0.01
@@ -77,6 +80,8 @@ def search(
     wanted = options.one_of(json=json, tsv=tsv, trec=trec, format=format is not None)
     if trec and sort is not None:
         raise ParameterError("--trec is a run, ordered by scores; --sort orders by a field")
+    if groups is not None and wanted not in ("", "json"):
+        raise ParameterError("--groups goes with the table or with --json, not with --tsv, --trec or --format")
     marked = bool(relevant or not_relevant)
     _check(feedback is not None or marked, explain=explain, plot=plot is not None, lines=bool(wanted) and not json)
     from germane.engine import SearchRequest
@@ -107,6 +112,7 @@ def search(
             min_score=min_score,
             facets=tuple(facet or ()),
             snippets=snippets,
+            groups=groups,
         )
         found = engine.answer(request)
     tell_learnt(found.learnt)
@@ -125,6 +131,7 @@ def search(
         if found.feedback is not None:
             feedback_tables.show(terminal(), engine, found.feedback)
         hits.show_page(terminal(), found)
+        hits.show_groups(terminal(), found)
     for note in found.notes or ():
         tell(note)
     if found.reason is not None:

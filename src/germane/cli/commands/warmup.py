@@ -1,9 +1,17 @@
 """germane warmup: compile the kernels before they are needed."""
 
+from typing import Annotated
+
+import typer
+
 from germane.cli.streams import tell
 
 
-def warmup() -> None:
+def warmup(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also what vectors and models learnt from clicks need.")
+    ] = False,
+) -> None:
     """Compile all that building and searching an index need, and keep it on disk.
 
     Once after installation, or while a container image is made. Without it the first index and the first searches do
@@ -14,4 +22,4 @@ def warmup() -> None:
     from germane.engine.compiling import announce_compiling, warm_up
 
     announce_compiling()
-    tell(f"kernels ready after {warm_up():.1f} s")
+    tell(f"kernels ready after {warm_up(everything):.1f} s")

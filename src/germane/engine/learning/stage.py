@@ -21,7 +21,7 @@ import numpy as np
 from germane.arrays import Floats, Integers
 from germane.engine.candidates import Candidates
 from germane.errors import ParameterError
-from germane.index.container import Identity
+from germane.index.durable import Identity
 from germane.index.snapshot import DocumentPlace, LiveSegment, Snapshot
 from germane.index.vector_fields import Vectors
 from germane.latent.ensemble import EnsembleModel, PartModel

@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.special import gammaln, polygamma, psi
+from scipy.special import gammaln, psi
 
 from germane.arrays import Floats, Integers
 from germane.errors import InputError
 from germane.lm.distributions.ascent import Derivatives, ascend
 from germane.lm.distributions.counts import Counts, blocks, checked_counts, checked_weights, lengths_of, sum_rows
 from germane.lm.distributions.multinomial import documents_of, draw_words, log_binomial, log_coefficient
+from germane.lm.distributions.psi import trigamma
 from germane.lm.parameters import at_words, counts_and_lengths, positive, precision_vector, wholes
 
 LARGE = 1e3
@@ -45,7 +46,7 @@ def log_rising_curvature(a: Floats, f: Floats) -> Floats:
     A = np.where(large, a, LARGE)
     top = A + f
     series = -f / (A * top) - f * (A + top) / (2 * (A * top) ** 2) + _cubes(A, top) / 6
-    return np.asarray(np.where(large, series, polygamma(1, a + f) - polygamma(1, a)))
+    return np.asarray(np.where(large, series, trigamma(a + f) - trigamma(a)))
 
 
 def _cubes(A: Floats, top: Floats) -> Floats:

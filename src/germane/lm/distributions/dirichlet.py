@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, gammaln, polygamma, psi, softmax, xlog1py, xlogy
+from scipy.special import betaln, gammaln, psi, softmax, xlog1py, xlogy
 
 from germane.arrays import Floats
 from germane.errors import InputError, ParameterError
 from germane.lm.distributions.ascent import Derivatives, ascend
+from germane.lm.distributions.psi import inverse_psi, trigamma
 from germane.lm.distributions.smoothed_documents import LogProportions, SmoothedDocuments
 from germane.lm.parameters import SUM_TOLERANCE, at_words, positive, precision_vector, proportions_of_words, whole
 
@@ -118,8 +119,8 @@ class _Likelihood:
         S = alpha.sum()
         return Derivatives(
             self.weight * (psi(S) - psi(alpha) + self.t),
-            -self.weight * polygamma(1, alpha),
-            self.weight * float(polygamma(1, S)),
+            -self.weight * trigamma(alpha),
+            self.weight * float(trigamma(S)),
         )
 
     def fixed_point(self, alpha: Floats, *, keep_S: bool) -> Floats:
@@ -129,13 +130,3 @@ class _Likelihood:
             return inverse_psi(psi(S) + self.t)
         moved = inverse_psi(self.t + (alpha / S) @ (psi(alpha) - self.t))
         return np.asarray(moved * (S / moved.sum()))
-
-
-def inverse_psi(y: npt.ArrayLike) -> Floats:
-    """The x > 0 with ψ(x) = y, by Newton's method. Source: Minka (2003), appendix C."""
-    wanted = np.asarray(y, dtype=np.float64)
-    # exp overflows only in the branch that is not taken.
-    x = np.where(wanted >= -2.22, np.exp(np.minimum(wanted, 700.0)) + 0.5, -1 / np.minimum(wanted - psi(1.0), -1e-3))
-    for _ in range(6):
-        x = x - (psi(x) - wanted) / polygamma(1, x)
-    return np.asarray(x)

@@ -88,10 +88,13 @@ export async function why(row = current() || rows()[0]) {
 }
 
 /** The groups in the rest, which take longer than the list, come after it. */
-async function groups() {
+function groups() {
   const slot = document.getElementById("groups");
-  if (!slot?.firstElementChild) return;
-  const answer = await fragment(slot.dataset.address);
+  if (slot?.dataset.address && slot.firstElementChild) fill(slot, slot.dataset.address);
+}
+
+async function fill(slot, address) {
+  const answer = await fragment(address);
   if (answer && slot.isConnected) slot.replaceChildren(answer.nodes);
 }
 
@@ -133,6 +136,9 @@ export function enhance() {
       event.preventDefault();
       select(row);
       why(row);
+    } else if (link.matches(".groups .ask")) {
+      event.preventDefault();
+      fill(link.closest(".groups"), link.href);
     } else if (link.matches(".drop, .words a, .right .chip")) {
       event.preventDefault();
       visit(link.href);
