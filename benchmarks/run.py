@@ -4,7 +4,7 @@ python benchmarks/run.py                         # everything that is installed
 python benchmarks/run.py --quick                 # a smoke run: 20,000 documents, few queries
 python benchmarks/run.py --only tantivy,bm25s --collections bursty --tasks short10,long10
 python benchmarks/run.py --tasks growth --sizes 500000,2000000 --collections synthetic
-python benchmarks/run.py --write                 # also write docs/performance.md
+python benchmarks/run.py --write                 # also write docs/performance.md (on ARM docs/performance-arm64.md)
 python benchmarks/run.py --tasks none --write    # only write it, from what earlier runs measured
 
 Each run adds to work/results.json, and replaces what it measures again; --fresh starts a new one.
@@ -28,7 +28,9 @@ from report import markdown
 from results import Results
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "performance.md"
+DOCS = HERE.parent / "docs"
+PAGES = {"aarch64": "performance-arm64.md", "arm64": "performance-arm64.md"}
+"""The page of a processor's family; of any other docs/performance.md."""
 BESIDE_WRITER = HERE / "beside_writer.py"
 OF_COLLECTIONS = (*SEARCHES, "build", "size", "open", "add", "threads", "overhead", "feedback")
 OF_OURSELVES = ("cold", "startup", "writer")
@@ -66,7 +68,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=WORK / "results.json", help="the file that runs add to")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs measured")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK['docs']:,} documents, few queries and rounds")
-    parser.add_argument("--write", action="store_true", help="write docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write docs/performance.md, or docs/performance-arm64.md")
     if parser.parse_args().quick:
         parser.set_defaults(**QUICK)
     args = parser.parse_args()
@@ -149,7 +151,7 @@ def main() -> None:
     page = markdown(results.data)
     print(page)
     if args.write:
-        PAGE.write_text(page)
+        (DOCS / PAGES.get(results.data["machine"]["architecture"], "performance.md")).write_text(page)
 
 
 if __name__ == "__main__":
