@@ -47,6 +47,20 @@ def lowest_bit(typingctx: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def four_at(typingctx: Any, values: Any, begin: Any) -> Any:
+    """Four unsigned integers of 8 or 16 bits from values[begin] on, by one load: the first has the lowest bits."""
+    signature = types.uint64(values, types.int64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        bits = sig.args[0].dtype.bitwidth
+        first = builder.gep(context.make_array(sig.args[0])(context, builder, value=args[0]).data, [args[1]])
+        loaded = builder.load(builder.bitcast(first, ir.IntType(4 * bits).as_pointer()), align=bits // 8)
+        return loaded if bits == 16 else builder.zext(loaded, _I64)
+
+    return signature, codegen
+
+
+@intrinsic
 def count_bits(typingctx: Any, mask: Any) -> Any:
     """Number of set bits of a uint64: `m.bit_count()`."""
     signature = types.int64(types.uint64)
