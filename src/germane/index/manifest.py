@@ -231,18 +231,18 @@ class ManifestFile:
             return False
 
 
-def parse_manifest(folder: Path, content: bytes, format: int = FORMAT) -> Manifest:
-    """Verify what `find_file` found."""
-    path = folder / NAME
+def parse_manifest(folder: Path, content: bytes, format: int = FORMAT, before: Manifest | None = None) -> Manifest:
+    """Verify what `find_file` found. `before`: one of the same index, whose analyser this one is likely to have."""
     if not checksum_right(content):
-        raise IndexFormatError(f"{path} is damaged (checksum differs); 'germane repair {folder}' may help")
+        raise IndexFormatError(f"{folder / NAME} is damaged (checksum differs); 'germane repair {folder}' may help")
     try:
         parsed = orjson.loads(content.partition(b"\n")[2])
         if parsed["format"] not in ((FORMAT, WITH_VECTORS, WITH_SOURCES) if format == FORMAT else (format,)):
             raise IndexFormatError(_other_format(folder, parsed["format"]))
-        return _parse(path, parsed)
+        same = before is not None and before.analyzer.to_dict() == parsed["analyzer"]
+        return _parse(folder, parsed, before.analyzer if same and before else Analyzer.from_dict(parsed["analyzer"]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise IndexFormatError(f"{path} is not a manifest this program understands ({error!r})") from None
+        raise IndexFormatError(f"{folder / NAME} is not a manifest this program understands ({error!r})") from None
 
 
 def _other_format(folder: Path, found: object) -> str:
@@ -260,11 +260,10 @@ def checksum_right(content: bytes) -> bool:
     return checksum == b"%08x" % zlib.crc32(body)
 
 
-def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
-    analyzer = Analyzer.from_dict(parsed["analyzer"])
+def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest:
     if analyzer.fingerprint != parsed["fingerprint"]:
         raise IndexFormatError(
-            f"{path}: the index was analysed by other rules (fingerprint {parsed['fingerprint']}, this program's is "
+            f"{folder / NAME}: the index was analysed by other rules (fingerprint {parsed['fingerprint']}, this program's is "
             f"{analyzer.fingerprint}): queries would not match; index the collection again"
         )
     if not isinstance(parsed["segments"], list):
