@@ -26,8 +26,8 @@ import numpy.typing as npt
 import orjson
 
 from germane.arrays import AnyArray
-from germane.courtesy import give_way
 from germane.errors import DamagedIndexError, IndexFormatError
+from germane.index.courtesy import give_way
 from germane.index.durable import discard, identity_of, keep, new_temporary, open_regular, storage_errors
 
 MAGIC = b"GERMANE\n"

@@ -374,9 +374,7 @@ def score_lists(
     asked, query, n = tuple(_asked(terms, plan.mass, threshold)), _memory.query, len(documents.size)
     sums, held, found, scores = np.zeros(n), np.zeros(n, np.uint8), np.empty(n, np.int64), np.empty(n)
     lists = tuple(older), tuple(newest), places, np.array(numbers, np.int64)
-    n = small_kernels.score_lists(
-        asked, tuple(documents), *lists, query.terms, query.model, sums, held, found, scores
-    )
+    n = small_kernels.score_lists(asked, tuple(documents), *lists, query.terms, query.model, sums, held, found, scores)
     if n == 0:
         return found[:0], scores[:0]
     order = np.argsort(found[:n])

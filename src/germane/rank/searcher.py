@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.courtesy import note_search
 from germane.errors import ParameterError
+from germane.index.courtesy import note_search
 from germane.index.durable import Identity
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot, TermStats
@@ -252,8 +252,8 @@ class Searcher:
 
     def _are_together(self, plan: Plan) -> bool:
         """Whether the small segments are searched as one."""
-        few = 0 < len(self._small.places) and len(plan.terms) <= FEW_TERMS
-        return few and len(self.snapshot.segments) > 1 and compiler_is_loaded()
+        several = len(self._small.places) > 0 and len(self.snapshot.segments) > 1
+        return several and len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
 
     def _small_values(
         self, model: RankingModel, values: Sequence[DocumentValues], *, remembered: bool

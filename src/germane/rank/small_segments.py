@@ -33,7 +33,7 @@ class SmallSegments:
         self._segments = [segments[i].segment for i in self.places]
         self._starts = list(accumulate((segment.n_docs for segment in self._segments), initial=0))
         stay = before is not None and before._segments[:-1] == self._segments[:-1]
-        self._older = before._older if before is not None and stay else None
+        self._older: Unpacked | None = before._older if before is not None and stay else None
         self._sizes: dict[bool, Counts] = {}
 
     def values(self, parts: Sequence[DocumentValues]) -> DocumentValues:

@@ -1,7 +1,7 @@
 """Searches go first: where a process searches in one thread and changes an index in another, both want the interpreter.
 
-A thread that makes a file holds it for some milliseconds, and a search that must wait for it takes many times as long as
-it should. So the one stops again and again on its way, while others search, for several times as long as it worked.
+A thread that makes a file holds it for some milliseconds, and a search that must wait for it takes many times as long
+as it should. So the one stops again and again on its way, while others search, for several times as long as it worked.
 """
 
 import threading
