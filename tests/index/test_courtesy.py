@@ -12,6 +12,7 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long this thread has rested; it has given way once before, and all that was searched by then is past."""
     found: list[float] = []
     monkeypatch.setattr("time.sleep", found.append)
+    monkeypatch.setattr(courtesy, "LEAST_WORK", 0.0)
     courtesy.give_way()
     found.clear()
     return found
@@ -43,3 +44,10 @@ def test_searches_of_others_are_given_way_to_once(rests: list[float]) -> None:
     searched_elsewhere()
     courtesy.give_way()
     assert len(rests) == 2
+
+
+def test_little_work_is_not_worth_a_rest(rests: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courtesy, "LEAST_WORK", 3600.0)
+    searched_elsewhere()
+    courtesy.give_way()
+    assert rests == []

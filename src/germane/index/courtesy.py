@@ -1,16 +1,14 @@
 """Searches go first: where a process searches in one thread and changes an index in another, both want the interpreter.
 
-A thread that makes a file holds it for some milliseconds, and a search that must wait for it takes many times as long
-as it should. So the one stops again and again on its way, while others search, for several times as long as it worked.
+Who makes a file holds it for some milliseconds, and hands it to and fro with those who search, which costs both more
+than their work. So the one rests now and then on its way, while others search, for as long as it worked.
 """
 
 import threading
 import time
 
-SHARE = 4
-"""A thread that gives way rests so many times as long as it worked."""
-LONGEST_REST = 0.002
-"""Seconds."""
+LEAST_WORK, LONGEST_REST = 0.0005, 0.002
+"""Seconds of work that are worth a rest, and of a rest at most."""
 
 
 class _Searches:
@@ -21,7 +19,7 @@ class _Searches:
 
 
 class _Work(threading.local):
-    """What a thread that changes an index had seen when it stopped last."""
+    """What a thread that changes an index had seen when it rested last."""
 
     searches = 0
     seconds = 0.0
@@ -37,9 +35,10 @@ def note_search() -> None:
 
 
 def give_way() -> None:
-    """Rest for a moment if other threads have searched since this one rested last."""
+    """Rest for a moment if this thread has worked for a while, and others have searched since it rested last."""
     if _work.searches == _Searches.count or _Searches.thread == threading.get_ident():
         return
     worked = time.thread_time() - _work.seconds
-    time.sleep(min(SHARE * worked, LONGEST_REST))
-    _work.searches, _work.seconds = _Searches.count, time.thread_time()
+    if worked >= LEAST_WORK:
+        time.sleep(min(worked, LONGEST_REST))
+        _work.searches, _work.seconds = _Searches.count, time.thread_time()
