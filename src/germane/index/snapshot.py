@@ -147,7 +147,7 @@ class Snapshot:
                 continue
             if previous is None or file.content != previous.file.content or not _same(opened, previous.segments):
                 return cls(folder, manifest, opened, file, previous)
-            previous.file = file
+            previous.file = file  # the same state, in a file that somebody made anew
             return previous
         raise AssertionError("unreachable")
 

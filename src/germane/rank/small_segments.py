@@ -1,8 +1,8 @@
 """The small segments of a snapshot, searched as one: commits of a few documents leave some of them.
 
 What a search does once for a segment would else be done for each, and take longer than the search of a large one beside
-them. A term's lists are joined once for all of them but the newest, which the next commit replaces; a searcher takes
-them over from the one before it while those segments stay.
+them. The lists of all of them but the newest, which the next commit replaces, lie unpacked one behind the other; a
+searcher takes them over from the one before it while those segments stay.
 """
 
 from collections.abc import Iterable, Sequence
