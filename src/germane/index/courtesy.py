@@ -1,13 +1,15 @@
 """Searches go first: where a process searches in one thread and changes an index in another, both want the interpreter.
 
 Who makes a file holds it for some milliseconds, and hands it to and fro with those who search, which costs both more
-than their work. So the one rests now and then on its way, while others search, for as long as it worked.
+than their work. So the one rests now and then on its way, while others search, for longer than it worked.
 """
 
 import threading
 import time
 
-LEAST_WORK, LONGEST_REST = 0.0005, 0.002
+SHARE = 2
+"""Who makes a file rests so many times as long as it worked."""
+LEAST_WORK, LONGEST_REST = 0.0005, 0.004
 """Seconds of work that are worth a rest, and of a rest at most."""
 
 
@@ -40,5 +42,5 @@ def give_way() -> None:
         return
     worked = time.thread_time() - _work.seconds
     if worked >= LEAST_WORK:
-        time.sleep(min(worked, LONGEST_REST))
+        time.sleep(min(SHARE * worked, LONGEST_REST))
         _work.searches, _work.seconds = _Searches.count, time.thread_time()
