@@ -125,6 +125,30 @@ def test_reader_and_writer(engine: Engine) -> None:
     assert {hit.fields["title"] for hit in held} == {"Knees", "Cardiac surgery"}
 
 
+def test_a_reader_that_may_be_late(engine: Engine) -> None:
+    reader = Engine.open(engine.folder)
+    engine.delete(["5"])
+    reader.refresh(within=3600.0)
+    assert "5" in reader
+    reader.refresh(within=1e-9)
+    assert "5" not in reader
+    engine.delete(["2"])
+    reader.refresh(within=3600.0)
+    assert "2" in reader
+    reader.refresh()
+    assert "2" not in reader
+    with pytest.raises(ParameterError, match="within"):
+        reader.refresh(within=float("nan"))
+
+
+def test_what_a_reader_knows_of_segments_a_writer_takes_over(engine: Engine) -> None:
+    with Engine.open(engine.folder) as other:
+        before = other.search("surgery").located[1].snapshot.segments[0].segment
+        engine.close()
+        other.add([Doc("6", {"text": "surgery"})])
+        assert other.search("surgery").located[1].snapshot.segments[0].segment is before
+
+
 def test_one_writer_at_a_time(engine: Engine) -> None:
     other = Engine.open(engine.folder)
     with pytest.raises(IndexLockedError):

@@ -157,4 +157,6 @@ def test_contents_that_lie(path: Path) -> None:
         body = orjson.dumps(lie)
         path.write_bytes(content[:offset] + body + _TRAILER.pack(offset, len(body), zlib.crc32(body), magic))
         with pytest.raises(IndexFormatError, match="table of contents"):
-            Container(path)
+            Container(path)["numbers"]
+        with pytest.raises(IndexFormatError, match="table of contents"):
+            Container(path).problems()

@@ -10,6 +10,7 @@ import pytest
 from germane.engine import Engine
 from germane.index import merge, writer
 from germane.index.check import check_index
+from germane.index.snapshot import Snapshot
 from germane.types import Document
 
 
@@ -98,3 +99,29 @@ def test_incremental_equals_rebuild(
     assert report.ok, report.problems
     assert report.documents == len(sequence.expected)
     assert not report.notes
+
+
+def test_statistics_grow_and_those_of_before_stay(
+    tmp_path: Path, one_document: Callable[..., Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Snapshots share what they know of older segments; each asks for some words first, and for all in the end."""
+    monkeypatch.setattr(writer, "TAIL", 4)
+    rng = random.Random(5)
+    words = [f"w{i}" for i in range(30)]
+    with Engine.create(tmp_path / "index") as engine:
+        snapshots = []
+        for i in range(20):
+            engine.add([one_document(rng, f"d{i}")])
+            snapshots.append(engine.search("w1").located[1].snapshot)
+            for snapshot in rng.sample(snapshots, min(3, len(snapshots))):
+                snapshot.term_stats(rng.sample(words, 3))
+        for snapshot in snapshots:
+            for term, found in zip(words, snapshot.term_stats(words), strict=True):
+                assert found.numbers == tuple(live.segment.numbers_of([term])[0] for live in snapshot.segments)
+                assert found[:2] == tuple(map(sum, zip(*frequencies(snapshot, found.numbers), strict=True)))
+
+
+def frequencies(snapshot: Snapshot, numbers: tuple[int, ...]) -> list[tuple[int, int]]:
+    """df and cf of a term in each segment."""
+    pairs = zip(snapshot.segments, numbers, strict=True)
+    return [(int(live.segment.df[n]), int(live.segment.cf[n])) if n >= 0 else (0, 0) for live, n in pairs]

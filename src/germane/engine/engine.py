@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +41,7 @@ from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, check_name, fields_of
 from germane.index.writer import AddReport, IndexWriter, OnDuplicate
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
-from germane.lm.parameters import whole
+from germane.lm.parameters import number, whole
 from germane.rank.explain import Explanation, explain
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
@@ -93,6 +94,7 @@ class Engine:
         self.folder = folder
         self._closed = False
         self._vanishing: weakref.finalize[Any, Engine] | None = None
+        self._looked = time.monotonic()
         self._searcher = Searcher(snapshot)
         self._writer = writer
         self._changing = threading.Lock()
@@ -199,8 +201,17 @@ class Engine:
             raise
         return engine
 
-    def refresh(self) -> None:
-        """See what other processes have committed since; never less than was seen before."""
+    def refresh(self, *, within: float = 0.0) -> None:
+        """See what other processes have committed since; never less than was seen before.
+
+        `within`: seconds that what is seen may be old: if it was looked for so shortly ago, nothing is done. Every
+        commit costs a reader a few milliseconds; one that asks before each search, beside a writer that commits all the
+        time, pays for as many of them as it needs: `refresh(within=0.1)` for ten a second at most.
+        """
+        now = time.monotonic()
+        if within and now - self._looked < number("within", within):
+            return
+        self._looked = now
         while True:
             shown = self._searcher
             snapshot = Snapshot.open(self.folder, shown.snapshot)
@@ -347,7 +358,7 @@ class Engine:
             there = f"changes nothing any more: Engine.open('{self.folder}') opens its index again"
             raise EngineClosedError(f"this engine was closed, and {there if self._vanishing is None else gone}")
         if self._writer is None:
-            self._writer = IndexWriter(self.folder)
+            self._writer = IndexWriter(self.folder, seen=self._searcher.snapshot)
             with self._showing:
                 self._show(self._writer.snapshot)
         return self._writer

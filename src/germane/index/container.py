@@ -27,6 +27,7 @@ import orjson
 
 from germane.arrays import AnyArray
 from germane.errors import DamagedIndexError, IndexFormatError
+from germane.index.courtesy import give_way
 from germane.index.durable import discard, identity_of, keep, new_temporary, open_regular, storage_errors
 
 MAGIC = b"GERMANE\n"
@@ -85,6 +86,7 @@ class ContainerWriter:
         if self._open != name:
             if name in self._sections:
                 raise AssertionError(f"section {name} was already closed")
+            give_way()
             self._close_section()
             self._pad()
             self._open = name
@@ -231,9 +233,11 @@ class Container:
             raise DamagedIndexError(path, f"cannot be read: {error}") from error
         self._view = memoryview(self._map)
         self.size = len(self._map)
-        self.meta, self._sections, self._contents_at = self._read_contents()
+        self.meta, self._told, self._contents_at = self._read_contents()
+        self._made: dict[str, _Section] = {}
 
-    def _read_contents(self) -> tuple[dict[str, Any], dict[str, _Section], int]:
+    def _read_contents(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]], int]:
+        """The meta data, what is told of each section, and where the contents begin."""
         if self.size < _HEADER.size + _TRAILER.size:
             raise self.damage(f"truncated ({self.size} bytes)")
         magic, version, zero = _HEADER.unpack_from(self._map, 0)
@@ -253,23 +257,32 @@ class Container:
             raise self.damage("the table of contents is damaged")
         try:
             parsed = orjson.loads(contents)
-            meta = parsed["meta"]
-            sections = {name: _Section(one, _HEADER.size, offset) for name, one in parsed["sections"].items()}
-            if not isinstance(meta, dict):
-                raise TypeError("no meta data")
-        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-            raise self.damage("the table of contents is damaged") from None
+            meta, sections = parsed["meta"], parsed["sections"]
+        except (KeyError, TypeError, ValueError):
+            meta = sections = None
+        if not isinstance(meta, dict) or not isinstance(sections, dict):
+            raise self.damage("the table of contents is damaged")
         return meta, sections, offset
+
+    def _section(self, name: str) -> _Section:
+        """A section that is there, made when it is first asked for: a reader uses some, and opens many files."""
+        section = self._made.get(name)
+        if section is None:
+            try:
+                section = self._made[name] = _Section(self._told[name], _HEADER.size, self._contents_at)
+            except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+                raise self.damage("the table of contents is damaged") from None
+        return section
 
     def damage(self, what: str) -> DamagedIndexError:
         """An error that names the file and says what to do."""
         return DamagedIndexError(self.path, what)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._sections
+        return name in self._told
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._sections)
+        return iter(self._told)
 
     def __getitem__(self, name: str) -> AnyArray:
         """The whole section, verified."""
@@ -277,7 +290,7 @@ class Container:
         if array is None:
             array = self.raw(name)
             if not self._trusted:
-                self._verify_pieces(name, range(len(self._sections[name].right)))
+                self._verify_pieces(name, range(len(self._section(name).right)))
                 self._obey(name)
             self._ready[name] = array
         return array
@@ -299,21 +312,23 @@ class Container:
 
     def raw(self, name: str) -> AnyArray:
         """The section as it lies there: nothing is known of what it holds."""
-        section = self._sections.get(name)
-        if section is None:
+        if name not in self._told:
             raise self.damage(f"section '{name}' is missing")
+        section = self._section(name)
         return np.frombuffer(self._map, section.dtype, section.size // section.dtype.itemsize, section.offset)
 
     def length(self, name: str) -> int:
         """Numbers in the section; -1 where there is none of that name."""
-        section = self._sections.get(name)
-        return -1 if section is None else section.size // section.dtype.itemsize
+        if name not in self._told:
+            return -1
+        section = self._section(name)
+        return section.size // section.dtype.itemsize
 
     def verify(self, name: str, begins: npt.NDArray[np.integer], ends: npt.NDArray[np.integer]) -> None:
         """Verify the numbers [begins[i], ends[i]) of a section."""
         if self.verified(name):
             return
-        section = self._sections[name]
+        section = self._section(name)
         width, n, step = section.dtype.itemsize, len(section.right), section.step
         if n <= SOON_WHOLE and 1 in section.right:
             self._verify_pieces(name, range(n))
@@ -324,7 +339,7 @@ class Container:
             self._verify_many(name, begins, ends)
 
     def _verify_many(self, name: str, begins: npt.NDArray[np.integer], ends: npt.NDArray[np.integer]) -> None:
-        section = self._sections[name]
+        section = self._section(name)
         width, n, step = section.dtype.itemsize, len(section.right), section.step
         first = begins.astype(np.int64) * width // step
         behind = (ends.astype(np.int64) * width + (step - 1)) // step
@@ -336,17 +351,17 @@ class Container:
 
     def verified(self, name: str) -> bool:
         """Whether the whole section was verified."""
-        return self._trusted or 0 not in self._sections[name].right
+        return self._trusted or 0 not in self._section(name).right
 
     def verify_range(self, name: str, begin: int, end: int) -> None:
         """The same of one range."""
         if begin < end:
-            section = self._sections[name]
+            section = self._section(name)
             width, step = section.dtype.itemsize, section.step
             self._verify_pieces(name, range(begin * width // step, (end * width - 1) // step + 1))
 
     def _verify_pieces(self, name: str, pieces: Iterable[int]) -> None:
-        section = self._sections[name]
+        section = self._section(name)
         for piece in pieces:
             if section.right[piece]:
                 continue
@@ -366,25 +381,25 @@ class Container:
 
     def bytes_of(self, *names: str) -> int:
         """Bytes on disk of the named sections."""
-        return sum(self._sections[name].size for name in names if name in self._sections)
+        return sum(self._section(name).size for name in names if name in self._told)
 
     def place_of(self, name: str) -> tuple[int, int]:
         """Where the section begins and ends in the file."""
-        section = self._sections[name]
+        section = self._section(name)
         return section.offset, section.offset + section.size
 
     def intact(self, name: str) -> bool:
         """Whether the section is there and its checksums are right."""
-        section = self._sections.get(name)
-        if section is None:
+        if name not in self._told:
             return False
+        section = self._section(name)
         return all(self._piece_right(section, piece) for piece in range(len(section.sums)))
 
     def problems(self) -> list[str]:
         """Read the whole file; one sentence for each damage, none when it is intact."""
         found = []
         position = _HEADER.size
-        for name in self._sections:
+        for name in self._told:
             begin, end = self.place_of(name)
             if begin < position:
                 found.append(f"{self.path}: section '{name}' lies outside its place")

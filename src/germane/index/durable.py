@@ -166,8 +166,8 @@ def is_unfinished(path: Path) -> bool:
     return path in _unfinished
 
 
-def write_atomic(path: Path, content: bytes, *, later: bool = False) -> None:
-    """Replace `path` by `content`, all or nothing, durable on return.
+def write_atomic(path: Path, content: bytes, *, later: bool = False) -> Identity:
+    """Replace `path` by `content`, all or nothing, durable on return; which file it is now.
 
     `later`: the file's time is later than that of the one it replaces, so that nobody takes it for that one. Those that
     a system gives may be the same for some milliseconds, and a new file may get the inode of one that is gone.
@@ -176,12 +176,14 @@ def write_atomic(path: Path, content: bytes, *, later: bool = False) -> None:
         file, temporary = new_temporary(path.parent)
         try:
             file.write(content)
+            file.flush()
             if later:
-                file.flush()
                 now, before = time.time_ns(), os.lstat(path).st_mtime_ns if os.path.lexists(path) else 0
                 with contextlib.suppress(OSError):  # a file system without times of its own
                     os.utime(file.fileno(), ns=(now, max(now, before + 1)))
+            identity = identity_of(os.fstat(file.fileno()))
             keep(file, temporary, path, replacing=True)
+            return identity
         finally:
             discard(file, temporary)
 

@@ -18,10 +18,10 @@ import orjson
 from germane.errors import IndexFormatError
 from germane.index.durable import (
     TEMPORARY,
+    Identity,
     identity_of,
     is_unfinished,
     open_regular,
-    read_regular,
     read_whole,
     write_atomic,
 )
@@ -96,8 +96,8 @@ class Manifest:
         """Names of all files that belong to this state."""
         return {NAME, *(name for entry in self.segments for name in entry.files())}
 
-    def write(self, folder: Path) -> bytes:
-        """Commit; return what was written."""
+    def write(self, folder: Path) -> "ManifestFile":
+        """Commit."""
         if self.generation >= MAX_NUMBER or self.next_file >= MAX_NUMBER:
             raise IndexFormatError(f"{folder / NAME}: the numbers of commits or files are used up; index again")
         body = orjson.dumps(
@@ -115,8 +115,7 @@ class Manifest:
             option=orjson.OPT_INDENT_2,
         )
         content = b"%08x\n" % zlib.crc32(body) + body
-        write_atomic(folder / NAME, content, later=True)
-        return content
+        return ManifestFile(folder / NAME, write_atomic(folder / NAME, content, later=True), content)
 
 
 def _written(entry: SegmentEntry) -> dict[str, Any]:
@@ -127,14 +126,6 @@ def _written(entry: SegmentEntry) -> dict[str, Any]:
 def named_fields(fields: Mapping[str, VectorField]) -> dict[str, Any]:
     """Vector fields by name, as JSON has them."""
     return {name: field.to_dict() for name, field in fields.items()}
-
-
-def manifest_content(folder: Path) -> bytes:
-    """The manifest as it lies there, whatever it says."""
-    try:
-        return read_regular(folder / NAME, MAX_BYTES)
-    except OSError as error:
-        raise IndexFormatError(f"{folder / NAME} cannot be read: {error.strerror}") from error
 
 
 class FileNames:
@@ -203,7 +194,7 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
 def find_file(folder: Path) -> "ManifestFile":
     """The manifest as it lies there, of a folder that may be no index."""
     try:
-        return ManifestFile(folder / NAME)
+        return ManifestFile.read(folder / NAME)
     except (FileNotFoundError, NotADirectoryError):
         what = "does not exist" if not folder.exists() else f"is not a Germane index (it holds no {NAME})"
         raise IndexFormatError(f"{folder} {what}; Engine.create({str(folder)!r}) would make one") from None
@@ -212,14 +203,18 @@ def find_file(folder: Path) -> "ManifestFile":
 
 
 class ManifestFile:
-    """A manifest that was read. Whether a commit has replaced it is one question to the system: each commit's manifest
-    has a time of its own (`Manifest.write`)."""
+    """A manifest that was read or written. Whether another commit has replaced it is one question to the system: each
+    commit's manifest has a time of its own (`Manifest.write`)."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, identity: Identity, content: bytes) -> None:
+        self._path, self._identity, self.content = os.fspath(path), identity, content
+
+    @classmethod
+    def read(cls, path: Path) -> "ManifestFile":
+        """The manifest as it lies there, whatever it says."""
         descriptor = open_regular(path)
         try:
-            self._path, self._identity = os.fspath(path), identity_of(os.fstat(descriptor))
-            self.content = read_whole(descriptor, path, MAX_BYTES)
+            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES))
         finally:
             os.close(descriptor)
 
@@ -231,18 +226,18 @@ class ManifestFile:
             return False
 
 
-def parse_manifest(folder: Path, content: bytes, format: int = FORMAT) -> Manifest:
-    """Verify what `find_file` found."""
-    path = folder / NAME
+def parse_manifest(folder: Path, content: bytes, format: int = FORMAT, before: Manifest | None = None) -> Manifest:
+    """Verify what `find_file` found. `before`: one of the same index, whose analyser this one is likely to have."""
     if not checksum_right(content):
-        raise IndexFormatError(f"{path} is damaged (checksum differs); 'germane repair {folder}' may help")
+        raise IndexFormatError(f"{folder / NAME} is damaged (checksum differs); 'germane repair {folder}' may help")
     try:
         parsed = orjson.loads(content.partition(b"\n")[2])
         if parsed["format"] not in ((FORMAT, WITH_VECTORS, WITH_SOURCES) if format == FORMAT else (format,)):
             raise IndexFormatError(_other_format(folder, parsed["format"]))
-        return _parse(path, parsed)
+        same = before is not None and before.analyzer.to_dict() == parsed["analyzer"]
+        return _parse(folder, parsed, before.analyzer if same and before else Analyzer.from_dict(parsed["analyzer"]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise IndexFormatError(f"{path} is not a manifest this program understands ({error!r})") from None
+        raise IndexFormatError(f"{folder / NAME} is not a manifest this program understands ({error!r})") from None
 
 
 def _other_format(folder: Path, found: object) -> str:
@@ -260,12 +255,11 @@ def checksum_right(content: bytes) -> bool:
     return checksum == b"%08x" % zlib.crc32(body)
 
 
-def _parse(path: Path, parsed: dict[str, Any]) -> Manifest:
-    analyzer = Analyzer.from_dict(parsed["analyzer"])
+def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest:
     if analyzer.fingerprint != parsed["fingerprint"]:
         raise IndexFormatError(
-            f"{path}: the index was analysed by other rules (fingerprint {parsed['fingerprint']}, this program's is "
-            f"{analyzer.fingerprint}): queries would not match; index the collection again"
+            f"{folder / NAME}: the index was analysed by other rules (fingerprint {parsed['fingerprint']}, this "
+            f"program's is {analyzer.fingerprint}): queries would not match; index the collection again"
         )
     if not isinstance(parsed["segments"], list):
         raise ValueError("segments is not a list")

@@ -60,6 +60,14 @@ def place_bits(n_unique: npt.NDArray[np.integer]) -> Integers:
     return bits_needed(np.maximum(n_unique.astype(np.int64) - 1, 0))
 
 
+class Unpacked(NamedTuple):
+    """Posting lists one behind the other: documents, counts, and where each begins and the last one ends."""
+
+    docs: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.uint32]
+    starts: Integers
+
+
 class ForwardArrays(NamedTuple):
     """Packed forward lists, where each begins, their widths and lengths (see `index.kernels.encode_forward`)."""
 
@@ -155,6 +163,9 @@ class Segment:
 
     def numbers_of(self, terms: Sequence[str]) -> list[int]:
         """The same as a list."""
+        if self.is_small:
+            numbers = self._dictionary
+            return [numbers.get(term, -1) for term in terms]
         remembered = self._numbers
         try:
             return [remembered[term] for term in terms]
@@ -163,10 +174,7 @@ class Segment:
         if len(remembered) > TERM_CACHE:
             self._numbers = remembered = {}
             unknown = list(dict.fromkeys(terms))
-        if self.is_small:
-            numbers = self._dictionary
-            remembered.update((term, numbers.get(term.encode("utf-8", "surrogatepass"), -1)) for term in unknown)
-        elif len(unknown) <= FEW:
+        if len(unknown) <= FEW:
             remembered.update((term, self._find_term(term.encode("utf-8", "surrogatepass"))) for term in unknown)
         else:
             found = find_packed(self._terms, _IDENTITY, unknown)
@@ -179,9 +187,9 @@ class Segment:
         return self.n_docs <= SMALL
 
     @cached_property
-    def _dictionary(self) -> dict[bytes, int]:
+    def _dictionary(self) -> dict[str, int]:
         """The number of each term of a small segment."""
-        return dict(zip(self.all_strings("term"), range(self.n_terms), strict=True))
+        return dict(zip(self.terms(np.arange(self.n_terms)), range(self.n_terms), strict=True))
 
     def _find_term(self, term: bytes) -> int:
         """The term's number, or -1; only what is looked at is read."""
@@ -296,7 +304,7 @@ class Segment:
         """Documents (ascending, deleted ones included) and counts of one term; not to be changed."""
         self.verify_lists((term,))
         if self.is_small and compiler_is_loaded():
-            docs, counts, starts = self._unpacked
+            docs, counts, starts = self.unpacked
             return docs[starts[term] : starts[term + 1]], counts[starts[term] : starts[term + 1]]
         first, df = int(self.first_block[term]), int(self.df[term])
         if is_early(1):
@@ -307,12 +315,13 @@ class Segment:
         return docs[:df], counts[:df]
 
     @cached_property
-    def _unpacked(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], list[int]]:
-        """The posting lists of a small segment one behind the other, and where each begins and the last one ends."""
+    def unpacked(self) -> Unpacked:
+        """The posting lists of a small segment."""
         self.verify_lists()
-        docs, counts = np.empty((2, self.n_postings + BLOCK), np.uint32)
+        (docs, counts), starts = np.empty((2, self.n_postings + BLOCK), np.uint32), np.zeros(self.n_terms + 1, np.int64)
         block_kernels.decode_lists(*self.blocks, self.first_block, self.df, docs, counts)
-        return docs, counts, [0, *np.cumsum(self.df).tolist()]
+        np.cumsum(self.df, out=starts[1:])
+        return Unpacked(docs[: self.n_postings], counts[: self.n_postings], starts)
 
     # -- documents -----------------------------------------------------------------------------------------------
 

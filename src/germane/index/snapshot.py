@@ -76,6 +76,20 @@ class TermStats(NamedTuple):
     numbers: tuple[int, ...]
 
 
+NOWHERE = TermStats(0, 0, ())
+_new_stats = tuple.__new__
+"""`TermStats` of a tuple, in a third of the time: each commit's snapshot counts anew."""
+
+
+def _with(stats: TermStats, live: LiveSegment, number: int) -> TermStats:
+    """The statistics of a term with those of one segment more, where it has this number."""
+    df, cf, numbers = stats
+    if number >= 0:
+        own_df, own_cf = live.frequency_of(number)
+        df, cf = df + own_df, cf + own_cf
+    return _new_stats(TermStats, (df, cf, (*numbers, number)))
+
+
 class DocumentPlace(NamedTuple):
     """Where a document lies."""
 
@@ -86,8 +100,7 @@ class DocumentPlace(NamedTuple):
 class Snapshot:
     """One committed state of an index; opening another reuses the segments they share.
 
-    `content`: the manifest as it was written; `file`: where it was read. `previous`: the state before, of which is kept
-    what still holds.
+    `file`: the manifest as it was read or written. `previous`: the state before, of which is kept what still holds.
     """
 
     def __init__(
@@ -95,21 +108,22 @@ class Snapshot:
         folder: Path,
         manifest: Manifest,
         segments: list[LiveSegment],
-        content: bytes,
-        file: ManifestFile | None,
+        file: ManifestFile,
         previous: "Snapshot | None",
     ) -> None:
         self.folder = folder
         self.manifest = manifest
-        self.content, self.file = content, file
+        self.file = file
         self.segments = segments
         self.n_docs = sum(live.n_docs for live in segments)
         self.n_tokens = sum(live.segment.n_tokens - live.deletions.n_tokens for live in segments)
         self._terms: dict[str, TermStats] = {}
         self._older: dict[str, TermStats] = {}
-        """The statistics of terms in all segments but the newest, which the next commit of a few documents replaces."""
-        if previous is not None and _same(segments[:-1], previous.segments[:-1]):
-            self._older = previous._older
+        """The statistics of terms in the first segments: all but the newest, which the next commit of a few documents
+        replaces, or some fewer, since one was added since they were counted."""
+        if previous is not None and _same(segments[:-1][: len(previous.segments) - 1], previous.segments[:-1]):
+            grown = len(segments) > len(previous.segments)  # then `previous` still needs its own
+            self._older = previous._older.copy() if grown else previous._older
         self._entropy: float | None = None
 
     @classmethod
@@ -118,12 +132,12 @@ class Snapshot:
 
         A writer may replace files meanwhile: then look at the manifest again.
         """
-        if previous is not None and previous.file is not None and previous.file.is_there():
+        if previous is not None and previous.file.is_there():
             return previous
         known = {live.entry.name: live for live in previous.segments} if previous else {}
         for attempt in range(100):
             file = find_file(folder)
-            manifest = parse_manifest(folder, file.content)
+            manifest = parse_manifest(folder, file.content, before=previous.manifest if previous else None)
             try:
                 fields = manifest.vector_fields
                 opened = [_open_segment(folder, entry, known, fields) for entry in manifest.segments]
@@ -131,29 +145,24 @@ class Snapshot:
                 if attempt == 99 or read_manifest(folder).generation == manifest.generation:
                     raise
                 continue
-            if previous is None or file.content != previous.content or not _same(opened, previous.segments):
-                return cls(folder, manifest, opened, file.content, file, previous)
-            previous.file = file  # a writer of this process made it, and did not read it
+            if previous is None or file.content != previous.file.content or not _same(opened, previous.segments):
+                return cls(folder, manifest, opened, file, previous)
+            previous.file = file  # the same state, in a file that somebody made anew
             return previous
         raise AssertionError("unreachable")
 
     def term_stats(self, terms: Collection[str]) -> list[TermStats]:
         """Statistics of terms, remembered. Threads may ask at once: none relies on what another may forget."""
-        remembered = self._terms
-        try:
-            return [remembered[term] for term in terms]
-        except KeyError:
-            asked = list(terms)
-            unknown = [term for term in dict.fromkeys(asked) if term not in remembered]
-            fresh = dict(zip(unknown, self._stats_of(unknown), strict=True))
-            found = [fresh[term] if term in fresh else remembered[term] for term in asked]
-            self._remember(fresh)
-            return found
-
-    def _remember(self, stats: Mapping[str, TermStats]) -> None:
-        if len(self._terms) > TERM_CACHE:
-            self._terms = {}  # another thread may still read the old one
-        self._terms.update(stats)
+        found = [*map(self._terms.get, terms)]
+        if None in found:
+            unknown = [term for term, known in zip(terms, found, strict=True) if known is None]
+            fresh = self._stats_of(unknown)
+            if len(self._terms) > TERM_CACHE:
+                self._terms = {}
+            self._terms.update(zip(unknown, fresh, strict=True))
+            rest = iter(fresh)
+            return [next(rest) if known is None else known for known in found]
+        return found  # type: ignore[return-value]
 
     def _stats_of(self, terms: Sequence[str]) -> list[TermStats]:
         if len(terms) <= FEW and self.segments:
@@ -170,29 +179,21 @@ class Snapshot:
 
     def _few_stats(self, terms: Sequence[str]) -> list[TermStats]:
         """The same of few terms, by what is remembered of the older segments."""
-        older, newest, found = self._older, self.segments[-1], []
-        unknown = [term for term in terms if term not in older]
-        if unknown:
-            if len(older) > TERM_CACHE:
-                self._older = older = {}
-                unknown = list(terms)
-            numbers = [live.segment.numbers_of(unknown) for live in self.segments[:-1]]
-            places = zip(*numbers, strict=True) if numbers else ((),) * len(unknown)
-            older.update(zip(unknown, map(self._stats_at, places), strict=True))
+        older, newest, n_older, found = self._older, self.segments[-1], len(self.segments) - 1, []
+        if len(older) > TERM_CACHE:
+            self._older = older = {}
         for term, number in zip(terms, newest.segment.numbers_of(terms), strict=True):
-            df, cf, numbers_before = older[term]
-            own_df, own_cf = newest.frequency_of(number) if number >= 0 else (0, 0)
-            found.append(TermStats(df + own_df, cf + own_cf, (*numbers_before, number)))
+            before = older.get(term, NOWHERE)
+            if len(before.numbers) != n_older:
+                before = older[term] = self._added(before, term, n_older)
+            found.append(_with(before, newest, number))
         return found
 
-    def _stats_at(self, numbers: tuple[int, ...]) -> TermStats:
-        """The statistics of a term in the first segments, where it has these numbers."""
-        df = cf = 0
-        for number, live in zip(numbers, self.segments, strict=False):
-            if number >= 0:
-                own_df, own_cf = live.frequency_of(number)
-                df, cf = df + own_df, cf + own_cf
-        return TermStats(df, cf, numbers)
+    def _added(self, stats: TermStats, term: str, n_segments: int) -> TermStats:
+        """The statistics of a term in the first `n_segments`, from those in fewer."""
+        for live in self.segments[len(stats.numbers) : n_segments]:
+            stats = _with(stats, live, live.segment.numbers_of((term,))[0])
+        return stats
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""

@@ -35,8 +35,8 @@ from germane.index.manifest import (
     Kind,
     Manifest,
     SegmentEntry,
+    find_file,
     is_temporary,
-    manifest_content,
     read_manifest,
     recovery_meta,
     stray_files,
@@ -67,9 +67,12 @@ class AddReport(NamedTuple):
 
 
 class IndexWriter:
-    """Holds the writer's lock until `close`; a second writer gets IndexLockedError."""
+    """Holds the writer's lock until `close`; a second writer gets IndexLockedError.
 
-    def __init__(self, folder: Path, lock: WriterLock | None = None) -> None:
+    `seen`: a snapshot of the index, whose segments are taken over with what is known of them.
+    """
+
+    def __init__(self, folder: Path, lock: WriterLock | None = None, seen: Snapshot | None = None) -> None:
         self.folder = folder
         if not (folder / NAME).exists():
             Snapshot.open(folder)  # says why this is not an index
@@ -84,7 +87,7 @@ class IndexWriter:
         self._tail = ""
         """The segment that was last made here of documents."""
         try:
-            self.snapshot = Snapshot.open(folder)
+            self.snapshot = Snapshot.open(folder, seen)
             self._names = FileNames(folder, self.snapshot.manifest.next_file)
         except BaseException:
             self._lock.release()
@@ -410,22 +413,27 @@ class IndexWriter:
             kept = [live._replace(entry=self._entry_of(live)) for live in kept]
             entries = tuple(live.entry for live in kept)
             manifest = self.snapshot.manifest.next(entries, self._names.next, vector_fields)
-            content = manifest.write(self.folder)
+            file = manifest.write(self.folder)
         except BaseException:
             self._take_back()
             raise
-        self.snapshot = Snapshot(self.folder, manifest, kept, content, None, self.snapshot)
+        self.snapshot = Snapshot(self.folder, manifest, kept, file, self.snapshot)
         self._remove_strays()
 
     def _require_own_state(self) -> None:
         """Refuse to replace a manifest that this writer did not write or read: what it says would be lost."""
         self._lock.require()
-        if manifest_content(self.folder) != self.snapshot.content:
+        if not self._is_own_state():
             raise IndexLockedError(
                 f"{self.folder} was changed by somebody else since it was opened (commit "
                 f"{read_manifest(self.folder).generation}, not {self.snapshot.manifest.generation}): nothing was "
                 "written; open the index again"
             )
+
+    def _is_own_state(self) -> bool:
+        """Whether the manifest on disk is the one that this writer wrote or read."""
+        file = self.snapshot.file
+        return file.is_there() or find_file(self.folder).content == file.content
 
     def _take_back(self) -> None:
         """After a commit that failed: where the manifest was replaced already (its folder could not be flushed), put
@@ -454,8 +462,7 @@ class IndexWriter:
         if not self._lock.own:
             return
         with self._mutex, contextlib.suppress(IndexFormatError, OSError):
-            own = manifest_content(self.folder) == self.snapshot.content
-            manifest = self.snapshot.manifest if own else read_manifest(self.folder)
+            manifest = self.snapshot.manifest if self._is_own_state() else read_manifest(self.folder)
             needed = manifest.files() | self._pending
             for path in stray_files(self.folder, needed):
                 remove_quietly(path)

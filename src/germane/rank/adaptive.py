@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from germane.lm.parameters import bounded, fraction, number, positive
 from germane.rank.kinds import SATURATION
@@ -67,4 +68,10 @@ class AdaptiveBM25(TermwiseModel):
         return Plan.of_rows(SATURATION, rows, x0=k1 * (1.0 - self.b), x1=k1 * self.b / collection.average_length)
 
     def _k1(self, collection: Collection) -> float:
-        return self.k1 if self.k1 != FROM_LENGTHS else saturation(collection.average_length)
+        return self.k1 if self.k1 != FROM_LENGTHS else _own_k1(collection)
+
+
+@lru_cache(maxsize=16)
+def _own_k1(collection: Collection) -> float:
+    """The `saturation` of a collection, remembered: every word of a query asks for it."""
+    return saturation(collection.average_length)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats, Integers, Words
+from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
-from germane.index.segment import Segment
+from germane.index.segment import Segment, Unpacked
 from germane.index.sequences import documents_with_all
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
@@ -360,18 +360,25 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
 
 
 def score_lists(
-    plan: Plan, documents: Documents, postings: tuple[Integers, Words, Words], threshold: float
+    plan: Plan,
+    documents: Documents,
+    older: Unpacked,
+    newest: Unpacked,
+    places: Integers,
+    numbers: Sequence[Sequence[int]],
+    threshold: float,
 ) -> tuple[Integers, Floats]:
-    """Of the documents of these postings, by term, those that pass the mask and reach the threshold, and their scores.
-
-    `postings`: of each list its term and where it ends; the documents, and the counts.
-    """
+    """Of the documents of small segments that hold a term those that pass the mask and reach the threshold, ascending,
+    and their scores. `older` to `numbers`: see `rank.small_kernels`."""
     terms = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
     asked, query, n = tuple(_asked(terms, plan.mass, threshold)), _memory.query, len(documents.size)
     sums, held, found, scores = np.zeros(n), np.zeros(n, np.uint8), np.empty(n, np.int64), np.empty(n)
-    groups = asked, tuple(documents), *postings, query.terms, query.model
-    n = small_kernels.score_lists(*groups, sums, held, found, scores)
-    return found[:n], scores[:n]
+    lists = tuple(older), tuple(newest), places, np.array(numbers, np.int64)
+    n = small_kernels.score_lists(asked, tuple(documents), *lists, query.terms, query.model, sums, held, found, scores)
+    if n == 0:
+        return found[:0], scores[:0]
+    order = np.argsort(found[:n])
+    return found[order], scores[order]
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:

@@ -1,7 +1,7 @@
 """From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
+from germane.index.courtesy import note_search
 from germane.index.durable import Identity
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
-from germane.index.snapshot import Snapshot
+from germane.index.snapshot import Snapshot, TermStats
 from germane.lazy import LazyModule, compiler_is_loaded
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
@@ -108,12 +109,15 @@ class Searcher:
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
         """The query's terms that the collection holds, with their statistics."""
-        known = []
-        for found, (term, weight) in zip(self.snapshot.term_stats(checked(weights)), weights.items(), strict=True):
-            df, cf, _ = found
-            if df > 0 and weight > 0.0:
-                known.append(query_term((term, weight, df, cf)))
-        return known
+        return [
+            query_term((term, weight, df, cf))
+            for (term, weight), (df, cf, _) in self._counted(weights)
+            if df > 0 and weight > 0.0
+        ]
+
+    def _counted(self, weights: Mapping[str, float]) -> Iterator[tuple[tuple[str, float], TermStats]]:
+        """Terms and their weights, each with its statistics."""
+        return zip(weights.items(), self.snapshot.term_stats(checked(weights)), strict=True)
 
     def plan(
         self, weights: Mapping[str, float], model: RankingModel, statistics: CollectionStatistics | None = None
@@ -147,10 +151,11 @@ class Searcher:
                 others[term] = weight
             else:
                 rows.append(row if weight == 1.0 else weighed(row, weight))
-        for term, weight, df, cf in self.known_terms(others) if others else ():
-            row = model.row(query_term((term, 1.0, df, cf)), self.collection)
-            rows.append(row if weight == 1.0 else weighed(row, weight))
-            _remember(remembered, term, row, REMEMBERED_ROWS)
+        for (term, weight), (df, cf, _) in self._counted(others) if others else ():
+            if df > 0 and weight > 0.0:
+                row = model.row(query_term((term, 1.0, df, cf)), self.collection)
+                rows.append(row if weight == 1.0 else weighed(row, weight))
+                _remember(remembered, term, row, REMEMBERED_ROWS)
         return rows
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
@@ -214,6 +219,7 @@ class Searcher:
         filters are found even if they hold none of the terms. Their score is then what the formula gives without
         impacts and, without a plan, their prior alone.
         """
+        note_search()
         k = self._at_most(k)
         if plan is None:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
@@ -246,7 +252,8 @@ class Searcher:
 
     def _are_together(self, plan: Plan) -> bool:
         """Whether the small segments are searched as one."""
-        return len(self._small.places) > 1 and len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
+        several = len(self._small.places) > 0 and len(self.snapshot.segments) > 1
+        return several and len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
 
     def _small_values(
         self, model: RankingModel, values: Sequence[DocumentValues], *, remembered: bool
@@ -482,8 +489,9 @@ class Searcher:
                     *segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
                 )
             documents = Documents(segment.doc_len, segment.n_unique, sums)
+            background = model.document_background(documents)
             parts = DocumentParts(
-                with_maxima(model.document_background(documents), segment.length_codes),
+                with_maxima(background, segment.length_codes if len(background) else None),
                 with_maxima(model.document_norm(documents)),
                 with_maxima(model.document_base(documents)),
             )
@@ -497,7 +505,7 @@ class Searcher:
         filled = [i for i, (scores, _) in enumerate(results) if len(scores)]
         if len(filled) == 1:
             scores, docs = results[filled[0]]
-            return Hits(scores, np.full(len(docs), filled[0]), docs)
+            return Hits(scores, np.array(filled).repeat(len(docs)), docs)
         rows = [
             (-score, doc_id, i, doc)
             for i in filled

@@ -1,16 +1,20 @@
 """The small segments of a snapshot, searched as one: commits of a few documents leave some of them.
 
 What a search does once for a segment would else be done for each, and take longer than the search of a large one beside
-them. A term's lists are joined once for all of them but the newest, which the next commit replaces; a searcher takes
-them over from the one before it while those segments stay.
+them. The lists of all of them but the newest, which the next commit replaces, lie unpacked one behind the other; a
+searcher takes them over from the one before it while those segments stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
+from germane.index.segment import Unpacked
 from germane.index.snapshot import LiveSegment
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues
 from germane.rank.plainly import NONE_FOUND
@@ -19,10 +23,6 @@ from germane.rank.records import Documents
 from germane.rank.scoring import NO_MASK, Mask, score_lists
 
 Counts = npt.NDArray[np.uint32]
-Postings = tuple[Counts, Counts]
-NO_POSTINGS: Postings = np.empty(0, np.uint32), np.empty(0, np.uint32)
-MOST_JOINED = 1 << 14
-"""Terms whose joined lists are remembered."""
 
 
 class SmallSegments:
@@ -31,9 +31,9 @@ class SmallSegments:
     def __init__(self, segments: Sequence[LiveSegment], before: "SmallSegments | None" = None) -> None:
         self.places = [i for i, live in enumerate(segments) if live.segment.is_small]
         self._segments = [segments[i].segment for i in self.places]
-        self._starts: list[int] = np.cumsum([0, *(segment.n_docs for segment in self._segments)]).tolist()
+        self._starts = list(accumulate((segment.n_docs for segment in self._segments), initial=0))
         stay = before is not None and before._segments[:-1] == self._segments[:-1]
-        self._joined: dict[str, Postings] = before._joined if before is not None and stay else {}
+        self._older: Unpacked | None = before._older if before is not None and stay else None
         self._sizes: dict[bool, Counts] = {}
 
     def values(self, parts: Sequence[DocumentValues]) -> DocumentValues:
@@ -62,20 +62,10 @@ class SmallSegments:
 
         `numbers`: those of each term of the plan in all segments of the snapshot.
         """
-        pieces, docs, counts, n = [], [], [], 0
-        for i, (term, own) in enumerate(zip(plan.terms, numbers, strict=True)):
-            for its_docs, its_counts in (self._older(term[0], own), self._newest(own)):
-                if len(its_docs):
-                    n += len(its_docs)
-                    pieces.append((i, n))
-                    docs.append(its_docs)
-                    counts.append(its_counts)
-        if not pieces:
-            return [NONE_FOUND] * len(self.places)
         size = self._size(plan.sized_by_unique)
         documents = Documents(size, values.norm.values, values.background.values, values.prior.values, mask)
-        postings = np.array(pieces), np.concatenate(docs), np.concatenate(counts)
-        found, scores = score_lists(plan, documents, postings, threshold)
+        lists = self._joined(), self._segments[-1].unpacked
+        found, scores = score_lists(plan, documents, *lists, self._numbering, numbers, threshold)
         if len(found) > k:  # ties with the last one stay in
             found, scores = (
                 found[among := scores >= np.partition(scores, len(found) - k)[len(found) - k]],
@@ -83,26 +73,24 @@ class SmallSegments:
             )
         return self._apart(found, scores, k)
 
-    def _older(self, term: str, numbers: Sequence[int]) -> Postings:
-        """The documents that hold a term, and how often, in all segments but the newest."""
-        found = self._joined.get(term)
-        if found is None:
-            lists = [self._list(numbers, i) for i in range(len(self.places) - 1)]
-            found = np.concatenate([own for own, _ in lists]), np.concatenate([own for _, own in lists])
-            if len(self._joined) >= MOST_JOINED:
-                self._joined.clear()
-            self._joined[term] = found
-        return found
+    def _joined(self) -> Unpacked:
+        """The lists of all segments but the newest, with the documents numbered through."""
+        if self._older is None:
+            own = [segment.unpacked for segment in self._segments[:-1]]
+            ends = accumulate((len(lists.docs) for lists in own), initial=0)
+            self._older = Unpacked(
+                _concatenated(lists.docs + np.uint32(start) for lists, start in zip(own, self._starts, strict=False)),
+                _concatenated(lists.counts for lists in own),
+                _concatenated((lists.starts + end for lists, end in zip(own, ends, strict=False)), np.int64),
+            )
+        return self._older
 
-    def _newest(self, numbers: Sequence[int]) -> Postings:
-        return self._list(numbers, len(self.places) - 1)
-
-    def _list(self, numbers: Sequence[int], i: int) -> Postings:
-        number = numbers[self.places[i]]
-        if number < 0:
-            return NO_POSTINGS
-        docs, counts = self._segments[i].postings(number)
-        return docs + np.uint32(self._starts[i]), counts
+    @cached_property
+    def _numbering(self) -> Integers:
+        """Of each segment its place in the snapshot, and the first of its lists among the older ones' (each has one
+        more entry there than terms), or of the newest its first document."""
+        first = list(accumulate((segment.n_terms + 1 for segment in self._segments), initial=0))
+        return np.array([*zip(self.places, [*first[:-2], self._starts[-2]], strict=True)], np.int64)
 
     def _size(self, by_unique: bool) -> Counts:
         """The size of each document: its distinct terms, or its tokens."""
@@ -129,3 +117,8 @@ class SmallSegments:
 def _joined_part(values: Sequence[Floats]) -> DocumentPart:
     """A part of what is said of documents, for scoring each of them: nothing is bounded by it."""
     return DocumentPart(np.concatenate([NOTHING, *values]), NOTHING, NOTHING, 0.0, 0.0)
+
+
+def _concatenated(arrays: Iterable[npt.NDArray[Any]], dtype: type = np.uint32) -> npt.NDArray[Any]:
+    """The arrays, of which there may be none, one behind the other."""
+    return np.concatenate([np.empty(0, dtype), *arrays])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Self
 
 from germane.errors import ParameterError
@@ -124,7 +125,13 @@ class Analyzer:
         Two analysers with one fingerprint give the same tokens and stop words, and ask for the same stemmer. The
         release of PyStemmer is not part of it.
         """
-        return digest({**self.to_dict(), "stop": sorted(self.stop_tokens)})
+        return _fingerprint(self, TOKENIZER_VERSION)
+
+
+@lru_cache(maxsize=16)
+def _fingerprint(analyzer: Analyzer, tokenizer: int) -> str:
+    """Remembered, since every commit asks for it; `tokenizer`: the version of its rules, among the settings."""
+    return digest({**analyzer.to_dict(), "tokenizer": tokenizer, "stop": sorted(analyzer.stop_tokens)})
 
 
 def _one_token(word: object) -> str:

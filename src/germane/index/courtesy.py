@@ -1,0 +1,46 @@
+"""Searches go first: where a process searches in one thread and changes an index in another, both want the interpreter.
+
+Who makes a file holds it for some milliseconds, and hands it to and fro with those who search, which costs both more
+than their work. So the one rests now and then on its way, while others search, for longer than it worked.
+"""
+
+import threading
+import time
+
+SHARE = 2
+"""Who makes a file rests so many times as long as it worked."""
+LEAST_WORK, LONGEST_REST = 0.0005, 0.004
+"""Seconds of work that are worth a rest, and of a rest at most."""
+
+
+class _Searches:
+    """How many there were, and the thread of the last one."""
+
+    count = 0
+    thread = 0
+
+
+class _Work(threading.local):
+    """What a thread that changes an index had seen when it rested last."""
+
+    searches = 0
+    seconds = 0.0
+
+
+_work = _Work()
+
+
+def note_search() -> None:
+    """A search begins in this thread."""
+    _Searches.count += 1
+    _Searches.thread = threading.get_ident()
+
+
+def give_way() -> None:
+    """Rest for a moment if this thread has worked for a while, and others have searched since it rested last."""
+    if _work.searches == _Searches.count or _Searches.thread == threading.get_ident():
+        return
+    worked = time.thread_time() - _work.seconds
+    if worked >= LEAST_WORK:
+        time.sleep(min(SHARE * worked, LONGEST_REST))
+        _work.searches, _work.seconds = _Searches.count, time.thread_time()
