@@ -80,7 +80,8 @@ def changed(one: MarkedList, other: MarkedList) -> bool:
 
 def search(mesh: str) -> None:
     """AP of an index with a vocabulary beside one without."""
-    print(f"| collection | vocabulary | queries changed | without | with | won/lost | p | all queries |\n{'|---' * 8}|")
+    heads = "collection | vocabulary | queries changed | without | with | won/lost | p | all: without, with"
+    print(f"| {heads} |\n{'|---' * 8}|")
     for name in SEARCHED:
         plain = Collection.open(name)
         texts = (text_of(document.fields, plain.engine.text_fields) for document in plain.documents())
@@ -91,13 +92,16 @@ def search(mesh: str) -> None:
             read = Collection.open(name, analyzer=Analyzer(synonyms=synonyms))
             values = evaluate(read.run(None, 1000), read.qrels, ["AP"]).values["AP"]
             touched = values != without
+            told = f"{name} | {vocabulary} | {touched.sum()} of {len(values)}"
+            every = f"{100 * without.mean():.1f}, {100 * values.mean():.1f}"
+            if not touched.any():
+                print(f"| {told} | | | | | {every} |", flush=True)
+                continue
             before, after = 100 * without[touched], 100 * values[touched]
-            told = (
-                f"{name} | {vocabulary} | {touched.sum()} of {len(values)} | {before.mean():.1f} | {after.mean():.1f}"
-            )
             won, lost = int((after > before).sum()), int((after < before).sum())
-            p, every = wilcoxon(after, before).p_value, f"{100 * without.mean():.1f}, {100 * values.mean():.1f}"
-            print(f"| {told} | {won}/{lost} | {p:.3f} | {every} |", flush=True)
+            means = f"{before.mean():.1f} | {after.mean():.1f}"
+            p = wilcoxon(after, before).p_value
+            print(f"| {told} | {means} | {won}/{lost} | {p:.3f} | {every} |", flush=True)
 
 
 def main() -> None:
