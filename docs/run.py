@@ -8,7 +8,7 @@ Each page runs from top to bottom in a folder of its own, after `germane demo --
 
 - The `python` blocks of a page are one program. A `text` block right behind one shows what it printed.
 - In a `console` block `$ germane ...` is run, and must succeed; commands may be piped. Where lines follow it, they show
-  what it wrote to the standard output.
+  what it wrote to the standard output, long decimals cut to six digits: processors differ in the last ones.
 - A `toml` block must be TOML. Blocks in other languages are to be read.
 - Words behind the language say why a block is not run: ```` ```console needs the collections ````. So does the
   name of a program that is not ours (`NOT_OURS`).
@@ -46,6 +46,7 @@ _BLOCK = re.compile(
 )
 _FORM = re.compile(r"\b(?:DIR|SRC|FILE|ID|DATA|RUN|RUN_A|MODEL|OLD|NAME|RESULTS|STORE|WORKSPACE)\b")
 """What stands for something of the reader's in the form of a command, which is not to be run."""
+_LONG_DECIMAL = re.compile(r"(\d\.\d{6})\d{6,}")
 _INDENTED = re.compile(r"^    (?:\$ )?(germane .*)$", re.MULTILINE)
 
 
@@ -175,8 +176,8 @@ def _piped(words: Sequence[str]) -> list[list[str]]:
 
 
 def _trimmed(text: str) -> str:
-    """Without spaces at the ends of lines, which editors and git dislike."""
-    return "".join(line.rstrip() + "\n" for line in text.splitlines())
+    """Without spaces at the ends of lines, which editors and git dislike, and with six digits of long decimals."""
+    return "".join(_LONG_DECIMAL.sub(r"\1…", line.rstrip()) + "\n" for line in text.splitlines())
 
 
 def main() -> int:

@@ -63,6 +63,11 @@ def test_what_is_shown_is_compared(page) -> None:
     assert re.fullmatch(r"```console\n\$ germane --version\ngermane \d+\.\d+.*\n```\n", now)
 
 
+def test_the_last_digits_are_not_shown(page) -> None:
+    now, _ = page("```python\nprint(2 / 3, 0.125, '1.234567890123')\n```\n\n```text\n\n```\n")
+    assert "\n0.666666… 0.125 1.234567…\n" in now
+
+
 def test_a_command_that_fails_fails_the_page(page) -> None:
     with pytest.raises(RuntimeError, match="ended with 2"):
         page("```console\n$ germane show nowhere 1\n```\n")
