@@ -37,6 +37,21 @@ def test_experiments_exist() -> None:
     assert named <= set(experiment_files(published_experiments())), named
 
 
+def test_benchmarks_exist() -> None:
+    named = set(re.findall(r"`(benchmarks/[a-z_]+\.py)", TEXT))
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+def test_links_lead_somewhere() -> None:
+    for page, heading in re.findall(r"\]\(([a-z]+\.md)#([a-z0-9-]+)\)", TEXT):
+        lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+        found = {
+            re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in lines if line[:1] == "#"
+        }
+        assert heading in found, f"{page}#{heading}"
+
+
 def cells(row: str) -> list[str]:
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
 

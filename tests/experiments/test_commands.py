@@ -3,10 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from germane.cli import program
+from germane.evaluate.tuning import folds_by_query
 from germane.experiments import published_experiments
+from germane.experiments.collections import Collection
+from germane.feedback import RM3
 
 
 def invoke(*words: object):
@@ -27,6 +31,37 @@ def test_tune(tiny):
     assert invoke(*words, "--tsv").stdout.count("\n") == 3
     assert "--grid wants NAME=A,B,C" in invoke("tune", "tiny", "--grid", "k1=a").stderr
     assert "is not here: set GERMANE_DATA" in invoke("tune", "absent", "--grid", "k1=1").stderr
+
+
+def test_tune_takes_feedback_methods(tiny):
+    """Each fold's choice and its two figures, from searches with the method itself and AP counted by hand."""
+    shares = (0.0, 0.5, 1.0)
+    words = ["tune", "tiny", "--feedback", "rm3", "--grid", "query_weight=0,0.5,1", "--set", "n_docs=4", "--json"]
+    found = json.loads(invoke(*words).stdout)
+    collection = Collection.open("tiny")
+    values = {}
+    for share in shares:
+        for topic in collection.topics:
+            if topic.id not in collection.qrels:
+                continue
+            result = collection.engine.search(
+                topic.text, 1000, feedback=RM3(n_docs=4, query_weight=share), syntax=False
+            )
+            scores = zip(result.scores.tolist(), result.ids, strict=True)  # equals as trec_eval has them
+            ranked = [doc_id for _, doc_id in sorted(scores, reverse=True)]
+            hits = [rank for rank, doc_id in enumerate(ranked, 1) if doc_id in collection.qrels[topic.id]]
+            precisions = [i / rank for i, rank in enumerate(hits, 1)]
+            values[share, topic.id] = sum(precisions) / len(collection.qrels[topic.id])
+    assert len({values[share, "q0"] for share in shares}) > 1  # the share matters, so that choosing means something
+    queries = list(collection.qrels)
+    for row, test in zip(found["folds"], folds_by_query(queries), strict=True):
+        train = [query for query in queries if query not in test]
+        means = {share: sum(values[share, query] for query in train) / len(train) for share in shares}
+        best = max(shares, key=lambda share: round(means[share], 12))
+        assert row["query_weight"] == best
+        assert row["AP train"] == pytest.approx(means[best])
+        assert row["AP test"] == pytest.approx(sum(values[best, query] for query in test) / len(test))
+    assert "has no parameter k1" in invoke("tune", "tiny", "--feedback", "rm3", "--grid", "k1=1,2").stderr
 
 
 def test_tune_shows_how_far_it_is_and_draws(tiny, tmp_path):

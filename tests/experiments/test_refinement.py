@@ -31,6 +31,7 @@ from germane.experiments.marked_lists import (
     word_counts,
 )
 from germane.experiments.refinement import ALL, MEANS
+from germane.refine.multi_mixture import MultiMixtureAIB, MultiMixtureRandom
 from germane.refine.registry import method_named
 from germane.text import Analyzer, Synonyms
 
@@ -304,17 +305,26 @@ def test_random_initialisations_are_seeded_and_one_component_is_em(garden):
     assert found[0] == pytest.approx(set_f1(em > 0, each.relevant[each.rest]))
 
 
-def test_clusters_are_held_against_as_many_random_components(garden):
+@pytest.mark.parametrize("weights", ["tfidf", "seen"])
+def test_clusters_are_held_against_as_many_random_components(garden, weights):
     experiment = _read(garden)
     lists = list(marked_lists(experiment.collections, experiment.rules))
-    (_, row) = control_table({"AIB": method_named("mmem-aib")}, Initialisations(runs=2), lists)
-    found = [method_named("mmem-aib").refine(each.results, each.labels) for each in lists]
+    method = MultiMixtureAIB(weights=weights)
+    (_, row) = control_table({"AIB": method}, Initialisations(runs=2), lists)
+    found = [method.refine(each.results, each.labels) for each in lists]
     assert row[1] == f"{np.mean([len(refined.components) for refined in found]):.1f}"
     f1 = [
         set_f1(refined.log_odds[each.rest] > 0, each.relevant[each.rest])
         for each, refined in zip(lists, found, strict=True)
     ]
     assert row[2] == f"{100 * np.mean(f1):.1f}"
+    dealt = []
+    for each, refined in zip(lists, found, strict=True):
+        for seed in (0, 1):
+            random = MultiMixtureRandom(components=len(refined.components), random_state=seed, weights=weights)
+            log_odds = random.refine(each.results, each.labels).log_odds
+            dealt.append(set_f1(log_odds[each.rest] > 0, each.relevant[each.rest]))
+    assert row[3] == f"{100 * np.mean(dealt):.1f}"
 
 
 def test_too_few_rejected_results_for_the_components(garden):

@@ -16,10 +16,12 @@ from germane.evaluate.plots import panels
 from germane.evaluate.significance import wilcoxon
 from germane.experiments.marked_lists import MarkedList, set_f1
 from germane.experiments.results import Result
-from germane.refine import RefineMethod
 from germane.refine.method import Estimate
-from germane.refine.multi_mixture import MultiMixtureRandom
+from germane.refine.multi_mixture import MultiMixture, MultiMixtureRandom
 from germane.types import Mark
+
+SHARED = ("iterations", "unlabelled_weight", "weights")
+"""Parameters of MMEM that have nothing to do with where its components start."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,19 @@ def draw_initialisations(asked: Initialisations, result: Result, lists: Sequence
 
 
 def control_table(
-    methods: Mapping[str, RefineMethod], asked: Initialisations, lists: Sequence[MarkedList]
+    methods: Mapping[str, MultiMixture], asked: Initialisations, lists: Sequence[MarkedList]
 ) -> list[list[str]]:
-    """F1 of MMEM from clusters, and the mean of `runs` random divisions into as many components, list by list."""
+    """F1 of MMEM from clusters, and the mean of `runs` random divisions into as many components, list by list.
+
+    The random components have the method's other parameters: its weights, iterations and weight of the unmarked.
+    """
     rows = [["", "mean number of components", "F1, clustered (%)", "F1, random (%)", "p (Wilcoxon)"]]
     for name, method in methods.items():
         found = [method.refine(each.results, each.labels) for each in lists]
         numbers = [len(refined.components) for refined in found]
         clustered = np.array([_f1(each, refined) for each, refined in zip(lists, found, strict=True)])
         random = np.array([
-            initialised_f1(each, replace(asked, components=[number])).mean()
+            initialised_f1(each, replace(asked, components=[number]), method).mean()
             for each, number in zip(lists, numbers, strict=True)
         ])  # fmt: skip
         cells = [f"{100 * values.mean():.1f}" for values in (clustered, random)]
@@ -71,11 +76,12 @@ def control_table(
     return rows
 
 
-def initialised_f1(each: MarkedList, asked: Initialisations) -> Floats:
-    """F1 of the unmarked results: numbers of components × runs."""
+def initialised_f1(each: MarkedList, asked: Initialisations, like: MultiMixture | None = None) -> Floats:
+    """F1 of the unmarked results: numbers of components × runs, with the other parameters of `like`."""
+    shared = {} if like is None else {name: getattr(like, name) for name in SHARED}
 
     def value(components: int, run: int) -> float:
-        method = MultiMixtureRandom(components=components, random_state=asked.seed + run)
+        method = MultiMixtureRandom(components=components, random_state=asked.seed + run, **shared)
         return _f1(each, method.refine(each.results, each.labels))
 
     return np.array([[value(components, run) for run in range(asked.runs)] for components in asked.components])

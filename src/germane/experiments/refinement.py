@@ -53,6 +53,7 @@ from germane.experiments.marked_lists import (
 )
 from germane.experiments.results import OnStep, Result, averaged
 from germane.refine.calibration import predicted_set
+from germane.refine.multi_mixture import MultiMixture
 from germane.refine.registry import method_named, probabilities
 from germane.types import Mark
 
@@ -205,7 +206,8 @@ def run_refinement(experiment: RefineExperiment, result: Result, on_step: OnStep
     if experiment.initialisations:
         on_step(ALL, "random initialisations")
         draw_initialisations(experiment.initialisations, result, lists)
-        clustered = {s.name: method_named(s.method, **s.parameters) for s in experiment.systems if s.clusters}
+        named = {s.name: method_named(s.method, **s.parameters) for s in experiment.systems if s.clusters}
+        clustered = {name: method for name, method in named.items() if isinstance(method, MultiMixture)}
         result.tables["Clusters, or as many random components"] = control_table(
             clustered, experiment.initialisations, lists
         )

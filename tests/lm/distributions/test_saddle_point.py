@@ -73,6 +73,19 @@ def test_means_are_those_of_the_sampler() -> None:
     assert (np.abs(found - logs.mean(axis=0)) < 5.0 * error + 2e-3).all()
 
 
+def test_ratios_of_normalisers_are_means_of_the_sampler() -> None:
+    """Z(α+e_w)/Z(α) = E[θ_w], for each of 50 words within five standard errors of the Gibbs sampler's."""
+    rng = np.random.default_rng(11)
+    p_C = rng.dirichlet(np.ones(50)) * 0.9 + 0.002
+    model = SmoothedDirichlet(rng.gamma(0.7, 3.0, 50), p_C / p_C.sum(), 0.6)
+    theta = model.sample(250, random_state=2, sweeps=60)
+    error = theta.std(axis=0) / np.sqrt(len(theta))
+    base = saddle_log_normaliser(model.alpha, model.p_C, model.lam)
+    ratios = np.exp([saddle_log_normaliser(model.alpha + e, model.p_C, model.lam) - base for e in np.eye(50)])
+    assert ratios.sum() == pytest.approx(1.0, abs=1e-3)
+    assert (np.abs(ratios - theta.mean(axis=0)) < 5.0 * error + 1e-4).all()
+
+
 def test_the_gradient_is_the_means() -> None:
     rng = np.random.default_rng(2)
     alpha, p_C = rng.gamma(1.0, 2.0, 60), rng.dirichlet(np.full(60, 2.0))
