@@ -373,12 +373,23 @@ def exact(decoded, t, m, size, p, d):
 
 
 @inner
+def below(docs, p, place):
+    """How many of LANES postings from p on have a place below."""
+    n = np.uint16(0)
+    for at in range(np.uint64(p), np.uint64(p + LANES)):
+        n = np.uint16(n + np.uint16(docs[at] < place))
+    return np.int64(n)
+
+
+@inner
 def advance(docs, p, end, place):
     """The first posting from p on, before `end`, whose place is not below `place`; `end` if there is none."""
     while p + FAR <= end and docs[np.uint64(p + FAR - 1)] < place:
         p += FAR
     while p + LANES <= end and docs[np.uint64(p + LANES - 1)] < place:
         p += LANES
+    if p + LANES <= end:
+        return p + below(docs, p, place)
     if p < end:
         reached = reach_mask(docs, p, place)
         p += lowest_bit(reached) if reached != 0 else LANES
