@@ -1,6 +1,7 @@
 """The engine's life: create, add, update, delete, merge, refresh, close; and what it tells of itself."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from germane.errors import (
     ParameterError,
     UnknownDocumentError,
 )
+from germane.index.snapshot import Snapshot
 from germane.rank import MODEL_NAMES
 from germane.rank.priors import FieldPrior
 
@@ -125,7 +127,7 @@ def test_reader_and_writer(engine: Engine) -> None:
     assert {hit.fields["title"] for hit in held} == {"Knees", "Cardiac surgery"}
 
 
-def test_a_reader_that_may_be_late(engine: Engine) -> None:
+def test_a_reader_that_may_be_late(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Engine.open(engine.folder)
     engine.delete(["5"])
     reader.refresh(within=3600.0)
@@ -139,6 +141,19 @@ def test_a_reader_that_may_be_late(engine: Engine) -> None:
     assert "2" not in reader
     with pytest.raises(ParameterError, match="within"):
         reader.refresh(within=float("nan"))
+    engine.delete(["1"])
+    later = time.monotonic() + 10.0
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    with monkeypatch.context() as patched:
+        patched.setattr(Snapshot, "open", _fails)
+        with pytest.raises(OSError, match="for a moment"):
+            reader.refresh(within=1.0)
+    reader.refresh(within=1.0)  # what failed was no look
+    assert "1" not in reader
+
+
+def _fails(*_: object) -> None:
+    raise OSError("for a moment")
 
 
 def test_what_a_reader_knows_of_segments_a_writer_takes_over(engine: Engine) -> None:

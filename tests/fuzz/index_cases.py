@@ -147,7 +147,10 @@ class IndexJudge:
             refused = str(error)
             if not forged and ("MANIFEST" not in refused and ".germane" not in refused):
                 return Verdict("wrong", f"no file is named: {refused}")
-        report = check_index(folder)
+        try:
+            report = check_index(folder)
+        except GermaneError as error:
+            return Verdict("wrong", f"check reports nothing and raises: {error}")
         if not forged and report.ok:
             return Verdict("wrong", "check sees nothing")
         if which == 0:

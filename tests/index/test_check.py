@@ -19,12 +19,13 @@ import zstandard
 from germane.engine import Engine
 from germane.errors import IndexFormatError, IndexLockedError, StorageError
 from germane.index.check import check_index
-from germane.index.container import Container, ContainerWriter
+from germane.index.container import _TRAILER, Container, ContainerWriter
 from germane.index.deletions import read_deletions, write_deletions
 from germane.index.manifest import read_manifest
 from germane.index.repair import repair_index
 from germane.index.segment import Segment
 from germane.index.stored_fields import StoredReader, StoredWriter
+from germane.lazy import load_compiler
 from germane.types import Document
 
 Content = Callable[..., dict[str, Any]]
@@ -97,6 +98,20 @@ def rewrite(path: Path, section: str, change: Callable[[np.ndarray[Any, Any]], A
         replace(entries, segments=fixed).write(manifest.parent)
 
 
+def retell(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change a file's table of contents and give it a right checksum; the manifest is told of its size."""
+    content = path.read_bytes()
+    offset, length, _, magic = _TRAILER.unpack(content[-_TRAILER.size :])
+    parsed = orjson.loads(content[offset : offset + length])
+    change(parsed)
+    body = orjson.dumps(parsed)
+    path.write_bytes(content[:offset] + body + _TRAILER.pack(offset, len(body), zlib.crc32(body), magic))
+    state = read_manifest(path.parent)
+    size = path.stat().st_size
+    told = tuple(replace(entry, size=size) if entry.name == path.name else entry for entry in state.segments)
+    replace(state, segments=told).write(path.parent)
+
+
 # -- checking ----------------------------------------------------------------------------------------------------------
 
 
@@ -121,6 +136,30 @@ def test_stray_files_are_a_note(folder: Path) -> None:
     Engine.open(folder).update([Document("x", {"text": "w1"})])
     assert not check_index(folder).notes
     assert all((folder / name).read_bytes() == b"left behind" for name in not_ours)
+
+
+def test_a_section_that_is_described_wrongly(folder: Path) -> None:
+    def lie(contents: dict[str, Any]) -> None:
+        contents["sections"]["stored"]["dtype"] = "|u7"
+
+    first = segments(folder)[0]
+    lost = Segment(first).n_docs
+    retell(first, lie)
+    report = check_index(folder)
+    assert [problem.split(": ")[-1] for problem in report.problems] == ["the table of contents is damaged"]
+    assert repair_index(folder).kept_documents >= 32 - lost
+    assert check_index(folder).ok
+
+
+def test_postings_that_are_not_there_are_not_made_room_for(tmp_path: Path) -> None:
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([Document(str(i), {"text": f"w{i} common"}) for i in range(40)])
+        engine.add([Document(f"x{i}", {"text": ""}) for i in range(40)])
+    newest = segments(tmp_path / "index")[-1]
+    retell(newest, lambda contents: contents["meta"].update(n_postings=2**50))
+    load_compiler()
+    with pytest.raises(IndexFormatError, match="postings"):
+        Engine.open(tmp_path / "index").search("common")
 
 
 def test_flipped_bits_are_found(folder: Path, original: Path, content: Content) -> None:

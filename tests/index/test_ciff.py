@@ -17,6 +17,7 @@ from germane.index import ciff, protobuf, wire_kernels
 from germane.index.ciff import CiffReport, export_ciff, import_ciff
 from germane.index.segment_writer import SegmentWriter
 from germane.index.strings import pack_strings
+from germane.lazy import load_compiler
 from germane.rank.evidence import EvidenceModel
 from germane.rank.registry import MODEL_NAMES, model_named
 from germane.text import Analyzer
@@ -307,6 +308,18 @@ def test_compressed_input(tmp_path, pack):
     (tmp_path / "cut").write_bytes(pack(GOLDEN)[:-12])
     with pytest.raises(InputError, match="cut"):
         import_ciff(tmp_path / "cut", tmp_path / "other")
+
+
+def test_a_term_with_a_zero_byte_hides_no_other(tmp_path):
+    with Engine.create(tmp_path / "a", analyzer=Analyzer("none", "none")) as engine:
+        engine.add([Document(str(i), {"text": f"w{i:02d} common zazb"}) for i in range(40)])
+    export_ciff(tmp_path / "a", tmp_path / "x.ciff")
+    content = (tmp_path / "x.ciff").read_bytes()
+    (tmp_path / "x.ciff").write_bytes(content.replace(b"zazb", b"z\0zb"))
+    import_ciff(tmp_path / "x.ciff", tmp_path / "b")
+    load_compiler()
+    engine = Engine.open(tmp_path / "b")
+    assert engine.search({"common": 1.0}, 3).ids == engine.search({"z\0zb": 1.0}, 3).ids == ["0", "1", "10"]
 
 
 def test_small_windows_read_the_same(several, tmp_path, monkeypatch):

@@ -26,6 +26,7 @@ from germane.errors import (
 )
 from germane.index import builder, durable, ingest, merge, writer
 from germane.index.check import check_index
+from germane.index.manifest import ManifestFile
 from germane.index.merge import choose_merge
 from germane.index.snapshot import Snapshot
 from germane.index.writer import IndexWriter, new_index
@@ -43,6 +44,42 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 def doc(doc_id: str, text: str = "w1 w2") -> Document:
     return Document(doc_id, {"text": text})
+
+
+# -- whose state it is -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def whole_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system that keeps times in seconds."""
+    exact = os.utime
+
+    def utime(file: Any, *, ns: tuple[int, int]) -> None:
+        exact(file, ns=(ns[0] // 10**9 * 10**9, ns[1] // 10**9 * 10**9))
+
+    monkeypatch.setattr(os, "utime", utime)
+
+
+@pytest.mark.usefixtures("whole_seconds")
+def test_a_manifest_is_later_than_the_one_before(engine: Engine) -> None:
+    times = []
+    for i in range(4):
+        engine.add([doc(str(i))])
+        times.append((engine.folder / "MANIFEST").stat().st_mtime_ns)
+    assert times == sorted(set(times))
+
+
+def test_a_writer_sees_what_another_committed_whatever_the_files_look_like(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.add([doc("a")])
+    other = Engine.open(engine.folder)
+    engine.add([doc("b")])
+    engine.close()
+    monkeypatch.setattr(ManifestFile, "is_there", lambda self: True)  # inodes come back, and times may be coarse
+    with other:
+        other.add([doc("c")])
+        assert sorted(other.search("w1").ids) == ["a", "b", "c"]
 
 
 # -- adding and deleting -------------------------------------------------------------------------------------------

@@ -209,15 +209,15 @@ class Engine:
         time, pays for as many of them as it needs: `refresh(within=0.1)` for ten a second at most.
         """
         now = time.monotonic()
-        if within and now - self._looked < number("within", within):
+        if now - self._looked < number("within", within):
             return
-        self._looked = now
         while True:
             shown = self._searcher
             snapshot = Snapshot.open(self.folder, shown.snapshot)
             with self._showing:
                 if self._searcher is shown:  # else something came between, and may be newer: look again
                     self._show(snapshot)
+                    self._looked = now
                     return
 
     def close(self) -> None:

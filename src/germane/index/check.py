@@ -85,12 +85,12 @@ def ids_of(segment: Segment) -> list[bytes]:
 
 
 def checked_segment(path: Path, size: int | None = None) -> tuple[Segment | None, list[str]]:
-    """Open and verify one segment; None where it cannot even be opened."""
+    """Open and verify one segment; None where it cannot even be opened, or says where nothing lies."""
     try:
         segment = Segment(path)
+        problems = segment.container.problems()
     except GermaneError as error:
         return None, [sentence_of(error)]
-    problems = segment.container.problems()
     if size is not None and segment.container.size != size:
         problems.append(f"{path} has {segment.container.size} bytes, the manifest says {size}")
     if not problems:  # with a wrong checksum the lists are not worth decoding

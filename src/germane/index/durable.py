@@ -178,14 +178,22 @@ def write_atomic(path: Path, content: bytes, *, later: bool = False) -> Identity
             file.write(content)
             file.flush()
             if later:
-                now, before = time.time_ns(), os.lstat(path).st_mtime_ns if os.path.lexists(path) else 0
-                with contextlib.suppress(OSError):  # a file system without times of its own
-                    os.utime(file.fileno(), ns=(now, max(now, before + 1)))
+                _set_later(file.fileno(), os.lstat(path).st_mtime_ns if os.path.lexists(path) else 0)
             identity = identity_of(os.fstat(file.fileno()))
             keep(file, temporary, path, replacing=True)
             return identity
         finally:
             discard(file, temporary)
+
+
+def _set_later(descriptor: int, before: int) -> None:
+    """Set a file's time to now, or a little later than `before`: by as much as the file system keeps."""
+    now = time.time_ns()
+    for step in (1, 10**9, 2 * 10**9):  # times may be whole seconds, or every other one
+        with contextlib.suppress(OSError):  # a file system without times of its own
+            os.utime(descriptor, ns=(now, max(now, before + step)))
+        if os.fstat(descriptor).st_mtime_ns > before:
+            break
 
 
 def remove_quietly(path: Path) -> None:

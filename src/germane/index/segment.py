@@ -189,7 +189,7 @@ class Segment:
     @cached_property
     def _dictionary(self) -> dict[str, int]:
         """The number of each term of a small segment."""
-        return dict(zip(self.terms(np.arange(self.n_terms)), range(self.n_terms), strict=True))
+        return dict(zip(map(self._text, self.all_strings("term")), range(self.n_terms), strict=True))
 
     def _find_term(self, term: bytes) -> int:
         """The term's number, or -1; only what is looked at is read."""
@@ -318,9 +318,10 @@ class Segment:
     def unpacked(self) -> Unpacked:
         """The posting lists of a small segment."""
         self.verify_lists()
-        (docs, counts), starts = np.empty((2, self.n_postings + BLOCK), np.uint32), np.zeros(self.n_terms + 1, np.int64)
+        starts = np.zeros(self.n_terms + 1, np.int64)
+        np.cumsum(self.df, out=starts[1:])  # first: it is refused where there are not so many postings
+        docs, counts = np.empty((2, self.n_postings + BLOCK), np.uint32)
         block_kernels.decode_lists(*self.blocks, self.first_block, self.df, docs, counts)
-        np.cumsum(self.df, out=starts[1:])
         return Unpacked(docs[: self.n_postings], counts[: self.n_postings], starts)
 
     # -- documents -----------------------------------------------------------------------------------------------

@@ -127,12 +127,12 @@ class Snapshot:
         self._entropy: float | None = None
 
     @classmethod
-    def open(cls, folder: Path, previous: "Snapshot | None" = None) -> "Snapshot":
-        """Open the last commit; `previous` itself if it is that one.
+    def open(cls, folder: Path, previous: "Snapshot | None" = None, *, surely: bool = False) -> "Snapshot":
+        """Open the last commit; `previous` itself if it is that one. `surely`: read the manifest to tell.
 
         A writer may replace files meanwhile: then look at the manifest again.
         """
-        if previous is not None and previous.file.is_there():
+        if previous is not None and not surely and previous.file.is_there():
             return previous
         known = {live.entry.name: live for live in previous.segments} if previous else {}
         for attempt in range(100):

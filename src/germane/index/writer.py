@@ -87,7 +87,7 @@ class IndexWriter:
         self._tail = ""
         """The segment that was last made here of documents."""
         try:
-            self.snapshot = Snapshot.open(folder, seen)
+            self.snapshot = Snapshot.open(folder, seen, surely=True)
             self._names = FileNames(folder, self.snapshot.manifest.next_file)
         except BaseException:
             self._lock.release()
@@ -431,9 +431,11 @@ class IndexWriter:
             )
 
     def _is_own_state(self) -> bool:
-        """Whether the manifest on disk is the one that this writer wrote or read."""
-        file = self.snapshot.file
-        return file.is_there() or find_file(self.folder).content == file.content
+        """Whether the manifest on disk is the one that this writer wrote or read.
+
+        It is read, for much is lost if it is another: a file's time may be coarse, or remembered by a network's client.
+        """
+        return find_file(self.folder).content == self.snapshot.file.content
 
     def _take_back(self) -> None:
         """After a commit that failed: where the manifest was replaced already (its folder could not be flushed), put

@@ -253,7 +253,7 @@ class Searcher:
     def _are_together(self, plan: Plan) -> bool:
         """Whether the small segments are searched as one."""
         several = len(self._small.places) > 0 and len(self.snapshot.segments) > 1
-        return several and len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
+        return several and 0 < len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
 
     def _small_values(
         self, model: RankingModel, values: Sequence[DocumentValues], *, remembered: bool
@@ -284,6 +284,7 @@ class Searcher:
         wordless: bool,
     ) -> Hits:
         """The best k documents by what a model found that makes its own counts."""
+        note_search()
         k = self._at_most(k)
         if not found:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
