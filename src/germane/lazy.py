@@ -4,6 +4,7 @@ documents of an index waits for no compiler.
 """
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
@@ -48,6 +49,10 @@ def lazy_exports(
     return attribute, names
 
 
+_loading = threading.RLock()
+"""Held while kernels are imported: two threads that import Numba at once see it half made."""
+
+
 def compiler_is_loaded() -> bool:
     """Whether this process has loaded Numba: what can be done without it is done without, until then."""
     return "numba" in sys.modules
@@ -55,7 +60,8 @@ def compiler_is_loaded() -> bool:
 
 def load_compiler() -> None:
     """From now on kernels are used for few things too: they will be needed anyway."""
-    import_module("germane.jit")
+    with _loading:
+        import_module("germane.jit")
 
 
 FEW = 1 << 18
@@ -80,7 +86,8 @@ class LazyModule:
 
     def __getattr__(self, name: str) -> Any:
         if self._module is None:
-            self._module = import_module(self._name)
+            with _loading:
+                self._module = import_module(self._name)
         return getattr(self._module, name)
 
 

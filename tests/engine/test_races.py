@@ -43,8 +43,8 @@ def test_a_refresh_that_began_before_an_add_does_not_hide_it(engine, monkeypatch
     opened = Snapshot.open
     late = [Document("late", {"text": "heart"})]
 
-    def overtaken(*arguments):
-        snapshot = opened(*arguments)
+    def overtaken(*arguments, **options):
+        snapshot = opened(*arguments, **options)
         if late:
             engine.add([late.pop()], threads=1)
         return snapshot
@@ -60,8 +60,8 @@ def test_a_refresh_that_another_overtakes(engine, tmp_path, monkeypatch):
     opened = Snapshot.open
     late = [Document("late", {"text": "heart"})]
 
-    def overtaken(*arguments):
-        snapshot = opened(*arguments)
+    def overtaken(*arguments, **options):
+        snapshot = opened(*arguments, **options)
         if late:
             document = late.pop()
             with Engine.open(tmp_path / "index") as writer:
