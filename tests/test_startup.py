@@ -105,3 +105,24 @@ def test_a_command_loads_no_other(tmp_path: Path) -> None:
     )
     _, _, output = loaded(tmp_path, statement, "show", "--help")
     assert output.rstrip().endswith("\ngermane.cli.commands.show")
+
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from germane.lazy import LazyModule
+homes = {"germane.rank.kernels": "scan", "germane.text.word_kernels": "__name__",
+    "germane.index.block_kernels": "decode_list", "germane.rank.decoded_kernels": "top_k"}
+together = Barrier(len(homes))
+def use(item):
+    together.wait()
+    return getattr(LazyModule(item[0]), item[1])
+with ThreadPoolExecutor(len(homes)) as pool:
+    assert len(list(pool.map(use, homes.items()))) == len(homes)
+"""
+
+
+def test_threads_may_load_kernels_at_once(tmp_path: Path) -> None:
+    """Two that import Numba at the same time would see it half made."""
+    _, names, _ = loaded(tmp_path, THREADS)
+    assert "numba" in names
