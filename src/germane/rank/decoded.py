@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.index.blocks import BLOCK
@@ -19,7 +20,7 @@ from germane.lazy import LazyModule
 from germane.lm.parameters import whole
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
-from germane.rank.records import CHUNK, CODES, LANES, Decoded, Lists
+from germane.rank.records import CHUNK, CLASSES, CODES, FREQUENT, LANES, Decoded, Lists
 
 if TYPE_CHECKING:
     from germane.rank import decoded_kernels
@@ -62,9 +63,10 @@ class DecodedLists:
     """Lists of one segment, unpacked when they are first asked for."""
 
     def __init__(self, segment: Segment, coding: Coding) -> None:
-        self.coding = coding
+        self.coding, self._n_docs = coding, segment.n_docs
         postings = int(segment.df.sum())
         chunks, sized = -(-segment.n_docs // CHUNK), coding.x0 >= 0.0
+        n_frequent, words = int(self._are_frequent(segment.df).sum()), -(-segment.n_docs // LANES)
         extras = np.empty(postings, np.uint8)  # memory is only taken where it is written
         self.decoded = Decoded(
             np.empty(postings + LANES, np.uint16),  # so many are looked at together, the last ones too
@@ -74,16 +76,30 @@ class DecodedLists:
             np.empty((segment.n_terms, chunks + 1), np.uint8),
             np.empty(segment.n_terms, np.int64),
             np.full((min(segment.n_tokens // CODES, postings) + 1, 2), NOWHERE, np.int64),
+            np.full(segment.n_terms, -1, np.int64),
+            np.zeros((n_frequent, LANES * words), np.uint8),
+            np.zeros((n_frequent, 2), np.int64),
+            np.empty(0 if sized else segment.n_tokens // CLASSES + 1, np.int64),
+            np.empty((n_frequent, chunks + 1), np.int64),
+            np.zeros((n_frequent, words, 2), np.uint64),
         )
+        self._frequent = np.zeros(2, np.int64)
         self.row_of = np.full(segment.n_terms, -1, np.int64)
         self._state = np.zeros(3, np.int64)
-        self.a_posting, self.a_list = 4 if sized else 3, 9 * (chunks + 1) + 16
+        self.a_posting, self.a_list = 4 if sized else 3, 9 * (chunks + 1) + 24
+        self.a_frequent = words * (LANES + 16)
 
     @property
     def bytes(self) -> int:
         """The memory that is taken."""
         rows, postings, _ = self._state.tolist()
-        return int(postings * self.a_posting + rows * self.a_list + self.row_of.nbytes + self.decoded.large.nbytes)
+        taken = postings * self.a_posting + rows * self.a_list + int(self._frequent[0]) * self.a_frequent + int(self._frequent[1]) * 8
+        return int(taken + self.row_of.nbytes + self.decoded.large.nbytes)
+
+    def bytes_of(self, df: Integers) -> int:
+        """The memory that lists of these lengths take."""
+        frequent = int(self._are_frequent(df).sum())
+        return int(df.sum()) * self.a_posting + len(df) * self.a_list + frequent * self.a_frequent
 
     def add(self, segment: Segment, numbers: Integers) -> None:
         """Unpack lists that are not there yet."""
@@ -92,7 +108,15 @@ class DecodedLists:
         block = np.empty((2, BLOCK), np.uint32)
         groups = self._state, tuple(self.decoded), block
         decoded_kernels.fill(*segment.blocks, tuple(lists), size, coding.x0, coding.x1, numbers, *groups)
-        self.row_of[numbers] = np.arange(begin, begin + len(numbers))
+        rows = np.arange(begin, begin + len(numbers))
+        frequent = rows[self._are_frequent(segment.df[numbers])]
+        if len(frequent):
+            decoded_kernels.spread(tuple(self.decoded), frequent, self._frequent, coding.x0 < 0.0)
+        self.row_of[numbers] = rows
+
+    def _are_frequent(self, df: Integers) -> npt.NDArray[np.bool_]:
+        among: npt.NDArray[np.bool_] = df * FREQUENT >= self._n_docs
+        return among
 
 
 class Found(NamedTuple):
@@ -164,7 +188,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
         _use.note(served=served)
         if not served:
             missing = numbers[rows < 0]
-            wanted = int(segment.df[missing].sum()) * lists.a_posting + len(missing) * lists.a_list
+            wanted = lists.bytes_of(segment.df[missing])
             if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > _room:
                 if _use.is_poor:
                     _kept.clear()

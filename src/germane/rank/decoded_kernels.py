@@ -12,6 +12,7 @@ Equivalent in NumPy: see `rank.kernels`.
 """
 
 import math
+import os
 
 import numpy as np
 
@@ -22,13 +23,28 @@ from germane.jit import inner, kernel
 from germane.rank.impact_kernels import impact, score_of
 from germane.rank.kernels import arrange, forget, rise, take
 from germane.rank.kinds import SATURATION
-from germane.rank.records import CHUNK, CHUNK_BITS, CODES, HISTOGRAM, LANES, Asked, Decoded, Documents, Lists, Sums
-from germane.rank.simd import count_bits, four_at, lowest_bit, reach_mask
+from germane.rank.records import (
+    CHUNK,
+    CHUNK_BITS,
+    CLASSES,
+    CODES,
+    FREQUENT,
+    HISTOGRAM,
+    LANES,
+    Asked,
+    Decoded,
+    Documents,
+    Lists,
+    Sums,
+)
+from germane.rank.simd import add_classes, count_bits, four_at, lowest_bit, reach_mask
 
 ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
 ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
+ASKING_FREQUENT = int(os.environ.get("ASKF", "3"))
+"""The same where the list is kept in its second form."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 SCANNING = 32
@@ -84,6 +100,40 @@ def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
     state[0], state[1], state[2] = row, used, n_large
 
 
+@kernel
+def spread(decoded, rows, state, exact):
+    """Write the lists of frequent terms in their second form, behind those that are there; `state` counts them, and the
+    postings without a class.
+
+    Classes are equal parts of the codes or, if `exact`, the least codes themselves.
+    """
+    decoded, n, n_others = Decoded(*decoded), state[0], state[1]
+    for row in rows:
+        begins, classes, held = decoded.begins[row], decoded.classes[n], decoded.held[n]
+        least, top = np.int64(CODES), np.int64(0)
+        for p in range(begins[0], begins[-1]):
+            least, top = min(least, np.int64(decoded.codes[p])), max(top, np.int64(decoded.codes[p]))
+        width = 1 if exact else (top - least) // (CLASSES - 1) + 1
+        decoded.frequent[row], decoded.steps[n, 0], decoded.steps[n, 1] = n, least, width
+        for chunk in range(len(begins) - 1):
+            decoded.other_begins[n, chunk] = n_others
+            for p in range(begins[chunk], begins[chunk + 1]):
+                d, own = (chunk << CHUNK_BITS) + np.int64(decoded.docs[p]), (np.int64(decoded.codes[p]) - least) // width + 1
+                held[d >> 6, 0] |= np.uint64(1) << np.uint64(d & 63)
+                if own < CLASSES:
+                    classes[d] = np.uint8(own)
+                else:
+                    decoded.others[n_others] = p
+                    n_others += 1
+        decoded.other_begins[n, -1] = n_others
+        before = begins[0]
+        for word in range(len(held)):
+            held[word, 1] = np.uint64(before)
+            before += count_bits(held[word, 0])
+        n += 1
+    state[0], state[1] = n, n_others
+
+
 @inner
 def top_code(decoded, row):
     """The largest code of a list."""
@@ -105,9 +155,10 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     for i in range(m.n_terms):
         t, row = terms[i], rows[i]
         t.row, t.weight, t.scale, t.number = row, asked.weight[i], asked.scale[i], asked.numbers[i]
-        t.top = top_code(decoded, row)
+        t.top, t.frequent = top_code(decoded, row), decoded.frequent[row]
+        t.width = decoded.steps[t.frequent, 1] if t.frequent >= 0 else 1
         if m.kind == SATURATION:
-            rough += t.weight * (inflation - 1.0 / inflation + inflation / CODES)
+            rough += t.weight * (inflation - 1.0 / inflation + inflation * t.width / CODES)
             total += t.weight * min(inflation * (t.top + 1) / CODES, 1.0)
         else:
             rough += value_counts(decoded, t, m)
@@ -123,7 +174,19 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
         else:
             for code in range(t.top + 1):
                 t.units[code] = np.uint16(np.int32(math.ceil(t.value[code] / m.unit))) + np.uint16(1)
+        if t.frequent >= 0:
+            by_class(decoded, t)
     return rough + 2.0 * m.unit * m.n_terms
+
+
+@inner
+def by_class(decoded, t):
+    """Fill the bytes of the units by class: those of its largest code."""
+    least, width = decoded.steps[t.frequent]
+    for own in range(1, CLASSES):
+        units = t.units[np.uint64(min(least + own * width - 1, t.top))]
+        t.low[own], t.high[own] = np.uint8(units & np.uint16(255)), np.uint8(units >> np.uint16(8))
+    t.low[0], t.high[0] = 0, 0
 
 
 @inner
@@ -147,11 +210,23 @@ def enter(decoded, t, chunk):
 
 
 @inner
-def add(decoded, t, acc):
+def is_dense(t, places):
+    """Whether to add up every place of the chunk, by classes, costs less than the term's postings do."""
+    return t.frequent >= 0 and (t.end - t.begin) * FREQUENT >= places
+
+
+@inner
+def add(decoded, t, acc, chunk, places):
     """Add the units of the term's postings in the chunk: acc[docs[p]] += units[codes[p]].
 
     Four are loaded at once, for a posting costs what its loads and stores do.
     """
+    if is_dense(t, places):
+        add_classes(acc, decoded.classes[t.frequent], chunk << CHUNK_BITS, (places + 15) & -16, t.low, t.high)
+        for i in range(decoded.other_begins[t.frequent, chunk], decoded.other_begins[t.frequent, chunk + 1]):
+            p = np.uint64(decoded.others[i])
+            acc[np.uint64(decoded.docs[p])] += t.units[np.uint64(decoded.codes[p])]
+        return
     docs, codes, units, place, code = decoded.docs, decoded.codes, t.units, np.uint64(CHUNK - 1), np.uint64(CODES - 1)
     whole = t.begin + ((t.end - t.begin) & -4)
     for p in range(t.begin, whole, 4):
@@ -165,8 +240,11 @@ def add(decoded, t, acc):
 
 
 @inner
-def find(docs, t, d):
+def find(decoded, t, d):
     """The term's posting of document d in the chunk, or -1."""
+    if t.frequent >= 0:
+        return find_held(decoded.held[t.frequent], d)
+    docs = decoded.docs
     begin, end, place = np.uint64(t.begin), np.uint64(t.end), np.uint16(d & (CHUNK - 1))
     while begin < end:
         middle = (begin + end) >> np.uint64(1)
@@ -175,6 +253,13 @@ def find(docs, t, d):
         else:
             end = middle
     return np.int64(begin) if np.int64(begin) < t.end and docs[begin] == place else np.int64(-1)
+
+
+@inner
+def find_held(held, d):
+    """The same by the bits of documents that hold the term."""
+    word, bit = held[d >> 6, 0], np.uint64(1) << np.uint64(d & 63)
+    return np.int64(held[d >> 6, 1]) + count_bits(word & (bit - np.uint64(1))) if word & bit else np.int64(-1)
 
 
 @inner
@@ -267,7 +352,7 @@ def look_up(decoded, t, candidates, n, least):
     kept = 0
     for c in range(n):
         d, total = candidates[c].doc, candidates[c].sum
-        p = find(decoded.docs, t, d)
+        p = find(decoded, t, d)
         if p >= 0:
             total += np.float64(t.units[np.uint64(decoded.codes[p])])
         if total >= least:
@@ -305,26 +390,35 @@ def split(decoded, m, terms, suffix, chunk, required):
 
 
 @inner
-def add_essential(decoded, m, terms, sums, essential, places):
+def costs(t, places):
+    """What it costs to add the term up, and to look a document up in its list, both in postings that are added."""
+    adding = places // FREQUENT if is_dense(t, places) else t.end - t.begin
+    return adding, ASKING_FREQUENT if t.frequent >= 0 else ASKING
+
+
+@inner
+def add_essential(decoded, m, terms, sums, essential, chunk, places):
     """Add up the essential terms of a chunk, and more of them until few places can reach what is required.
 
     Returns how many terms were added, and their postings.
     """
-    required, n_terms, done, size, rest = required_units(m), m.n_terms, 0, np.int64(0), np.int64(0)
+    required, n_terms, done, size, rest, asking = required_units(m), m.n_terms, 0, np.int64(0), np.int64(0), np.int64(0)
     for i in range(essential, n_terms):
-        rest += terms[i].end - terms[i].begin
+        adding, looking = costs(terms[i], places)
+        rest, asking = rest + adding, asking + looking
     while True:
         for i in range(done, essential):
-            add(decoded, terms[i], sums.acc)
+            add(decoded, terms[i], sums.acc, chunk, places)
             size += terms[i].end - terms[i].begin
         if essential == n_terms:
             return essential, size
-        need, most = units_needed(required, sums.suffix[essential]), rest // (ASKING * (n_terms - essential))
+        need, most = units_needed(required, sums.suffix[essential]), rest // asking
         if count_reaching(decoded, terms, essential, size * SPARSE > places, places, sums.acc, need, most) <= most:
             return essential, size
         done, half = essential, rest // 2
         while essential < n_terms and (essential == done or rest > half):
-            rest -= terms[essential].end - terms[essential].begin
+            adding, looking = costs(terms[essential], places)
+            rest, asking = rest - adding, asking - looking
             essential += 1
 
 
@@ -336,7 +430,7 @@ def visit(docs, decoded, terms, m, sums, chunk):
     essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
     if essential == 0:
         return
-    essential, size = add_essential(decoded, m, terms, sums, essential, places)
+    essential, size = add_essential(decoded, m, terms, sums, essential, chunk, places)
     whole = size * SPARSE > places
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
@@ -427,6 +521,17 @@ def add_looked_up(decoded, t, m, size, results, a, b, totals):
 
 
 @inner
+def add_held(decoded, t, m, size, results, a, b, totals):
+    """The same where the term is frequent."""
+    held = decoded.held[t.frequent]
+    for r in range(a, b):
+        d = results[r].doc
+        p = find_held(held, d)
+        if p >= 0:
+            totals[r - a].sum += exact(decoded, t, m, size, p, d)
+
+
+@inner
 def score(docs, decoded, terms, m, sums):
     """Put exact scores in the place of the results' bounds; the results' chunks ascend."""
     results, totals, marks, a = sums.results, sums.candidates, sums.acc, 0
@@ -438,7 +543,10 @@ def score(docs, decoded, terms, m, sums):
             b += 1
         for i in range(m.n_terms):
             t = terms[i]
-            if enter(decoded, t, chunk) > SCANNING * (b - a):
+            n = enter(decoded, t, chunk)
+            if t.frequent >= 0:
+                add_held(decoded, t, m, docs.size, results, a, b, totals)
+            elif n > SCANNING * (b - a):
                 add_looked_up(decoded, t, m, docs.size, results, a, b, totals)
             else:
                 add_scanned(decoded, t, m, docs.size, chunk << CHUNK_BITS, marks, sums.hits, totals)

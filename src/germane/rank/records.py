@@ -23,6 +23,10 @@ LANES = 64
 """Values that are compared together; see `rank.simd`."""
 CODES = 256
 """Counts, or saturations, that a decoded list tells apart."""
+FREQUENT = 8
+"""A term is frequent that one of so many documents holds, or more: to add up 8 documents costs what a posting does."""
+CLASSES = 16
+"""Of codes in a frequent list; the first is of documents that do not hold the term."""
 
 TERM = np.dtype(
     [
@@ -101,14 +105,19 @@ DECODED_TERM = np.dtype(
         ("top", np.int64),
         ("begin", np.int64),
         ("end", np.int64),
+        ("frequent", np.int64),
+        ("width", np.int64),
         ("value", np.float64, 256),
         ("units", np.uint16, 256),
+        ("low", np.uint8, CLASSES),
+        ("high", np.uint8, CLASSES),
     ]
 )
 """A term of the query whose list is decoded: its `row`, its number in the segment, weight and scale of its impact.
 
 `value`: its impact by count, the last a bound; saturations have none. `top`: the largest code. `units`: impacts by code
-in units, rounded up. `begin`, `end`: its postings in the chunk that is being visited.
+in units, rounded up. `begin`, `end`: its postings in the chunk that is being visited. `frequent`: its row among the
+frequent lists, or -1; `width`: how many codes have a class there; `low`, `high`: the two bytes of the units by class.
 """
 
 WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])
@@ -194,6 +203,11 @@ class Decoded(NamedTuple):
 
     `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `most`: the list's largest
     count, 1 for any that has a code. `large`: postings whose counts have none, and these, ascending.
+
+    Lists of frequent terms are kept in a second form too: `frequent`, the row there of a list, or -1; `classes`: the
+    class of each document; `steps`: the least code and how many have one class; `others`: postings without a class, and
+    where those of a chunk begin; `held`: for 64 documents each, the bits of those that hold the term, and how many
+    postings lie before.
     """
 
     docs: npt.NDArray[np.uint16]
@@ -203,6 +217,12 @@ class Decoded(NamedTuple):
     tops: npt.NDArray[np.uint8]
     most: Integers
     large: Integers
+    frequent: Integers
+    classes: npt.NDArray[np.uint8]
+    steps: Integers
+    others: Integers
+    other_begins: Integers
+    held: npt.NDArray[np.uint64]
 
 
 class Sums(NamedTuple):

@@ -1,9 +1,10 @@
 """Instructions that Numba has no words for."""
 
+from platform import machine
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from germane.rank.records import LANES
@@ -118,6 +119,66 @@ def add_table(typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin
         pointers = element(0, builder.neg(base_v)), element(2, begin_v), element(3, begin_v)
         table_v = element(6, ir.Constant(_I64, 0))
         builder.call(_add_table_function(builder.module), [*pointers, count, table_v])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+_I16, _SIXTEEN = ir.IntType(16), ir.VectorType(ir.IntType(8), 16)
+_ON_ARM = machine().lower() in ("aarch64", "arm64")
+_PERMUTATION = "llvm.aarch64.neon.tbl1.v16i8" if _ON_ARM else "llvm.x86.ssse3.pshuf.b.128"
+"""Looks 16 bytes up in a table of 16 at once."""
+
+
+def _add_classes_function(module: ir.Module) -> ir.Function:
+    """void f(i16* acc, i8* classes, i64 n, i8* low, i8* high), once a module; no two arrays overlap."""
+    name = "germane_add_classes"
+    if name in module.globals:
+        return module.globals[name]
+    octets, row = ir.IntType(8).as_pointer(), ir.VectorType(_I16, 16)
+    kind = ir.FunctionType(ir.VoidType(), [_I16.as_pointer(), octets, _I64, octets, octets])
+    function = ir.Function(module, kind, name)
+    function.linkage = "internal"
+    acc, classes, n, low, high = function.args
+    for argument in (acc, classes, low, high):
+        argument.add_attribute("noalias")
+    permute = cgutils.get_or_insert_function(module, ir.FunctionType(_SIXTEEN, [_SIXTEEN, _SIXTEEN]), _PERMUTATION)
+    entry, loop, done = (function.append_basic_block(label) for label in ("entry", "loop", "done"))
+    builder = ir.IRBuilder(entry)
+
+    def load(pointer: ir.Value, vector: ir.VectorType) -> ir.Value:
+        return builder.load(builder.bitcast(pointer, vector.as_pointer()), align=1)
+
+    tables = [load(pointer, _SIXTEEN) for pointer in (low, high)]
+    builder.cbranch(builder.icmp_signed(">", n, ir.Constant(_I64, 0)), loop, done)
+    builder.position_at_end(loop)
+    i = builder.phi(_I64)
+    i.add_incoming(ir.Constant(_I64, 0), entry)
+    held = load(builder.gep(classes, [i]), _SIXTEEN)
+    halves = [builder.call(permute, [table, held]) for table in tables]
+    in_turn = ir.Constant(ir.VectorType(_I32, 32), [ir.Constant(_I32, place) for j in range(16) for place in (j, j + 16)])
+    units = builder.bitcast(builder.shuffle_vector(*halves, in_turn), row)
+    place = builder.bitcast(builder.gep(acc, [i]), row.as_pointer())
+    builder.store(builder.add(builder.load(place, align=2), units), place, align=2)
+    following = builder.add(i, ir.Constant(_I64, 16))
+    i.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, n), loop, done)
+    builder.position_at_end(done)
+    builder.ret_void()
+    return function
+
+
+@intrinsic
+def add_classes(typingctx: Any, acc: Any, classes: Any, begin: Any, n: Any, low: Any, high: Any) -> Any:
+    """acc[i] += low[c] + 256 * high[c], c = classes[begin + i] < 16, for i < n, a multiple of 16."""
+    signature = types.void(acc, classes, types.int64, types.int64, low, high)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        acc_v, classes_v, low_v, high_v = (
+            context.make_array(sig.args[i])(context, builder, value=args[i]).data for i in (0, 1, 4, 5)
+        )
+        arguments = [acc_v, builder.gep(classes_v, [args[2]]), args[3], low_v, high_v]
+        builder.call(_add_classes_function(builder.module), arguments)
         return context.get_dummy_value()
 
     return signature, codegen
