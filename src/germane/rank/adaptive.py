@@ -1,14 +1,14 @@
 """The ranking that is used when none is named: BM25 whose numbers come from the collection and from each word."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from germane.lm.parameters import bounded, fraction, number, positive
 from germane.rank.kinds import SATURATION
 from germane.rank.models import TermwiseModel, remembered_idf
-from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of
+from germane.rank.plan import Collection, Columns, Plan, QueryTerm, Row, row_of
 
 FROM_LENGTHS = 0.0
 """The k1 that stands for the one of `saturation`."""
@@ -63,9 +63,9 @@ class AdaptiveBM25(TermwiseModel):
         weight = own * (self._k1(collection) + 1.0)
         return row_of(term, weight, weight)
 
-    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
+    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
         k1 = self._k1(collection)
-        return Plan.of_rows(SATURATION, rows, x0=k1 * (1.0 - self.b), x1=k1 * self.b / collection.average_length)
+        return Plan.of(SATURATION, columns, x0=k1 * (1.0 - self.b), x1=k1 * self.b / collection.average_length)
 
     def _k1(self, collection: Collection) -> float:
         return self.k1 if self.k1 != FROM_LENGTHS else _own_k1(collection)

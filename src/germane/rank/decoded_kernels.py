@@ -12,7 +12,6 @@ Equivalent in NumPy: see `rank.kernels`.
 """
 
 import math
-import os
 
 import numpy as np
 
@@ -43,7 +42,7 @@ ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
 ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
-ASKING_FREQUENT = int(os.environ.get("ASKF", "3"))
+ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
@@ -55,6 +54,8 @@ FAR = 1024
 """Postings that are passed over at once on the way to a document."""
 FIRST_PIECE, PIECE = 512, 4096
 """The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most."""
+STRETCH = 8192
+"""Sums that fit the nearest cache."""
 SPARSE = 16
 """A chunk is searched whole if a SPARSE-th of it, or more, was added; else its postings are gone through again."""
 
@@ -216,17 +217,11 @@ def is_dense(t, places):
 
 
 @inner
-def add(decoded, t, acc, chunk, places):
+def add(decoded, t, acc):
     """Add the units of the term's postings in the chunk: acc[docs[p]] += units[codes[p]].
 
     Four are loaded at once, for a posting costs what its loads and stores do.
     """
-    if is_dense(t, places):
-        add_classes(acc, decoded.classes[t.frequent], chunk << CHUNK_BITS, (places + 15) & -16, t.low, t.high)
-        for i in range(decoded.other_begins[t.frequent, chunk], decoded.other_begins[t.frequent, chunk + 1]):
-            p = np.uint64(decoded.others[i])
-            acc[np.uint64(decoded.docs[p])] += t.units[np.uint64(decoded.codes[p])]
-        return
     docs, codes, units, place, code = decoded.docs, decoded.codes, t.units, np.uint64(CHUNK - 1), np.uint64(CODES - 1)
     whole = t.begin + ((t.end - t.begin) & -4)
     for p in range(t.begin, whole, 4):
@@ -237,6 +232,40 @@ def add(decoded, t, acc, chunk, places):
         acc[d >> np.uint64(48)] += units[c >> np.uint64(24)]
     for p in range(np.uint64(whole), np.uint64(t.end)):
         acc[np.uint64(docs[p])] += units[np.uint64(codes[p])]
+
+
+@inner
+def add_others(decoded, t, acc, chunk):
+    """Add the units of the term's postings in the chunk that have no class."""
+    for i in range(decoded.other_begins[t.frequent, chunk], decoded.other_begins[t.frequent, chunk + 1]):
+        p = np.uint64(decoded.others[i])
+        acc[np.uint64(decoded.docs[p])] += t.units[np.uint64(decoded.codes[p])]
+
+
+@inner
+def add_all(decoded, terms, begin, end, acc, chunk, places):
+    """Add the units of the postings of some terms in the chunk; how many.
+
+    Frequent terms are added up stretch by stretch, so that the sums stay near the processor.
+    """
+    size, dense = np.int64(0), 0
+    for i in range(begin, end):
+        t = terms[i]
+        size += t.end - t.begin
+        if is_dense(t, places):
+            add_others(decoded, t, acc, chunk)
+            dense += 1
+        else:
+            add(decoded, t, acc)
+    if dense > 0:
+        for place in range(0, places, STRETCH):
+            n = min(STRETCH, (places - place + 15) & -16)
+            for i in range(begin, end):
+                t = terms[i]
+                if is_dense(t, places):
+                    classes = decoded.classes[t.frequent]
+                    add_classes(acc, place, classes, (chunk << CHUNK_BITS) + place, n, t.low, t.high)
+    return size
 
 
 @inner
@@ -407,9 +436,7 @@ def add_essential(decoded, m, terms, sums, essential, chunk, places):
         adding, looking = costs(terms[i], places)
         rest, asking = rest + adding, asking + looking
     while True:
-        for i in range(done, essential):
-            add(decoded, terms[i], sums.acc, chunk, places)
-            size += terms[i].end - terms[i].begin
+        size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
         if essential == n_terms:
             return essential, size
         need, most = units_needed(required, sums.suffix[essential]), rest // asking

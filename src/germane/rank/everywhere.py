@@ -47,9 +47,9 @@ def _background(searcher: Searcher, model: QueryLikelihood) -> list[Floats]:
         segment = live.segment
         p_C = snapshot.live_frequencies(i)[1] / max(snapshot.n_tokens, 1)
         scale = np.divide(plan.scale[0], p_C, out=np.zeros(len(p_C)), where=p_C > 0)
-        scores = impacts_everywhere(
-            segment, terms_in(segment, plan._replace(weight=p_C, scale=scale), range(segment.n_terms))
-        )
+        segment.verify_lists()
+        terms = terms_in(plan._replace(weight=p_C, scale=scale), np.arange(segment.n_terms))
+        scores = impacts_everywhere(segment, terms)
         doc = searcher.document_parts(i, model).background.values
         everywhere.append(scores + (plan.constant - snapshot.entropy()) + (doc if len(doc) else 0.0))
     return everywhere

@@ -22,7 +22,7 @@ from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf
 from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
 from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
-from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of, weighed
+from germane.rank.plan import Collection, Columns, Plan, QueryTerm, Row, row_of, weighed
 from germane.rank.registry import DEFAULT_MU
 
 IDF_CACHE = 1 << 16
@@ -103,12 +103,12 @@ class TermwiseModel(RankingModel):
         """The numbers of one term, which weighs 1; see `plan.weighed` for other weights."""
 
     @abstractmethod
-    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
+    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
         """The work of a query whose terms have these numbers."""
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         rows = [weighed(self.row(term._replace(weight=1.0), collection), term.weight) for term in terms]
-        return self.plan_of(rows, collection)
+        return self.plan_of(Columns.of(rows), collection)
 
 
 @dataclass(frozen=True)
@@ -145,14 +145,14 @@ class QueryLikelihood(TermwiseModel):
             usual = ratio.x0 + ratio.x1 * (n_tokens / max(collection.n_docs, 1))
         return row_of(term, 1.0, math.log1p(scale / usual), scale, math.log(p_C))
 
-    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
+    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
         ratio = self._ratio
-        constant, mass = math.fsum([row[4] for row in rows]), math.fsum([row[2] for row in rows])
+        constant, mass = columns.constant, columns.mass
         if ratio.log_background is not None:
             constant += mass * ratio.log_background
-        return Plan.of_rows(
+        return Plan.of(
             LOG_COUNT_RATIO if ratio.size is Size.NONE else LOG_SIZE_RATIO,
-            rows,
+            columns,
             constant=constant,
             mass=mass,
             delta=ratio.delta,
@@ -188,9 +188,9 @@ class BM25(TermwiseModel):
         weight = remembered_idf(collection.n_docs, term[2]) * (self.k1 + 1.0)
         return row_of(term, weight, weight)
 
-    def plan_of(self, rows: Sequence[Row], collection: Collection) -> Plan:
+    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
         x1 = self.k1 * self.b / collection.average_length
-        return Plan.of_rows(SATURATION, rows, x0=self.k1 * (1.0 - self.b), x1=x1)
+        return Plan.of(SATURATION, columns, x0=self.k1 * (1.0 - self.b), x1=x1)
 
 
 @lru_cache(maxsize=IDF_CACHE)

@@ -59,6 +59,34 @@ def weighed(row: Row, weight: float) -> Row:
     return place * weight, _new_term(QueryTerm, (term, weight, df, cf)), impact * weight, scale, constant * weight
 
 
+def in_turn(values: Iterable[float]) -> float:
+    """The sum, one after the other: as a kernel adds them up, to the last bit."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+class Columns(NamedTuple):
+    """The rows of a query's terms in the canonical order: by their places, then by the terms themselves.
+
+    The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
+    `mass`, `constant`: the sums of the weights and of the parts of the constant.
+    """
+
+    terms: Sequence[QueryTerm]
+    weight: Sequence[float] | Floats
+    scale: Sequence[float] | Floats
+    mass: float
+    constant: float
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> "Columns":
+        """The columns of rows; a query holds each term once."""
+        _, terms, weight, scale, constant = zip(*sorted(rows), strict=True)
+        return cls(terms, weight, scale, in_turn(weight), in_turn(constant))
+
+
 class Collection(NamedTuple):
     """The collection as a ranking sees it: live documents and their tokens.
 
@@ -79,7 +107,7 @@ class Plan(NamedTuple):
     """The kernel's numbers for one query, terms in the order in which impacts are added (see `rank.kernels`)."""
 
     kind: int
-    terms: tuple[QueryTerm, ...]
+    terms: Sequence[QueryTerm]
     weight: Floats
     scale: Floats
     constant: float = 0.0
@@ -101,17 +129,12 @@ class Plan(NamedTuple):
     ) -> "Plan":
         """The plan of terms with their weights, strengths and scales; no `scale`: the impacts have none."""
         scales = repeat(0.0, len(terms)) if scale is None else scale
-        return cls.of_rows(kind, list(map(row_of, terms, weight, strength, scales)), **rest)
+        return cls.of(kind, Columns.of(map(row_of, terms, weight, strength, scales)), **rest)
 
     @classmethod
-    def of_rows(cls, kind: int, rows: Sequence[Row], **rest: float) -> "Plan":
-        """The plan with its terms in the canonical order: by their places, then by the terms themselves.
-
-        The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
-        `rest`: the numbers that belong to no term.
-        """
-        _, in_order, weight, scale, _ = zip(*sorted(rows), strict=True)  # a query holds each term once
-        return cls(kind, in_order, np.array(weight), np.array(scale), **rest)  # type: ignore[arg-type]
+    def of(cls, kind: int, columns: Columns, **rest: float) -> "Plan":
+        """The plan of terms in the canonical order; `rest`: the numbers that belong to no term."""
+        return cls(kind, columns.terms, np.asarray(columns.weight), np.asarray(columns.scale), **rest)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

@@ -157,14 +157,16 @@ def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> D
     return DocumentPart(values, maxima, by_length, float(maxima.max()), typical if math.isfinite(typical) else 0.0)
 
 
-def terms_in(segment: Segment, plan: Plan, numbers: Sequence[int]) -> TermArrays:
-    """The plan's terms that the segment holds; `numbers`: those of the plan's terms there, -1 for one it lacks."""
-    segment.verify_lists(numbers)
-    held = np.array(numbers, np.int64)
-    if -1 in numbers:
-        present = held >= 0
-        return TermArrays(held[present], plan.weight[present], plan.scale[present], plan)
-    return TermArrays(held, plan.weight, plan.scale, plan)
+def terms_in(plan: Plan, numbers: Sequence[int] | Integers) -> TermArrays:
+    """The plan's terms that a segment holds; `numbers`: those of the plan's terms there, -1 for one it lacks.
+
+    Their lists were verified (`Segment.verify_lists`).
+    """
+    held = np.asarray(numbers, np.int64)
+    if -1 not in (numbers.tolist() if numbers is held else numbers):
+        return TermArrays(held, plan.weight, plan.scale, plan)
+    present = held >= 0
+    return TermArrays(held[present], plan.weight[present], plan.scale[present], plan)
 
 
 def _asked(terms: TermArrays, *settings: float) -> Asked:
@@ -365,7 +367,7 @@ def score_lists(
     older: Unpacked,
     newest: Unpacked,
     places: Integers,
-    numbers: Sequence[Sequence[int]],
+    numbers: Sequence[Sequence[int]] | Integers,
     threshold: float,
 ) -> tuple[Integers, Floats]:
     """Of the documents of small segments that hold a term those that pass the mask and reach the threshold, ascending,

@@ -20,11 +20,12 @@ from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
 from germane.rank.plainly import FEW_TERMS, NONE_FOUND
-from germane.rank.plan import MAX_WEIGHT, Collection, Plan, QueryTerm, Row, checked, query_term, weighed
+from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.small_segments import SmallSegments
 from germane.rank.statistics import CollectionStatistics
+from germane.rank.term_table import TermTable
 
 if TYPE_CHECKING:
     from germane.rank import document_kernels
@@ -56,13 +57,26 @@ class DocumentParts(NamedTuple):
         return DocumentValues(self.norm, self.background, prior)
 
 
+class ModelMemory:
+    """What is remembered of a model in a snapshot: its columns, and what it gives the documents beside their postings.
+
+    `of_small`: the same of the small segments together.
+    """
+
+    def __init__(self, model: RankingModel, snapshot: Snapshot, collection: Collection) -> None:
+        self.model = model
+        self.by_evidence = isinstance(model, EvidenceModel)
+        self.table = TermTable(snapshot, model, collection) if isinstance(model, TermwiseModel) else None
+        self.values: list[DocumentValues] | None = None
+        self.of_small: DocumentValues | None = None
+
+
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
 Weights = Mapping[str, float]
 PartsMemory = dict[tuple[Identity, RankingModel, str], DocumentParts]
 REMEMBERED = 256
 REMEMBERED_MODELS = 16
-REMEMBERED_ROWS = 1 << 16
 REMEMBERED_EVERYWHERE = 16
 FIRST_LOOK, FURTHER_LOOK = 64, 8
 """How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
@@ -89,9 +103,8 @@ class Searcher:
         self._small_mask = self._small.mask([self._live[i] for i in self._small.places])
         small = set(self._small.places)
         self._large = [i for i in range(len(snapshot.segments)) if i not in small]
-        self._values_of_small: dict[RankingModel, DocumentValues] = {}
-        self._remembered_rows: dict[TermwiseModel, dict[str, Row]] = {}
-        self._values: dict[RankingModel, list[DocumentValues]] = {}
+        self._memories: dict[RankingModel, ModelMemory] = {}
+        self._latest: ModelMemory | None = None
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
     @cached_property
@@ -128,9 +141,10 @@ class Searcher:
         """
         if statistics is not None:
             return statistics.plan(weights, model)
-        if isinstance(model, TermwiseModel):
-            rows = self._rows(weights, model)
-            return model.plan_of(rows, self.collection) if rows else None
+        table = self._memory(model).table
+        if table is not None:
+            planned = table.plan(weights)
+            return None if planned is None else planned.plan
         terms = self.known_terms(weights)
         if not terms:
             return None
@@ -138,25 +152,17 @@ class Searcher:
             return model.plan(terms, self.collection._replace(entropy=self.snapshot.entropy()))
         return model.plan(terms, self.collection)
 
-    def _rows(self, weights: Mapping[str, float], model: TermwiseModel) -> list[Row]:
-        """What the model says of the known terms, remembered: queries repeat their words."""
-        remembered = self._remembered_rows.get(model)
-        if remembered is None:
-            remembered = {}
-            _remember(self._remembered_rows, model, remembered, REMEMBERED_MODELS)
-        rows, others = [], {}
-        for term, weight in weights.items():
-            row = remembered.get(term)
-            if row is None or not 0.0 < weight <= MAX_WEIGHT:
-                others[term] = weight
-            else:
-                rows.append(row if weight == 1.0 else weighed(row, weight))
-        for (term, weight), (df, cf, _) in self._counted(others) if others else ():
-            if df > 0 and weight > 0.0:
-                row = model.row(query_term((term, 1.0, df, cf)), self.collection)
-                rows.append(row if weight == 1.0 else weighed(row, weight))
-                _remember(remembered, term, row, REMEMBERED_ROWS)
-        return rows
+    def _memory(self, model: RankingModel) -> ModelMemory:
+        """What is remembered of a model; most searches ask for that of the search before, by the very same model."""
+        latest = self._latest
+        if latest is not None and latest.model is model:
+            return latest
+        found = self._memories.get(model)
+        if found is None:
+            found = ModelMemory(model, self.snapshot, self.collection)
+            _remember(self._memories, model, found, REMEMBERED_MODELS)
+        self._latest = found
+        return found
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
         """The n terms with the largest weight · log(|C|/cf), known terms only."""
@@ -181,10 +187,16 @@ class Searcher:
 
         `weights`: the topic model α as term -> weight. `statistics`: see `plan`; the rest: see `search_plan`.
         """
-        if isinstance(model, EvidenceModel) and statistics is None:
+        memory = self._memory(model)
+        if memory.by_evidence and statistics is None:
+            assert isinstance(model, EvidenceModel)
             found = model.evidence(self, checked(weights))
             return self._search_evidence(found, k, filters, priors, wordless=wordless)
-        plan = self.plan(weights, model, statistics)
+        numbers = None
+        if memory.table is not None and statistics is None:
+            plan, numbers = memory.table.plan(weights) or (None, None)
+        else:
+            plan = self.plan(weights, model, statistics)
         return self.search_plan(
             plan,
             model,
@@ -195,6 +207,7 @@ class Searcher:
             hint=hint,
             statistics=statistics,
             wordless=wordless,
+            numbers=numbers,
         )
 
     def search_plan(
@@ -209,6 +222,7 @@ class Searcher:
         hint: Hits | None = None,
         statistics: CollectionStatistics | None = None,
         wordless: bool = False,
+        numbers: Sequence[Sequence[int]] | Integers | None = None,
     ) -> Hits:
         """The best k documents of a plan that `model` made; none for no plan.
 
@@ -217,7 +231,8 @@ class Searcher:
         feedback: k of them, scored first, tell what a result must reach, so that more can be skipped. The result is the
         same. `statistics`: those the plan was made with, if not the index's own. `wordless`: documents that pass all
         filters are found even if they hold none of the terms. Their score is then what the formula gives without
-        impacts and, without a plan, their prior alone.
+        impacts and, without a plan, their prior alone. `numbers`: those of the plan's terms in each segment, if they
+        are at hand.
         """
         note_search()
         k = self._at_most(k)
@@ -225,7 +240,9 @@ class Searcher:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
         segments = self.snapshot.segments
         results = [NONE_FOUND] * len(segments)
-        numbers, values = self._numbers(plan), self._document_values(model, priors, statistics)
+        if numbers is None:
+            numbers = self._numbers(plan)
+        values = self._document_values(model, priors, statistics)
         threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
             scores = self._scores_of(hint, plan, values)
@@ -234,7 +251,7 @@ class Searcher:
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
         together = prune and not required and not wordless and self._are_together(plan)
         for i in self._large if together else range(len(segments)):
-            terms = terms_in(segments[i].segment, plan, [own[i] for own in numbers])
+            terms = terms_in(plan, numbers[i])
             if required:
                 found = self._best_with_all(i, required, phrases, rest, terms, values[i], k, wordless=wordless)
             else:
@@ -259,12 +276,12 @@ class Searcher:
         self, model: RankingModel, values: Sequence[DocumentValues], *, remembered: bool
     ) -> DocumentValues:
         """What the documents of the small segments are given beside their postings."""
-        found = self._values_of_small.get(model) if remembered else None
-        if found is None:
-            found = self._small.values(values)
-            if remembered:
-                _remember(self._values_of_small, model, found, REMEMBERED_MODELS)
-        return found
+        if not remembered:
+            return self._small.values(values)
+        memory = self._memory(model)
+        if memory.of_small is None:
+            memory.of_small = self._small.values(values)
+        return memory.of_small
 
     def _at_most(self, k: int) -> int:
         """k, or the number of documents if that is less: a kernel makes room for all k."""
@@ -433,25 +450,30 @@ class Searcher:
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
         """The plan's terms that segment i holds."""
-        return terms_in(self.snapshot.segments[i].segment, plan, [own[i] for own in self._numbers(plan)])
+        return terms_in(plan, self._numbers(plan)[i])
 
-    def _numbers(self, plan: Plan) -> list[tuple[int, ...]]:
-        """The number of each of the plan's terms in each segment, -1 where it is not held."""
-        return [found.numbers for found in self.snapshot.term_stats([term[0] for term in plan.terms])]
+    def _numbers(self, plan: Plan) -> list[list[int]]:
+        """For each segment the number of each of the plan's terms, -1 where it is not held; their lists are verified."""
+        stats = self.snapshot.term_stats([term.term for term in plan.terms])
+        numbers = [[own.numbers[i] for own in stats] for i in range(len(self.snapshot.segments))]
+        for live, own in zip(self.snapshot.segments, numbers, strict=True):
+            live.segment.verify_lists(own)
+        return numbers
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
     ) -> list[DocumentValues]:
         """For each segment what its documents are given beside their postings; without priors remembered."""
-        found = self._values.get(model) if priors is None and statistics is None else None
-        if found is not None:
-            return found
+        remembered = priors is None and statistics is None
+        memory = self._memory(model) if remembered else None
+        if memory is not None and memory.values is not None:
+            return memory.values
         parts = [self.document_parts(i, model, statistics) for i in range(len(self.snapshot.segments))]
         if priors is not None:
             return [own.values(prior) for own, prior in zip(parts, priors, strict=True)]
         found = [own.values() for own in parts]
-        if statistics is None:
-            _remember(self._values, model, found, REMEMBERED_MODELS)
+        if memory is not None:
+            memory.values = found
         return found
 
     def mask(self, i: int, filters: Sequence[Condition]) -> Mask:

@@ -169,15 +169,15 @@ def _add_classes_function(module: ir.Module) -> ir.Function:
 
 
 @intrinsic
-def add_classes(typingctx: Any, acc: Any, classes: Any, begin: Any, n: Any, low: Any, high: Any) -> Any:
-    """acc[i] += low[c] + 256 * high[c], c = classes[begin + i] < 16, for i < n, a multiple of 16."""
-    signature = types.void(acc, classes, types.int64, types.int64, low, high)
+def add_classes(typingctx: Any, acc: Any, at: Any, classes: Any, begin: Any, n: Any, low: Any, high: Any) -> Any:
+    """acc[at + i] += low[c] + 256 * high[c], c = classes[begin + i] < 16, for i < n, a multiple of 16."""
+    signature = types.void(acc, types.int64, classes, types.int64, types.int64, low, high)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
         acc_v, classes_v, low_v, high_v = (
-            context.make_array(sig.args[i])(context, builder, value=args[i]).data for i in (0, 1, 4, 5)
+            context.make_array(sig.args[i])(context, builder, value=args[i]).data for i in (0, 2, 5, 6)
         )
-        arguments = [acc_v, builder.gep(classes_v, [args[2]]), args[3], low_v, high_v]
+        arguments = [builder.gep(acc_v, [args[1]]), builder.gep(classes_v, [args[3]]), args[4], low_v, high_v]
         builder.call(_add_classes_function(builder.module), arguments)
         return context.get_dummy_value()
 

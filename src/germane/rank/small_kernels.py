@@ -30,8 +30,8 @@ def score_lists(asked, documents, older, newest, places, numbers, term, model, s
     """The documents that hold a term, pass the mask and reach the threshold, in any order, and their scores; how many.
 
     `older`, `newest`: documents, counts, and where each list begins. `places`: for each small segment its place among
-    all, and which list of the older ones is its first, or for the newest, which document. `numbers`: by term and
-    segment. `sums` and `held` are zero.
+    all, and which list of the older ones is its first, or for the newest, which document. `numbers`: by segment
+    and term. `sums` and `held` are zero.
     """
     asked, documents, t, m = Asked(*asked), Documents(*documents), term[0], model[0]
     set_impact(asked.settings, m)
@@ -40,7 +40,7 @@ def score_lists(asked, documents, older, newest, places, numbers, term, model, s
     for i in range(len(asked.weight)):
         t.weight, t.scale = asked.weight[i], asked.scale[i]
         for s in range(last + 1):
-            number = numbers[i, places[s, 0]]
+            number = numbers[places[s, 0], i]
             if number >= 0 and s < last:
                 met = add_list(older, places[s, 1] + number, 0, t, m, documents.size, sums, held, found, met)
             elif number >= 0:

@@ -52,7 +52,7 @@ class SmallSegments:
     def top_k(
         self,
         plan: Plan,
-        numbers: Sequence[Sequence[int]],
+        numbers: Sequence[Sequence[int]] | Integers,
         values: DocumentValues,
         mask: Mask,
         k: int,

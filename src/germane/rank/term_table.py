@@ -1,0 +1,165 @@
+"""What a ranking says of the terms of a snapshot, remembered: a term is looked up once, and queries repeat their words.
+
+The numbers of the terms lie in a table too, so that a query of many words is planned at once.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
+
+import numpy as np
+
+from germane.arrays import Floats, Integers
+from germane.index.snapshot import Snapshot
+from germane.lazy import LazyModule, compiler_is_loaded
+from germane.rank.models import TermwiseModel
+from germane.rank.plan import MAX_WEIGHT, Collection, Columns, Plan, QueryTerm, checked, in_turn, query_term, weighed
+
+if TYPE_CHECKING:
+    from germane.rank import plan_kernels
+else:
+    plan_kernels = LazyModule("germane.rank.plan_kernels")
+
+MANY = 12
+"""So many terms are planned faster by the table."""
+FIRST_ROOM, MOST_ROOM = 256, 1 << 16
+"""Terms for which there is room at first, and at most: then all are forgotten."""
+UNKNOWN = -1
+
+
+NumberedRow: TypeAlias = tuple[float, QueryTerm, float, float, float, tuple[int, ...]]
+"""A `plan.Row`, and the term's number in each segment."""
+
+
+class Numbered(NamedTuple):
+    """A plan, and for each segment the numbers of its terms there, -1 where one is not held."""
+
+    plan: Plan
+    numbers: Sequence[Sequence[int]] | Integers
+
+
+class Remembered(NamedTuple):
+    """The known terms so far, by name: `rows` of terms that weigh 1, with the numbers in each segment behind.
+
+    `places`: where a term's numbers lie in `values` (all of a row but the term) and `numbers`; UNKNOWN: the collection
+    does not hold it. What lies there does not change.
+    """
+
+    rows: dict[str, NumberedRow]
+    places: dict[str, int]
+    values: Floats
+    numbers: Integers
+
+
+class WeighedTerms(Sequence[QueryTerm]):
+    """The terms of a plan, made when somebody asks for them: a search does not."""
+
+    def __init__(self, rows: Mapping[str, NumberedRow], weights: Mapping[str, float], order: Integers) -> None:
+        self._rows, self._weights, self._order = rows, [*weights.items()], order
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, i: int) -> QueryTerm: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[QueryTerm]: ...
+
+    def __getitem__(self, i: int | slice) -> QueryTerm | Sequence[QueryTerm]:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        term, weight = self._weights[self._order[i]]
+        return self._rows[term][1]._replace(weight=weight)
+
+
+class TermTable:
+    """The terms of one snapshot as one model sees them. Safe to use from many threads."""
+
+    def __init__(self, snapshot: Snapshot, model: TermwiseModel, collection: Collection) -> None:
+        self._snapshot, self._model, self._collection = snapshot, model, collection
+        self._lock = threading.Lock()
+        self._remembered = self._empty(FIRST_ROOM)
+
+    def plan(self, weights: Mapping[str, float]) -> Numbered | None:
+        """The work of a query; None if the collection holds none of its terms. The lists of its terms are verified."""
+        many = len(weights) >= MANY and compiler_is_loaded()
+        found = (_by_columns if many else _by_rows)(self._remembered, weights)
+        if found is None:
+            known = self._with(checked(weights))
+            weights = {term: weight for term, weight in weights.items() if weight > 0.0 and term in known.rows}
+            if not weights:
+                return None
+            found = (many and _by_columns(known, weights)) or _by_rows(known, weights)
+            assert found is not None
+        columns, numbers = found
+        return Numbered(self._model.plan_of(columns, self._collection), numbers)
+
+    def _with(self, weights: Mapping[str, float]) -> Remembered:
+        """What is remembered then, the query's terms among it."""
+        with self._lock:
+            known = self._remembered
+            fresh = [term for term in weights if term not in known.places]
+            n, room = len(known.rows), len(known.values)
+            if n + len(fresh) > MOST_ROOM:
+                known, fresh, n = self._empty(max(FIRST_ROOM, len(weights))), list(weights), 0
+            elif n + len(fresh) > room:
+                known = self._roomier(known, max(2 * room, n + len(fresh)))
+            stats = self._snapshot.term_stats(fresh)
+            for i, live in enumerate(self._snapshot.segments):
+                live.segment.verify_lists([own.numbers[i] for own in stats])
+            for term, (df, cf, numbers) in zip(fresh, stats, strict=True):
+                if df > 0:
+                    row = self._model.row(query_term((term, 1.0, df, cf)), self._collection)
+                    known.values[n], known.numbers[n] = (row[0], *row[2:]), numbers
+                    known.rows[term], known.places[term] = (*row, numbers), n
+                    n += 1
+                else:
+                    known.places[term] = UNKNOWN
+            self._remembered = known
+            return known
+
+    def _empty(self, room: int) -> Remembered:
+        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, len(self._snapshot.segments)), np.int64))
+
+    def _roomier(self, known: Remembered, room: int) -> Remembered:
+        """A copy with more room: who reads the other goes on with it."""
+        copy, n = self._empty(room), len(known.rows)
+        copy.values[:n], copy.numbers[:n] = known.values[:n], known.numbers[:n]
+        return copy._replace(rows=known.rows.copy(), places=known.places.copy())
+
+
+def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Sequence[Sequence[int]]] | None:
+    """The columns of a query and the numbers of its terms; None if one of these is not known, or weighs nothing."""
+    rows, get = [], known.rows.get
+    for term, weight in weights.items():
+        found = get(term)
+        if found is None or not 0.0 < weight <= MAX_WEIGHT:
+            return None
+        rows.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
+    _, terms, impact, scale, constant, numbers = zip(*sorted(rows), strict=True)
+    return Columns(terms, impact, scale, in_turn(impact), in_turn(constant)), [*zip(*numbers, strict=True)]
+
+
+def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
+    """The same of many terms; None too if their places do not tell the order."""
+    places = [*map(known.places.get, weights)]
+    if None in places or UNKNOWN in places or not _are_good(weights):
+        return None
+    n, order = len(places), np.empty(len(places), np.int64)
+    columns, numbers = np.empty((4, n)), np.empty((known.numbers.shape[1], n), np.int64)
+    alpha = np.array([*weights.values()], np.float64)
+    if not plan_kernels.arrange(known.values, known.numbers, np.array(places), alpha, order, columns, numbers):
+        return None
+    terms = WeighedTerms(known.rows, weights, order)
+    return Columns(terms, columns[1], columns[2], *columns[0, :2].tolist()), numbers
+
+
+def _are_good(weights: Mapping[str, float]) -> bool:
+    """Whether all lie above 0 and none above MAX_WEIGHT."""
+    values = weights.values()
+    try:
+        return min(values) > 0.0 and max(values) <= MAX_WEIGHT and not isnan(sum(values))
+    except (TypeError, ValueError):
+        return False
