@@ -209,6 +209,16 @@ def test_gather() -> None:
     assert out[:size].tobytes() == b"b\0\0a\0"
 
 
+@pytest.mark.parametrize("lengths", [[7, 8, 9, 0, 16, 17, 3], [1] * 20, [40, 1], [8]])
+def test_gather_copies_eight_bytes_at_once_and_not_beyond_the_end(lengths: list[int]) -> None:
+    strings = [bytes([97 + i % 26]) * length for i, length in enumerate(lengths)]
+    data, offsets = pack_strings(strings)
+    chosen = np.arange(len(strings))[::-1].copy()
+    out = np.full(sum(lengths) + len(lengths) + string_kernels.PREFIX, 255, np.uint8)
+    size = string_kernels.gather_strings(data, offsets, chosen, out)
+    assert out[:size].tobytes() == b"".join(string + b"\0" for string in reversed(strings))
+
+
 def test_close_gaps() -> None:
     docs = np.arange(10, dtype=np.uint32)
     counts = docs + 100

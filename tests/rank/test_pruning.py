@@ -389,8 +389,17 @@ def chunks(tmp_path_factory) -> Searcher:
         {"w300": 1.0, "w2": 0.5},
         {"w9": 1.0, "w399": 2.0, "all": 0.1},
         {word: 1.0 + i % 3 for i, word in enumerate(WORDS[5:60])},
+        {"w0": 3.0, "w1": 0.7, "w2": 1.0, "w3": 1.0, "all": 0.2, "w9": 0.1, "w200": 1.0},
+        {word: 1.0 + i % 3 for i, word in enumerate(WORDS[:60])},
     ],
-    ids=["one word of all", "rare and frequent", "a count above the codes", "many words"],
+    ids=[
+        "one word of all",
+        "rare and frequent",
+        "a count above the codes",
+        "many words",
+        "words of an eighth of the documents",
+        "many words with these",
+    ],
 )
 @pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
 def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str, float]) -> None:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from germane.jit import kernel
-from germane.rank.simd import count_bits, four_at, lowest_bit, reach_mask
+from germane.rank.simd import add_classes, count_bits, four_at, lowest_bit, reach_mask
+
+
+@kernel
+def _added(acc, at, classes, begin, n, low, high):
+    add_classes(acc, at, classes, begin, n, low, high)
 
 
 @kernel
@@ -33,3 +38,14 @@ def test_those_that_reach_a_limit():
     mask, lowest, count = _reaching(values, 7, np.uint16(700))
     reaching = np.flatnonzero(values[7:71] >= 700)
     assert (mask, lowest, count) == (sum(1 << int(i) for i in reaching), reaching[0], len(reaching))
+
+
+@pytest.mark.parametrize(("at", "begin", "n"), [(0, 0, 0), (0, 0, 16), (32, 0, 48), (5, 3, 32)])
+def test_units_by_class(at, begin, n):
+    random = np.random.default_rng(3)
+    classes, units = random.integers(0, 16, 100).astype(np.uint8), random.integers(0, 3000, 16).astype(np.uint16)
+    before = random.integers(0, 60000, 100).astype(np.uint16)
+    expected, acc = before.copy(), before.copy()
+    expected[at : at + n] += units[classes[begin : begin + n]]
+    _added(acc, at, classes, begin, n, (units & 255).astype(np.uint8), (units >> 8).astype(np.uint8))
+    assert acc.tolist() == expected.tolist()

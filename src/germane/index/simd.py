@@ -125,6 +125,22 @@ unpack_values = intrinsic(_make(delta=False))
 
 
 @intrinsic
+def copy_eight(typingctx: Any, source: Any, begin: Any, target: Any, at: Any) -> Any:
+    """target[at : at + 8] = source[begin : begin + 8], of bytes."""
+    signature = types.void(source, types.int64, target, types.int64)
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
+        def eight(i: int) -> ir.Value:
+            data = context.make_array(sig.args[i])(context, builder, value=args[i]).data
+            return builder.bitcast(builder.gep(data, [args[i + 1]]), ir.IntType(64).as_pointer())
+
+        builder.store(builder.load(eight(0), align=1), eight(2), align=1)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
 def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     """Ask for the cache line of array[index], which may lie outside the array."""
     signature = types.void(array, types.int64)

@@ -146,6 +146,7 @@ def decoded(strings: Packed, chosen: Integers) -> list[str]:
     if len(chosen) <= FEW or is_few(len(chosen)):
         view, ends = memoryview(data), memoryview(offsets)  # type: ignore[arg-type]
         return [str(view[ends[number] : ends[number + 1]], "utf-8") for number in chosen.tolist()]
-    buffer = np.empty(string_kernels.bytes_of(data, offsets, chosen) + len(chosen), np.uint8)
-    string_kernels.gather_strings(data, offsets, chosen, buffer)
-    return buffer.tobytes()[:-1].decode().split("\0")
+    room = string_kernels.bytes_of(data, offsets, chosen) + len(chosen) + string_kernels.PREFIX
+    buffer = np.empty(room, np.uint8)
+    size = string_kernels.gather_strings(data, offsets, chosen, buffer)
+    return buffer[: size - 1].tobytes().decode().split("\0")

@@ -93,7 +93,8 @@ class DecodedLists:
     def bytes(self) -> int:
         """The memory that is taken."""
         rows, postings, _ = self._state.tolist()
-        taken = postings * self.a_posting + rows * self.a_list + int(self._frequent[0]) * self.a_frequent + int(self._frequent[1]) * 8
+        frequent, others = self._frequent.tolist()
+        taken = postings * self.a_posting + rows * self.a_list + frequent * self.a_frequent + others * 8
         return int(taken + self.row_of.nbytes + self.decoded.large.nbytes)
 
     def bytes_of(self, df: Integers) -> int:

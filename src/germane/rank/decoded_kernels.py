@@ -119,7 +119,8 @@ def spread(decoded, rows, state, exact):
         for chunk in range(len(begins) - 1):
             decoded.other_begins[n, chunk] = n_others
             for p in range(begins[chunk], begins[chunk + 1]):
-                d, own = (chunk << CHUNK_BITS) + np.int64(decoded.docs[p]), (np.int64(decoded.codes[p]) - least) // width + 1
+                d = (chunk << CHUNK_BITS) + np.int64(decoded.docs[p])
+                own = 1 + (np.int64(decoded.codes[p]) - least) // width
                 held[d >> 6, 0] |= np.uint64(1) << np.uint64(d & 63)
                 if own < CLASSES:
                     classes[d] = np.uint8(own)

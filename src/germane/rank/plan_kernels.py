@@ -4,12 +4,12 @@ from germane.jit import kernel
 
 
 @kernel
-def arrange(values, numbers, places, alpha, order, columns, own):
+def arrange(values, numbers, places, alpha, order, columns, own, sums):
     """Bring the terms at these places, which weigh `alpha`, into the canonical order; whether their places tell it.
 
     `values`: of each term its place in the order, weight, scale and part of the constant; `numbers`: its number in each
-    segment. `order`: which term comes when; `columns`, `own`: what becomes of the two, a row for each kind of number and
-    for each segment; the first row of `columns` begins with the sums of weights and constants. Equivalent in NumPy:
+    segment. `order`: which term comes when; `columns`, `own`: what becomes of the two, a row for each kind of number
+    and for each segment; `sums`: of the weights and of the parts of the constant. Equivalent in NumPy:
     `order = np.argsort(values[places, 0] * alpha)`, both taken in that order.
     """
     n, sure = len(places), True
@@ -29,13 +29,12 @@ def arrange(values, numbers, places, alpha, order, columns, own):
         gap //= 3
     for i in range(1, n):
         sure &= columns[0, order[i - 1]] < columns[0, order[i]]
-    mass, constant = 0.0, 0.0
+    sums[0], sums[1] = 0.0, 0.0
     for i in range(n):
         at, weight = places[order[i]], alpha[order[i]]
         columns[1, i], columns[2, i], columns[3, i] = values[at, 1] * weight, values[at, 2], values[at, 3] * weight
-        mass += columns[1, i]
-        constant += columns[3, i]
+        sums[0] += columns[1, i]
+        sums[1] += columns[3, i]
         for segment in range(len(own)):
             own[segment, i] = numbers[at, segment]
-    columns[0, 0], columns[0, 1] = mass, constant
     return sure

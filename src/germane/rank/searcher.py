@@ -453,7 +453,7 @@ class Searcher:
         return terms_in(plan, self._numbers(plan)[i])
 
     def _numbers(self, plan: Plan) -> list[list[int]]:
-        """For each segment the number of each of the plan's terms, -1 where it is not held; their lists are verified."""
+        """For each segment the numbers of the plan's terms, -1 where one is not held; their lists are verified."""
         stats = self.snapshot.term_stats([term.term for term in plan.terms])
         numbers = [[own.numbers[i] for own in stats] for i in range(len(self.snapshot.segments))]
         for live, own in zip(self.snapshot.segments, numbers, strict=True):

@@ -156,8 +156,8 @@ def _add_classes_function(module: ir.Module) -> ir.Function:
     i.add_incoming(ir.Constant(_I64, 0), entry)
     held = load(builder.gep(classes, [i]), _SIXTEEN)
     halves = [builder.call(permute, [table, held]) for table in tables]
-    in_turn = ir.Constant(ir.VectorType(_I32, 32), [ir.Constant(_I32, place) for j in range(16) for place in (j, j + 16)])
-    units = builder.bitcast(builder.shuffle_vector(*halves, in_turn), row)
+    places = [ir.Constant(_I32, place) for j in range(16) for place in (j, j + 16)]
+    units = builder.bitcast(builder.shuffle_vector(*halves, ir.Constant(ir.VectorType(_I32, 32), places)), row)
     place = builder.bitcast(builder.gep(acc, [i]), row.as_pointer())
     builder.store(builder.add(builder.load(place, align=2), units), place, align=2)
     following = builder.add(i, ir.Constant(_I64, 16))

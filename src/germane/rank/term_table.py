@@ -84,13 +84,15 @@ class TermTable:
 
     def plan(self, weights: Mapping[str, float]) -> Numbered | None:
         """The work of a query; None if the collection holds none of its terms. The lists of its terms are verified."""
+        if not weights:
+            return None
         many = len(weights) >= MANY and compiler_is_loaded()
         found = (_by_columns if many else _by_rows)(self._remembered, weights)
         if found is None:
             known = self._with(checked(weights))
             weights = {term: weight for term, weight in weights.items() if weight > 0.0 and term in known.rows}
             if not weights:
-                return None
+                return None  # all weigh nothing, or none is known
             found = (many and _by_columns(known, weights)) or _by_rows(known, weights)
             assert found is not None
         columns, numbers = found
@@ -133,9 +135,10 @@ class TermTable:
 def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Sequence[Sequence[int]]] | None:
     """The columns of a query and the numbers of its terms; None if one of these is not known, or weighs nothing."""
     rows, get = [], known.rows.get
+    good = all(weight == 1.0 for weight in weights.values()) or _are_good(weights)
     for term, weight in weights.items():
         found = get(term)
-        if found is None or not 0.0 < weight <= MAX_WEIGHT:
+        if found is None or not good:
             return None
         rows.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
     _, terms, impact, scale, constant, numbers = zip(*sorted(rows), strict=True)
@@ -149,11 +152,11 @@ def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Column
         return None
     n, order = len(places), np.empty(len(places), np.int64)
     columns, numbers = np.empty((4, n)), np.empty((known.numbers.shape[1], n), np.int64)
-    alpha = np.array([*weights.values()], np.float64)
-    if not plan_kernels.arrange(known.values, known.numbers, np.array(places), alpha, order, columns, numbers):
+    at, alpha, sums = np.array(places), np.array([*weights.values()], np.float64), np.empty(2)
+    if not plan_kernels.arrange(known.values, known.numbers, at, alpha, order, columns, numbers, sums):
         return None
     terms = WeighedTerms(known.rows, weights, order)
-    return Columns(terms, columns[1], columns[2], *columns[0, :2].tolist()), numbers
+    return Columns(terms, columns[1], columns[2], *sums.tolist()), numbers
 
 
 def _are_good(weights: Mapping[str, float]) -> bool:

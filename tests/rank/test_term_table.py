@@ -1,0 +1,125 @@
+"""Plans by a table of terms: those of rows, to the last bit."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from germane.errors import ParameterError
+from germane.index.snapshot import Snapshot
+from germane.lm import Dirichlet, JelinekMercer
+from germane.rank import BM25, QueryLikelihood, term_table
+from germane.rank.models import TermwiseModel
+from germane.rank.searcher import Searcher
+from germane.rank.term_table import Numbered, TermTable
+
+MODELS: list[TermwiseModel] = [QueryLikelihood(Dirichlet(50.0)), QueryLikelihood(JelinekMercer(0.5)), BM25()]
+
+
+WORDS = [f"w{i}" for i in range(150)]
+
+
+@pytest.fixture(scope="module")
+def searcher(build) -> Searcher:
+    """Two segments; many words are in as many documents as others."""
+    random = np.random.default_rng(11)
+    texts = [[WORDS[i] for i in (len(WORDS) * random.random(9) ** 2).astype(int)] for _ in range(500)]
+    parts = ({f"{i}": texts[i] for i in range(begin, end)} for begin, end in ((0, 400), (400, 500)))
+    return Searcher(Snapshot.open(build(*parts).folder))
+
+
+def planned(searcher: Searcher, model: TermwiseModel, weights: Mapping[str, float], many: int) -> Numbered | None:
+    table = TermTable(searcher.snapshot, model, searcher.collection)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(term_table, "MANY", many)
+        patch.setattr(term_table, "compiler_is_loaded", lambda: True)
+        table.plan(weights)
+        return table.plan(weights)  # its terms are known by now
+
+
+REPLACED: dict[str, Any] = {"terms": (), "weight": None, "scale": None}
+"""What is compared otherwise."""
+
+
+def same(one: Numbered, other: Numbered) -> bool:
+    return (
+        list(one.plan.terms) == list(other.plan.terms)
+        and one.plan.weight.tobytes() == other.plan.weight.tobytes()
+        and one.plan.scale.tobytes() == other.plan.scale.tobytes()
+        and one.plan._replace(terms=(), weight=None, scale=None)
+        == other.plan._replace(terms=(), weight=None, scale=None)
+        and np.asarray(one.numbers).tolist() == np.asarray(other.numbers).tolist()
+    )
+
+
+@given(st.dictionaries(st.sampled_from(WORDS), st.floats(1e-6, 1e6), min_size=1, max_size=60), st.sampled_from(MODELS))
+def test_many_terms_as_few(searcher: Searcher, weights: dict[str, float], model: TermwiseModel) -> None:
+    few, many = (planned(searcher, model, weights, n) for n in (1000, 1))
+    assert (few is None) == (many is None)
+    if few is None or many is None:
+        return
+    assert same(few, many)
+    direct = model.plan(searcher.known_terms(weights), searcher.collection)
+    assert list(direct.terms) == list(few.plan.terms)
+    assert direct.weight.tobytes() == few.plan.weight.tobytes()
+    assert (direct.constant, direct.mass) == (few.plan.constant, few.plan.mass)
+    stats = searcher.snapshot.term_stats([term.term for term in direct.terms])
+    assert np.asarray(few.numbers).T.tolist() == [list(own.numbers) for own in stats]
+
+
+def test_terms_decide_where_places_do_not(build) -> None:
+    searcher = Searcher(Snapshot.open(build({"1": ["b", "a", "d", "c"], "2": ["x"]}).folder))
+    weights = dict.fromkeys("dbca", 2.0)
+    many = planned(searcher, BM25(), weights, 1)
+    assert many is not None
+    assert [term.term for term in many.plan.terms] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("many", [1, 1000])
+def test_what_weighs_nothing_and_what_is_not_held(searcher: Searcher, many: int) -> None:
+    weights = {"w1": 1.0, "w2": 0.0, "nowhere": 3.0, "w3": 2.0}
+    found = planned(searcher, BM25(), weights, many)
+    assert found is not None
+    assert {term.term: term.weight for term in found.plan.terms} == {"w1": 1.0, "w3": 2.0}
+    assert planned(searcher, BM25(), {"nowhere": 1.0}, many) is None
+    assert planned(searcher, BM25(), {"w1": 0.0}, many) is None
+    assert planned(searcher, BM25(), {}, many) is None
+
+
+@pytest.mark.parametrize("many", [1, 1000])
+@pytest.mark.parametrize("weight", [math.nan, -1.0, 1e13, math.inf, None, "2"])
+def test_wrong_weights(searcher: Searcher, weight: object, many: int) -> None:
+    table = TermTable(searcher.snapshot, BM25(), searcher.collection)
+    assert table.plan({"w1": 1.0, "w2": 1.0}) is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(term_table, "MANY", many)
+        with pytest.raises(ParameterError, match="w2"):
+            table.plan({"w1": 1.0, "w2": weight})  # type: ignore[dict-item]
+
+
+def test_terms_are_sliced(searcher: Searcher) -> None:
+    found = planned(searcher, BM25(), {word: 1.0 + i for i, word in enumerate(WORDS[:30])}, 1)
+    assert found is not None
+    terms = found.plan.terms
+    assert list(terms[3:9:2]) == list(terms)[3:9:2]
+    assert terms[-1] == list(terms)[-1]
+
+
+def test_room_grows_and_ends(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(term_table, "FIRST_ROOM", 4)
+    monkeypatch.setattr(term_table, "MOST_ROOM", 50)
+    model = BM25()
+    table = TermTable(searcher.snapshot, model, searcher.collection)
+    for begin in range(0, 120, 7):
+        weights = {word: 1.0 + i for i, word in enumerate(WORDS[begin : begin + 20])}
+        found = table.plan(weights)
+        assert found is not None
+        assert list(found.plan.terms) == list(model.plan(searcher.known_terms(weights), searcher.collection).terms)
+    many = dict.fromkeys(WORDS[:100], 1.0)  # more than there is room for
+    found = table.plan(many)
+    assert found is not None
+    assert len(found.plan.terms) == len(searcher.known_terms(many))
