@@ -448,13 +448,12 @@ class Engine:
             n_first = n if second is None or n < 1 else max(n, second.depth)
             if learning is None:
                 hits = self._ranked(searcher, parsed, chosen or model_named(DEFAULT_MODEL), n_first, own)
-                topic = TopicModel(parsed.weights)
             else:
                 firsts = tuple(chosen or model_of(ranking) for ranking in learning.first_rankings)
                 passes = Passes(firsts, chosen or model_of(learning.final), parsed.conditions, own, parsed.wordless)
                 hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, learning, marked, passes)
-                topic = topic_of(learnt.expansion, learnt.terms)
             if second is not None:
+                topic = TopicModel(parsed.weights) if learning is None else topic_of(learnt.expansion, learnt.terms)
                 hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, searcher, own))
             if learning is not None:
                 report = FeedbackReport(learning, learnt, passes, searcher, parsed, hits)

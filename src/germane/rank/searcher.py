@@ -245,7 +245,7 @@ class Searcher:
         values = self._document_values(model, priors, statistics)
         threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
-            scores = self._scores_of(hint, plan, values)
+            scores = self._scores_of(hint, plan, values, numbers)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
@@ -438,14 +438,20 @@ class Searcher:
         statistics: CollectionStatistics | None = None,
     ) -> Floats:
         """The scores of given documents; -inf for one without any of the terms."""
-        return self._scores_of(hits, plan, self._document_values(model, priors, statistics))
+        return self._scores_of(hits, plan, self._document_values(model, priors, statistics), self._numbers(plan))
 
-    def _scores_of(self, hits: Hits, plan: Plan, values: Sequence[DocumentValues]) -> Floats:
+    def _scores_of(
+        self,
+        hits: Hits,
+        plan: Plan,
+        values: Sequence[DocumentValues],
+        numbers: Sequence[Sequence[int]] | Integers,
+    ) -> Floats:
         scores = np.full(len(hits.docs), -np.inf)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            scores[chosen] = scores_of(segment, self.terms_in(i, plan), values[i], hits.docs[chosen])
+            scores[chosen] = scores_of(segment, terms_in(plan, numbers[i]), values[i], hits.docs[chosen])
         return scores
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
