@@ -48,6 +48,13 @@ def sort_lists(terms, counts, ends, moved, rank, n_terms, keys, spare, places):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
+def count_lists(terms, df):
+    """`df += np.bincount(terms, minlength=len(df))`: one for each document that holds the term."""
+    for i in range(terms.size):
+        df[terms[uint64(i)]] += 1
+
+
+@njit(cache=True, nogil=True, _nrt=False)
 def invert(terms, counts, ends, first, at, postings):
     """Documents' own lists -> posting lists.
 
