@@ -64,6 +64,9 @@ def _importing_kernels() -> Iterator[None]:
         try:
             yield
         finally:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()  # to the oldest generation, which is looked at least often
             if was_enabled:
                 gc.enable()
 

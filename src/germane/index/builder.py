@@ -266,7 +266,10 @@ class SegmentBuilder:
         terms = self._bulk.packed_terms
         tokens, commonest, form_counts = self._bulk.packed_surfaces()
         forms = commonest[order]
-        drop_equal(terms, tokens, order, forms)
+        if tokens[0] is terms[0]:  # the same words in the same order
+            forms[forms == order] = -1
+        else:
+            drop_equal(terms, tokens, order, forms)
         segment.dictionary(choose_packed(terms, order), choose_packed(tokens, forms), form_counts[order])
 
     def _ranks(self, order: Integers) -> Words:
