@@ -11,8 +11,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
-from numba.core.dispatcher import Dispatcher
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 from germane.lazy import with_compiler
 
@@ -23,7 +22,7 @@ class _Cache(FunctionCache):
     """
 
     def __init__(self, function: Callable[..., Any], *, allocates: bool) -> None:
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
         self._allocates = allocates
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -31,15 +30,15 @@ class _Cache(FunctionCache):
         if self._allocates:
             rtsys.initialize(target_context)  # the functions that make and free arrays
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
     """`numba.njit`."""
     if function is None:
         return partial(njit, cache=cache, **options)
-    compiled = numba.njit(**options)(function)
-    if cache and isinstance(compiled, Dispatcher):  # a plain function with NUMBA_DISABLE_JIT
+    compiled: Any = numba.njit(**options)(function)
+    if cache and compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         compiled._cache = _Cache(function, allocates=options.get("_nrt", True))
     return compiled
 

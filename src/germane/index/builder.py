@@ -237,7 +237,8 @@ class SegmentBuilder:
         few = self._tokens() if not self._batches and self._texts and is_few(self._characters) else None
         self._analyze()
         self._places = np.empty(0, np.int64)
-        give_back()
+        if len(self._batches) > 1:
+            give_back()
         field_len = np.concatenate([np.empty((0, len(self._text_fields)), np.int64), *self._lengths])
         with SegmentWriter(path, field_len.sum(axis=1).astype(np.uint32)) as segment:
             order = self._write_postings(segment, few)

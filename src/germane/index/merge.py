@@ -91,6 +91,8 @@ def merge_segments(
         term_maps = _merge_postings(merged, segments, remap)
         give_back()
         _merge_forward(merged, segments, remap, term_maps)
+        del term_maps
+        give_back()
         ids = join_packed([live.segment.packed("id") for live in segments])
         merged.documents(choose_packed(ids, np.flatnonzero(np.concatenate(remap) >= 0)))
         if len(doc_len) and any(live.segment.keeps_order for live in segments):
