@@ -3,9 +3,11 @@ registry, so that a help text can list their names without loading any; and modu
 documents of an index waits for no compiler.
 """
 
+import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -53,6 +55,22 @@ _loading = threading.RLock()
 """Held while kernels are imported: two threads that import Numba at once see it half made."""
 
 
+@contextmanager
+def _importing_kernels() -> Iterator[None]:
+    """One thread at a time, and no search for garbage: the compiler is made of objects that stay."""
+    with _loading:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()  # to the oldest generation, which is looked at least often
+            if was_enabled:
+                gc.enable()
+
+
 def compiler_is_loaded() -> bool:
     """Whether this process has loaded Numba: what can be done without it is done without, until then."""
     return "numba" in sys.modules
@@ -60,7 +78,7 @@ def compiler_is_loaded() -> bool:
 
 def load_compiler() -> None:
     """From now on kernels are used for few things too: they will be needed anyway."""
-    with _loading:
+    with _importing_kernels():
         import_module("germane.jit")
 
 
@@ -86,7 +104,7 @@ class LazyModule:
 
     def __getattr__(self, name: str) -> Any:
         if self._module is None:
-            with _loading:
+            with _importing_kernels():
                 self._module = import_module(self._name)
         return getattr(self._module, name)
 

@@ -61,6 +61,22 @@ def test_after_a_warm_up_nothing_is_compiled() -> None:
     assert json.loads(python(SIGNATURES + ORDINARY_WORK).stdout) == {}
 
 
+BUILD = """
+import gc, sys, tempfile
+from germane import Document, Engine
+documents = [Document(str(i), {"text": f"a stone and a river {i} " * 20}) for i in range(2000)]
+with tempfile.TemporaryDirectory() as folder, Engine.create(folder + "/index") as engine:
+    engine.add(documents, threads=2)
+assert "numba" in sys.modules and gc.isenabled() and not gc.get_freeze_count()
+print("numba.np.linalg" in sys.modules)
+"""
+
+
+def test_what_is_on_the_disk_is_loaded_without_what_compiles() -> None:
+    python(BUILD)
+    assert python(BUILD).stdout == "False\n"
+
+
 TWO_KERNELS = """
 from germane.jit import njit
 njit(lambda x: x + 1)(1)

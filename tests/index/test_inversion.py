@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from germane.index.inversion_kernels import invert, sort_lists, transpose
+from germane.index.inversion_kernels import SHORT, count_lists, invert, sort_lists, transpose
 
 
 def test_invert_and_transpose() -> None:
@@ -35,14 +35,22 @@ def test_invert_and_transpose() -> None:
     assert np.array_equal(np.diff(doc_starts), np.bincount(expected[1], minlength=len(lengths)))
 
 
+def test_count_lists() -> None:
+    terms, df = np.random.default_rng(1).integers(0, 9, 100).astype(np.uint32), np.ones(10, np.int64)
+    count_lists(terms, df)
+    assert np.array_equal(df, 1 + np.bincount(terms, minlength=10))
+
+
+@pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("n_terms", [1, 2, 256, 257, 65_536, 65_537, (1 << 24) + 1])
-def test_sort_lists(n_terms: int) -> None:
+def test_sort_lists(n_terms: int, near: bool) -> None:
+    """Short lists and long ones; of terms that are far from each other, or `near`: with the same highest byte."""
     rng = np.random.default_rng(n_terms)
     held = min(n_terms, 700)
-    rank = np.sort(rng.choice(n_terms, held, replace=False)).astype(np.uint32)
+    rank = (np.arange(held) if near else np.sort(rng.choice(n_terms, held, replace=False))).astype(np.uint32)
     rank[-1] = n_terms - 1
     rng.shuffle(rank)
-    lists = [rng.permutation(held)[:n] for n in (0, 1, held, 3, 0, held // 2)]
+    lists = [rng.permutation(held)[:n] for n in (0, 1, held, 3, 0, held // 2, SHORT, SHORT + 1)]
     terms = np.concatenate(lists).astype(np.uint32)
     counts = rng.integers(1, 1 << 32, len(terms)).astype(np.uint32)
     ends = np.cumsum([len(own) for own in lists])

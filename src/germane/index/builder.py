@@ -20,6 +20,7 @@ import orjson
 from germane.arrays import Integers, Words
 from germane.errors import InputError
 from germane.index.columns import ColumnsWriter
+from germane.index.heap import give_back
 from germane.index.lists import pieces_of
 from germane.index.packing import lists_of, pack_sequences, places_of
 from germane.index.segment_writer import SegmentWriter
@@ -206,8 +207,9 @@ class SegmentBuilder:
             return
         ids, ends = self._tokens()
         if len(self._places) < self._bulk.n_terms:
-            more = np.full(self._bulk.n_terms, -1, np.int64)
-            self._places = np.concatenate([self._places, more])
+            places = np.full(self._bulk.n_terms * 5 // 4, -1, np.int64)
+            places[: len(self._places)] = self._places
+            self._places = places
         (terms, counts, order), own_ends = np.empty((3, len(ids)), np.uint32), np.empty(len(ends), np.int64)
         n = text_kernels.count_terms(ids, ends, self._held, self._places, terms, counts, own_ends, order)
         self._batches.append(_Batch(terms[:n].copy(), counts[:n].copy(), own_ends))
@@ -234,6 +236,9 @@ class SegmentBuilder:
         """Invert, encode and write the segment, with `origin` in its meta data; the builder is empty afterwards."""
         few = self._tokens() if not self._batches and self._texts and is_few(self._characters) else None
         self._analyze()
+        self._places = np.empty(0, np.int64)
+        if len(self._batches) > 1:
+            give_back()
         field_len = np.concatenate([np.empty((0, len(self._text_fields)), np.int64), *self._lengths])
         with SegmentWriter(path, field_len.sum(axis=1).astype(np.uint32)) as segment:
             order = self._write_postings(segment, few)
@@ -262,7 +267,10 @@ class SegmentBuilder:
         terms = self._bulk.packed_terms
         tokens, commonest, form_counts = self._bulk.packed_surfaces()
         forms = commonest[order]
-        drop_equal(terms, tokens, order, forms)
+        if tokens[0] is terms[0]:  # the same words in the same order
+            forms[forms == order] = -1
+        else:
+            drop_equal(terms, tokens, order, forms)
         segment.dictionary(choose_packed(terms, order), choose_packed(tokens, forms), form_counts[order])
 
     def _ranks(self, order: Integers) -> Words:
@@ -285,7 +293,7 @@ class SegmentBuilder:
         """All batches as posting lists."""
         df = np.zeros(self._bulk.n_terms, np.int64)
         for batch in self._batches:
-            df += np.bincount(batch.terms, minlength=len(df))
+            inversion_kernels.count_lists(batch.terms, df)
         order = sort_packed(self._bulk.packed_terms, np.flatnonzero(df))
         self._renumber(order)
         starts, first = places_of(df[order]), 0

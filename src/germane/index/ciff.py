@@ -184,7 +184,7 @@ def _list_messages(segments: list[LiveSegment]) -> Iterator[tuple[int, memoryvie
     """For each piece the number of its postings and its PostingsList messages."""
     for live in segments:
         live.segment.verify_lists()
-    remap = renumbering(segments)
+    remap, blocks = renumbering(segments), [live.segment.blocks for live in segments]
     for piece in _pieces(segments):
         terms = list(dict.fromkeys(entry.term for entry in piece))
         column = {term: i for i, term in enumerate(terms)}
@@ -192,7 +192,7 @@ def _list_messages(segments: list[LiveSegment]) -> Iterator[tuple[int, memoryvie
         places = [entry.segment for entry in piece], [column[entry.term] for entry in piece]
         df[places] = [entry.df for entry in piece]
         first[places] = [entry.first_block for entry in piece]
-        starts, docs, counts = join_lists(segments, remap, df, first)
+        starts, docs, counts = join_lists(blocks, remap, df, first)
         data, offsets = pack_strings(terms)
         n = int(starts[-1])
         out = np.empty(

@@ -210,7 +210,7 @@ def _merge_new(
         LiveSegment(new.segment, no_deletions(new.segment), SegmentEntry(new.segment.name, new.segment.container.size))
         for new in built
     ]
-    merge_segments(lives, text_fields, path, analyzer=analyzer, merged_at=0, replaces=(), unread=True)
+    merge_segments(lives, text_fields, path, analyzer=analyzer, merged_at=0, replaces=())
     for new in built:
         remove_quietly(new.segment.path)
     return NewSegment(Segment(path, trusted=True), np.concatenate([new.sequence for new in built]))

@@ -3,11 +3,23 @@
 import numpy as np
 from numba import uint64
 
-from germane.jit import njit
+from germane.jit import inner, njit
 from germane.text.instructions import fetch
 
 AHEAD = 24
 """So many postings before one is written, its place in memory is asked for."""
+SHORT = 256
+"""Terms of a list that one pass of a radix sort brings near enough to their places."""
+
+
+@inner
+def _insertion_sort(keys, n):
+    for i in range(1, n):
+        key, k = keys[i], i
+        while k > 0 and keys[k - 1] > key:
+            keys[k] = keys[k - 1]
+            k -= 1
+        keys[k] = key
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -15,15 +27,18 @@ def sort_lists(terms, counts, ends, moved, rank, n_terms, keys, spare, places):
     """Renumber the terms of each document by `rank` (below `n_terms`) and sort them, their counts with them.
 
     In NumPy, for each list: `order = rank[terms].argsort()`, then `rank[terms][order]`, `counts[order]`;
-    `moved[order] = arange`, the place that each term came to. A radix sort by bytes; `keys` and `spare` have room for
-    the longest list, `places` for 256 numbers.
+    `moved[order] = arange`, the place that each term came to. A radix sort by bytes; a short list is sorted by the
+    highest byte, and what is left by insertion. `keys` and `spare` have room for the longest list, `places` for 256
+    numbers.
     """
-    begin = 0
+    begin, highest = 0, 32
+    while n_terms > 1 << (highest + 8 - 32):
+        highest += 1
     for d in range(ends.size):
         n = ends[d] - begin
         for i in range(n):
             keys[i] = uint64(rank[terms[begin + i]]) << uint64(32) | uint64(i)
-        shift = 32
+        shift = highest if n <= SHORT else 32
         while n_terms > 1 << (shift - 32):
             places[:] = 0
             for i in range(n):
@@ -37,6 +52,8 @@ def sort_lists(terms, counts, ends, moved, rank, n_terms, keys, spare, places):
                 places[byte] += 1
             keys, spare = spare, keys
             shift += 8
+        if n <= SHORT:
+            _insertion_sort(keys, n)
         for i in range(n):
             spare[i] = counts[begin + i]
         for i in range(n):
@@ -45,6 +62,13 @@ def sort_lists(terms, counts, ends, moved, rank, n_terms, keys, spare, places):
             counts[begin + i] = spare[before]
             moved[uint64(begin) + before] = i
         begin = ends[d]
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def count_lists(terms, df):
+    """`df += np.bincount(terms, minlength=len(df))`: one for each document that holds the term."""
+    for i in range(terms.size):
+        df[terms[uint64(i)]] += 1
 
 
 @njit(cache=True, nogil=True, _nrt=False)

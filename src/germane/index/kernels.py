@@ -3,10 +3,10 @@
 import numpy as np
 
 from germane.index.block_kernels import bits_needed, decode_list, unpack_short, words_needed
-from germane.jit import njit
+from germane.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def encode_forward(doc_starts, terms, counts, words, term_bits, tf_bits):
     """Pack each document's (term, count) list horizontally: gaps of `term_bits`, counts - 1 of `tf_bits`."""
     at = 0
@@ -53,7 +53,7 @@ def encode_forward(doc_starts, terms, counts, words, term_bits, tf_bits):
     return at
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@kernel
 def decode_forward(words, at, n, term_width, tf_width, terms, counts, base):
     """Read one document's list packed by `encode_forward` into `terms`, `counts` from `base` on; return its last term.
 
@@ -69,7 +69,7 @@ def decode_forward(words, at, n, term_width, tf_width, terms, counts, base):
     return t
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_lists(words, table, first_blocks, dfs, remap, buffer_docs, buffer_counts, docs, counts, starts):
     """Append lists of one segment, documents renumbered by `remap` (-1 drops), to lists under construction.
 
@@ -90,7 +90,7 @@ def merge_lists(words, table, first_blocks, dfs, remap, buffer_docs, buffer_coun
         starts[i] = at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, counts, n_terms):
     """`decode_forward` for several documents: list d goes to `terms[starts[d]:starts[d + 1]]`.
 
@@ -104,7 +104,7 @@ def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, count
     return most < n_terms
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def close_gaps(room, ends, docs, counts):
     """Move list i from [room[i], ends[i]) to directly behind list i - 1, in place."""
     at = 0

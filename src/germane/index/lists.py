@@ -19,8 +19,8 @@ else:
         LazyModule(f"germane.index.{name}") for name in ("block_kernels", "inversion_kernels", "kernels")
     )
 
-PIECE = 1 << 20
-"""Postings encoded at a time (about 12 MB of buffers)."""
+PIECE = 1 << 18
+"""Postings encoded at a time (about 8 MB of buffers)."""
 
 ESCAPE = 255
 
@@ -61,17 +61,20 @@ def block_sizes(df: Integers, first_block: Integers) -> Integers:
     return n
 
 
-def read_table(container: Container, df: Integers, first_block: Integers) -> tuple[npt.NDArray[np.void], int]:
+def read_table(
+    container: Container, df: Integers, first_block: Integers, before: int = 0
+) -> tuple[npt.NDArray[np.void], int]:
     """The block table, and how many words the blocks take: they follow one another, as long as their widths tell.
 
     The first search waits for this, hence the narrow numbers. What the table says of a list is to be verified with it.
+    With `before`, the table of some lists, whose blocks lie behind so many others.
     """
     n_blocks = int(first_block[-1])
-    table = np.zeros(n_blocks, TABLE)
+    table, own = np.zeros(n_blocks, TABLE), slice(before, before + n_blocks)
     for name in STORED:
-        table[name] = container.lazily(f"blk_{name}")
+        table[name] = container.lazily(f"blk_{name}")[own]
     size = np.zeros(n_blocks + 1, np.uint16)  # of the block before
-    doc_bits, tf_bits = container["blk_doc_bits"], container["blk_tf_bits"]
+    doc_bits, tf_bits = container["blk_doc_bits"][own], container["blk_tf_bits"][own]
     np.add(doc_bits, tf_bits, out=size[1:])
     size *= BLOCK // 32
     ends = first_block[1:]  # the last block of each list may be shorter than the others
@@ -80,6 +83,30 @@ def read_table(container: Container, df: Integers, first_block: Integers) -> tup
     size[ends] = gaps + ((n * tf_bits[ends - 1] + np.uint16(31)) >> 5)
     table["at"] = np.cumsum(size[:-1], dtype=np.uint32)
     return table, int(size.sum(dtype=np.int64))
+
+
+class PostingsReader:
+    """Reads sound posting lists from the first to the last, some at a time, and keeps nothing of those read before."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self.lists = self._large = self._blocks = self._words = 0
+        """How many lists were read."""
+
+    def read(self, n: int) -> tuple[PostingBlocks, Integers, Integers]:
+        """The blocks of the next n lists, the first block of each list, and how many postings it has."""
+        df = self._container["df"][self.lists : self.lists + n].astype(np.int64)
+        escaped = np.flatnonzero(df == ESCAPE)
+        df[escaped] = self._container["df_large"][self._large : self._large + len(escaped)]
+        first_block = np.zeros(n + 1, np.int64)
+        np.cumsum((df + (BLOCK - 1)) // BLOCK, out=first_block[1:])
+        table, size = read_table(self._container, df, first_block, self._blocks)
+        blocks = PostingBlocks(self._container.lazily("words")[self._words :], table)
+        self.lists += n
+        self._large += len(escaped)
+        self._blocks += len(table)
+        self._words += size
+        return blocks, first_block[:-1], df
 
 
 def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tuple[Integers, Words, Words]:
@@ -128,9 +155,9 @@ class PostingsWriter:
     def finish(self) -> tuple[Integers, Integers]:
         """Write the block table, df and cf; return the latter two."""
         self._container.append("words", np.zeros(PADDING, np.uint32))
-        table = np.concatenate([np.zeros(0, TABLE), *self._tables])
         for name in STORED:
-            self._container.section(f"blk_{name}", table[name])
+            for table in (np.zeros(0, TABLE), *self._tables):
+                self._container.append(f"blk_{name}", table[name])
         df = np.concatenate([np.empty(0, np.int64), *self._df])
         cf = np.concatenate([np.empty(0, np.int64), *self._cf])
         write_small(self._container, "df", df)

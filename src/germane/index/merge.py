@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers, Words
-from germane.index.blocks import BLOCK
+from germane.index.blocks import BLOCK, PostingBlocks
 from germane.index.columns import ColumnsWriter
 from germane.index.heap import give_back
-from germane.index.lists import pieces_of
+from germane.index.lists import PostingsReader, pieces_of, read_small
 from germane.index.manifest import recovery_meta, whole_number
 from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
@@ -79,20 +79,20 @@ def merge_segments(
     analyzer: Analyzer,
     merged_at: int,
     replaces: Sequence[str],
-    unread: bool = False,
 ) -> list[Integers]:
     """Write the merged segment to `path`; return the renumbering of documents.
 
     `merged_at` is the generation whose deletions the merge knows of. `replaces`: the names of those of its sources
-    that the index may still hold when its manifest is lost. `unread`: nobody else reads them, and what is known of
-    their lists can be forgotten.
+    that the index may still hold when its manifest is lost.
     """
     remap = renumbering(segments)
     doc_len = _join([live.segment.doc_len[m >= 0] for live, m in zip(segments, remap, strict=True)], np.uint32)
     with SegmentWriter(path, doc_len) as merged:
-        term_maps = _merge_postings(merged, segments, remap, unread=unread)
+        term_maps = _merge_postings(merged, segments, remap)
         give_back()
         _merge_forward(merged, segments, remap, term_maps)
+        del term_maps
+        give_back()
         ids = join_packed([live.segment.packed("id") for live in segments])
         merged.documents(choose_packed(ids, np.flatnonzero(np.concatenate(remap) >= 0)))
         if len(doc_len) and any(live.segment.keeps_order for live in segments):
@@ -144,40 +144,38 @@ def _join(arrays: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     return np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _merge_postings(
-    merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers], *, unread: bool
-) -> list[Words]:
+def _merge_postings(merged: SegmentWriter, segments: list[LiveSegment], remap: list[Integers]) -> list[Words]:
     """Join the posting lists and dictionaries; return for each segment old term -> new term."""
     for live in segments:
         live.segment.verify_lists()
         live.segment.verify_dictionary()
     union, places = _union(segments)
+    give_back()
     postings = np.zeros(len(union[1]), np.int64)
     for live, place in zip(segments, places, strict=True):
-        postings[place + 1] += live.segment.df
-        _ = live.segment.blocks  # remembered: the pages it was read from are not needed again
-        live.segment.container.release()
+        postings[place + 1] += read_small(live.segment.container, "df")
     np.cumsum(postings, out=postings)
     kept = np.zeros(len(postings) - 1, np.bool_)  # a term whose every document was deleted goes with them
+    readers = [PostingsReader(live.segment.container) for live in segments]
     for begin, end in _pieces(postings):
         df, first = np.zeros((2, len(segments), end - begin), np.int64)
-        for i, (live, place) in enumerate(zip(segments, places, strict=True)):
-            own = slice(*np.searchsorted(place, (begin, end)))
-            df[i, place[own] - begin] = live.segment.df[own]
-            first[i, place[own] - begin] = live.segment.first_block[:-1][own]
-        starts, docs, counts = join_lists(segments, remap, df, first)
+        blocks = []
+        for i, (reader, place) in enumerate(zip(readers, places, strict=True)):
+            own = place[reader.lists : np.searchsorted(place, place.dtype.type(end))] - place.dtype.type(begin)
+            found, first[i, own], df[i, own] = reader.read(len(own))
+            blocks.append(found)
+        starts, docs, counts = join_lists(blocks, remap, df, first)
         filled = np.diff(starts) > 0
         kept[begin:end] = filled
         merged.postings(np.append(starts[:-1][filled], starts[-1]), docs, counts)
         for live in segments:
             live.segment.container.release()
-        give_back()
-    if unread:
-        for live in segments:
-            live.segment.forget_lists()
-        give_back()
+    give_back()
     survivors = np.flatnonzero(kept)
-    merged.dictionary(choose_packed(union, survivors), *_merge_surfaces(segments, places, survivors))
+    terms = union if kept.all() else choose_packed(union, survivors)
+    merged.dictionary(terms, *_merge_surfaces(segments, places, survivors))
+    if kept.all():
+        return places
     renumbered = (np.cumsum(kept) - 1).astype(np.uint32)  # of those not kept nobody asks
     return [renumbered[place] for place in places]
 
@@ -230,18 +228,18 @@ def _merge_surfaces(segments: list[LiveSegment], places: list[Words], terms: Int
 
 
 def join_lists(
-    segments: list[LiveSegment], remap: list[Integers], df: Integers, first: Integers
+    blocks: Sequence[PostingBlocks], remap: list[Integers], df: Integers, first: Integers
 ) -> tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """Decode, renumber and join lists (`df`, `first` block: segment × term): starts, documents, counts, no gaps."""
     room = np.zeros(df.shape[1] + 1, np.int64)
     np.cumsum(df.sum(axis=0), out=room[1:])
     docs, counts = np.empty(int(room[-1]), np.uint32), np.empty(int(room[-1]), np.uint32)
     ends = room[:-1].copy()
-    for i, live in enumerate(segments):
+    for i, own in enumerate(blocks):
         largest = int(df[i].max(initial=0)) + BLOCK
         buffers = np.empty(largest, np.uint32), np.empty(largest, np.uint32)
         kernels.merge_lists(
-            *live.segment.blocks,
+            *own,
             np.ascontiguousarray(first[i]),
             np.ascontiguousarray(df[i]),
             remap[i],

@@ -295,11 +295,6 @@ class Segment:
         else:
             sound.update(terms)
 
-    def forget_lists(self) -> None:
-        """Forget where lists begin and how long they are, until somebody asks again."""
-        for name in ("df", "cf", "first_block", "_table", "blocks"):
-            vars(self).pop(name, None)
-
     def postings(self, term: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Documents (ascending, deleted ones included) and counts of one term; not to be changed."""
         self.verify_lists((term,))

@@ -3,14 +3,14 @@
 import numpy as np
 
 from germane.index.simd import copy_eight, prefetch
-from germane.jit import njit
+from germane.jit import kernel
 
 PREFIX = 8
 AHEAD = 16
 """Strings between asking for one and reading where it begins."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prefixes(data, offsets, chosen, keys):
     """The first PREFIX bytes of each chosen string as one number that sorts as they do; zeros where it is shorter."""
     for i in range(len(chosen)):
@@ -22,7 +22,7 @@ def prefixes(data, offsets, chosen, keys):
         keys[i] = key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def less(data, offsets, a, b):
     """Whether string a comes before string b; of equal ones, the lower number."""
     begin_a, begin_b = np.int64(offsets[a]), np.int64(offsets[b])
@@ -33,10 +33,12 @@ def less(data, offsets, a, b):
     return size_a < size_b if size_a != size_b else a < b
 
 
-@njit(cache=True, nogil=True)
-def sort_ties(data, offsets, keys, order):
-    """Sort `order` by its strings, given that it is sorted by their `keys`: a merge sort of each run of equal keys."""
-    spare = np.empty_like(order)
+@kernel
+def sort_ties(data, offsets, keys, order, spare):
+    """Sort `order` by its strings, given that it is sorted by their `keys`: a merge sort of each run of equal keys.
+
+    `spare`: room for as many numbers.
+    """
     begin = 0
     while begin < len(order):
         end = begin + 1
@@ -50,7 +52,7 @@ def sort_ties(data, offsets, keys, order):
         begin = end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge(data, offsets, order, low, middle, high, spare):
     """Merge the sorted `order[low:middle]` and `order[middle:high]`."""
     a, b = low, middle
@@ -61,10 +63,11 @@ def _merge(data, offsets, order, low, middle, high, spare):
         else:
             spare[k] = order[b]
             b += 1
-    order[low:high] = spare[low:high]
+    for k in range(low, high):
+        order[k] = spare[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_strings(data, offsets, chosen, out):
     """Copy the chosen strings one behind the other; -1 copies nothing."""
     at = 0
@@ -75,7 +78,7 @@ def copy_strings(data, offsets, chosen, out):
                 at += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_equal(data_a, offsets_a, data_b, offsets_b, chosen_a, chosen_b):
     """Set `chosen_b[i]` to -1 where its string equals that of `chosen_a[i]`."""
     for i in range(len(chosen_a)):
@@ -90,7 +93,7 @@ def drop_equal(data_a, offsets_a, data_b, offsets_b, chosen_a, chosen_b):
             chosen_b[i] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_strings(data, offsets, order, query_data, query_offsets, found):
     """found[i] = position p with string(order[p]) == query i, or -1; strings ascend along `order`.
 
@@ -126,7 +129,7 @@ def find_strings(data, offsets, order, query_data, query_offsets, found):
                 high = middle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bytes_of(data, offsets, wanted):
     """How many bytes the wanted strings have; they are brought near on the way."""
     size = np.int64(0)
@@ -139,7 +142,7 @@ def bytes_of(data, offsets, wanted):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_strings(data, offsets, wanted, out):
     """Copy the wanted strings into `out`, each followed by a zero byte; return the bytes written.
 
@@ -161,7 +164,7 @@ def gather_strings(data, offsets, wanted, out):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def same_string(data, offsets, a, b):
     """`string(a) == string(b)`."""
     size = np.int64(offsets[a + 1]) - np.int64(offsets[a])
@@ -173,7 +176,7 @@ def same_string(data, offsets, a, b):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_repeated(data, offsets, order, repeated):
     """repeated[i] = whether the string before it along `order` is the same."""
     for i in range(1, len(order)):

@@ -78,7 +78,7 @@ def sort_packed(strings: Packed, chosen: Integers) -> Integers:
     string_kernels.prefixes(data, offsets, chosen, keys)
     order = np.argsort(keys)
     found, keys = chosen[order], keys[order]
-    string_kernels.sort_ties(data, offsets, keys, found)
+    string_kernels.sort_ties(data, offsets, keys, found, np.empty_like(found))
     return found
 
 

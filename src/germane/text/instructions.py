@@ -3,13 +3,12 @@
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 _I32, _I64, _POINTER = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
 
 
 def _address(context, builder, signature, args):
-    array = make_array(signature.args[0])(context, builder, args[0])
+    array = context.make_array(signature.args[0])(context, builder, args[0])
     return builder.gep(array.data, [args[1]])
 
 

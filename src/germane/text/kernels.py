@@ -74,7 +74,8 @@ def cut(text, ends, folded, begins, word_ends, doc_ends):
             begin = pos
             pos = _run_end(folded, pos)
             size = pos - begin
-            if text[uint64(pos)] in (_APOSTROPHE, _STOP, _COMMA):
+            behind = text[uint64(pos)]
+            if behind == _APOSTROPHE or behind == _STOP or behind == _COMMA:
                 size, pos = _join(text, folded, begin, pos)
             if size > MAX_TOKEN_BYTES:
                 size = MAX_TOKEN_BYTES
@@ -101,7 +102,7 @@ def _join(text, folded, begin, pos):
                 return size, pos + 2
             if _is_digit(before) or _is_digit(after) or after == 0:
                 return size, pos
-        elif joiner in (_STOP, _COMMA) and _is_digit(before) and _is_digit(after):
+        elif (joiner == _STOP or joiner == _COMMA) and _is_digit(before) and _is_digit(after):
             if joiner == _STOP:
                 folded[begin + size] = _STOP
                 size += 1

@@ -92,11 +92,11 @@ class NumberedTokens:
 
     def __init__(self, analyzer: Analyzer, counts: Counter[Word]) -> None:
         self._stem_all = None if analyzer.stemmer == "none" else stemmer(analyzer.stemmer)
-        self._terms = WordTable()
         # The tokens, and what is known of each: its term (-1: a stop word), how often it came. `_n_known` have their
         # terms; after an interrupt the table may hold more, which get theirs at the next call.
         self._tokens = WordTable()
         self._n_known = len(self._tokens.enter(sorted(analyzer.stop_tokens)))
+        self._terms = self._tokens if self._stem_all is None and not self._n_known else WordTable()
         self._term_of = np.full(self._tokens.hashes.size, -1, dtype=np.int64)
         self._counts = np.zeros(self._tokens.hashes.size, dtype=np.int64)
         known = self._tokens.enter(word.token for word in counts)
@@ -127,7 +127,8 @@ class NumberedTokens:
     @property
     def memory(self) -> int:
         """Bytes that the words take."""
-        return self._terms.memory + self._tokens.memory + self._term_of.nbytes + self._counts.nbytes
+        tables = {id(table): table.memory for table in (self._terms, self._tokens)}
+        return sum(tables.values()) + self._term_of.nbytes + self._counts.nbytes
 
     def surfaces(self) -> tuple[list[str], Integers]:
         """For each term the token it most often stood for so far (of equals, the one seen first), and how often."""
@@ -158,7 +159,9 @@ class NumberedTokens:
         n_tokens, first = len(self._tokens), self._n_known
         if n_tokens == first:
             return
-        if self._stem_all is None:
+        if self._terms is self._tokens:
+            found = np.arange(first, n_tokens, dtype=np.uint32)
+        elif self._stem_all is None:
             arena, starts = self._tokens.packed
             found = self._terms.enter_bytes(arena, starts[first:-1], starts[first + 1 :])
         else:
