@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
-from germane.index.segment import Segment, Unpacked
+from germane.index.recent import Chains
+from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
@@ -98,6 +99,7 @@ class Memory(threading.local):
             best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
+        self.chains = np.zeros((0, 2)), np.empty(0, np.int64), np.empty(0)
         self.decoded_terms = np.zeros(0, DECODED_TERM)
         self.sums = Sums(
             acc=np.zeros(CHUNK, np.uint16),
@@ -109,6 +111,12 @@ class Memory(threading.local):
             best=np.zeros(0, RESULT),
             id_rank=np.zeros(0, np.uint32),
         )
+
+    def reserve_chains(self, n_docs: int) -> tuple[Floats, Integers, Floats]:
+        """Memory for so many recent documents: sums that are zero, documents, and scores."""
+        if n_docs > len(self.chains[1]):
+            self.chains = np.zeros((2 * n_docs, 2)), np.empty(2 * n_docs, np.int64), np.empty(2 * n_docs)
+        return self.chains
 
     def reserve_decoded(self, n_terms: int, n_results: int) -> tuple[Records, Sums]:
         """Memory for a query of so many terms over decoded lists."""
@@ -359,26 +367,16 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     return scores
 
 
-def score_lists(
-    plan: Plan,
-    documents: Documents,
-    older: Unpacked,
-    newest: Unpacked,
-    places: Integers,
-    numbers: Sequence[Sequence[int]],
-    threshold: float,
+def score_chains(
+    plan: Plan, documents: Documents, postings: Chains, newest: Sequence[int], threshold: float
 ) -> tuple[Integers, Floats]:
-    """Of the documents of small segments that hold a term those that pass the mask and reach the threshold, ascending,
-    and their scores. `older` to `numbers`: see `rank.small_kernels`."""
-    terms = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
-    asked, query, n = tuple(_asked(terms, plan.mass, threshold)), _memory.query, len(documents.size)
-    sums, held, found, scores = np.zeros(n), np.zeros(n, np.uint8), np.empty(n, np.int64), np.empty(n)
-    lists = tuple(older), tuple(newest), places, np.array(numbers, np.int64)
-    n = small_kernels.score_lists(asked, tuple(documents), *lists, query.terms, query.model, sums, held, found, scores)
-    if n == 0:
-        return found[:0], scores[:0]
-    order = np.argsort(found[:n])
-    return found[order], scores[order]
+    """Of recent documents (`index.recent`) those that hold a term, pass the mask and reach the threshold, in any order,
+    and their scores. `newest`: the newest posting of each term of the plan."""
+    terms = TermArrays(np.array(newest, np.int64), plan.weight, plan.scale, plan)
+    sums, found, scores = _memory.reserve_chains(len(documents.size))
+    query, asked = _memory.query, tuple(_asked(terms, plan.mass, threshold))
+    n = small_kernels.score_chains(asked, tuple(documents), postings, query.terms, query.model, sums, found, scores)
+    return (found[:n].copy(), scores[:n].copy()) if n else (found[:0], scores[:0])
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:

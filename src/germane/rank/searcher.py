@@ -12,9 +12,10 @@ from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.courtesy import note_search
 from germane.index.durable import Identity
+from germane.index.recent import Recent
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot, TermStats
-from germane.lazy import LazyModule, compiler_is_loaded
+from germane.lazy import LazyModule
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
@@ -22,8 +23,10 @@ from germane.rank.models import Documents, RankingModel, TermwiseModel, word_wei
 from germane.rank.plainly import FEW_TERMS, NONE_FOUND
 from germane.rank.plan import MAX_WEIGHT, Collection, Plan, QueryTerm, Row, checked, query_term, weighed
 from germane.rank.query import Searchable, searchable_in
-from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
-from germane.rank.small_segments import SmallSegments
+from germane.rank.records import Documents as RecentDocuments
+from germane.rank.scoring import Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
+from germane.rank.small_segments import documents_of, joined_mask
+from germane.rank.small_segments import top_k as top_k_of_small
 from germane.rank.statistics import CollectionStatistics
 
 if TYPE_CHECKING:
@@ -80,18 +83,11 @@ class Searcher:
         known = previous._lasting.copy() if previous else {}  # other threads may add to it
         self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in files}
         self._passing: PartsMemory = {}
-        self._live = [
-            (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
-            for live in snapshot.segments
-        ]
+        self._live = [live.deletions.mask for live in snapshot.segments]
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
-        self._small: SmallSegments = SmallSegments(snapshot.segments, previous._small if previous else None)
-        self._small_mask = self._small.mask([self._live[i] for i in self._small.places])
-        small = set(self._small.places)
-        self._large = [i for i in range(len(snapshot.segments)) if i not in small]
-        self._values_of_small: dict[RankingModel, DocumentValues] = {}
+        self._recent: dict[tuple[RankingModel, bool], RecentDocuments] = {}
         self._remembered_rows: dict[TermwiseModel, dict[str, Row]] = {}
-        self._values: dict[RankingModel, list[DocumentValues]] = {}
+        self._values: dict[RankingModel, dict[int, DocumentValues]] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
     @cached_property
@@ -111,7 +107,7 @@ class Searcher:
         """The query's terms that the collection holds, with their statistics."""
         return [
             query_term((term, weight, df, cf))
-            for (term, weight), (df, cf, _) in self._counted(weights)
+            for (term, weight), (df, cf) in self._counted(weights)
             if df > 0 and weight > 0.0
         ]
 
@@ -151,7 +147,7 @@ class Searcher:
                 others[term] = weight
             else:
                 rows.append(row if weight == 1.0 else weighed(row, weight))
-        for (term, weight), (df, cf, _) in self._counted(others) if others else ():
+        for (term, weight), (df, cf) in self._counted(others) if others else ():
             if df > 0 and weight > 0.0:
                 row = model.row(query_term((term, 1.0, df, cf)), self.collection)
                 rows.append(row if weight == 1.0 else weighed(row, weight))
@@ -225,46 +221,49 @@ class Searcher:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
         segments = self.snapshot.segments
         results = [NONE_FOUND] * len(segments)
-        numbers, values = self._numbers(plan), self._document_values(model, priors, statistics)
+        values = self._document_values(model, priors, statistics)
         threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
             scores = self._scores_of(hint, plan, values)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
-        together = prune and not required and not wordless and self._are_together(plan)
-        for i in self._large if together else range(len(segments)):
-            terms = terms_in(segments[i].segment, plan, [own[i] for own in numbers])
+        recent = self.snapshot.recent if prune and not required and not wordless else None
+        if recent is not None and (len(plan.terms) > FEW_TERMS or model.word_sums() is not None):
+            recent = None
+        for i in range(len(segments)) if recent is None else self.snapshot.large:
+            terms = self.terms_in(i, plan)
             if required:
-                found = self._best_with_all(i, required, phrases, rest, terms, values[i], k, wordless=wordless)
+                found = self._best_with_all(i, required, phrases, rest, terms, values(i), k, wordless=wordless)
             else:
-                found = self._best_with_any(i, rest, terms, values[i], k, threshold, prune=prune, wordless=wordless)
+                found = self._best_with_any(i, rest, terms, values(i), k, threshold, prune=prune, wordless=wordless)
             results[i] = found
             if len(segments) > 1:
                 threshold = max(threshold, _kth_best(results, k))
-        if together:
-            joined = self._small_values(model, values, remembered=priors is None and statistics is None)
-            mask = self._small.mask([self.mask(i, rest) for i in self._small.places]) if rest else self._small_mask
-            found_there = self._small.top_k(plan, numbers, joined, mask, k, threshold)
-            for i, found in zip(self._small.places, found_there, strict=True):
+        if recent is not None:
+            documents = self._recent_documents(recent, plan, model, rest, priors)
+            for i, found in zip(self.snapshot.small, top_k_of_small(recent, plan, documents, k, threshold), strict=False):
                 results[i] = found
         return self._in_total_order(results, k)
 
-    def _are_together(self, plan: Plan) -> bool:
-        """Whether the small segments are searched as one."""
-        several = len(self._small.places) > 0 and len(self.snapshot.segments) > 1
-        return several and 0 < len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
-
-    def _small_values(
-        self, model: RankingModel, values: Sequence[DocumentValues], *, remembered: bool
-    ) -> DocumentValues:
-        """What the documents of the small segments are given beside their postings."""
-        found = self._values_of_small.get(model) if remembered else None
-        if found is None:
-            found = self._small.values(values)
-            if remembered:
-                _remember(self._values_of_small, model, found, REMEMBERED_MODELS)
-        return found
+    def _recent_documents(
+        self,
+        recent: Recent,
+        plan: Plan,
+        model: RankingModel,
+        filters: Sequence[Condition],
+        priors: Sequence[Floats] | None,
+    ) -> RecentDocuments:
+        """What the kernel is told of the documents of the small segments; without filters and priors remembered."""
+        key = model, plan.sized_by_unique
+        made = self._recent.get(key) if priors is None and not filters else None
+        if made is None:
+            small = self.snapshot.small
+            made = documents_of(recent, plan, model, None if priors is None else [priors[i] for i in small])
+            made = made._replace(mask=joined_mask(recent, [self.mask(i, filters) for i in small]))
+            if priors is None and not filters:
+                _remember(self._recent, key, made, REMEMBERED_MODELS)
+        return made
 
     def _at_most(self, k: int) -> int:
         """k, or the number of documents if that is less: a kernel makes room for all k."""
@@ -338,7 +337,7 @@ class Searcher:
         Of the best that hold the terms those with the phrases are chosen; ever more are looked at, until k are found.
         """
         segment = self.snapshot.segments[i].segment
-        numbers = [own[i] for _, _, own in self.snapshot.term_stats(required)]
+        numbers = segment.numbers_of(required)
         if -1 in numbers:
             return NONE_FOUND
         mask, n = self.mask(i, filters), FIRST_LOOK + FURTHER_LOOK * k if phrases else k
@@ -407,7 +406,7 @@ class Searcher:
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             if plan is not None:
-                scores[chosen] = _without_impacts(plan, values[i], hits.docs[chosen])
+                scores[chosen] = _without_impacts(plan, values(i), hits.docs[chosen])
             elif priors is not None:
                 scores[chosen] = priors[i][hits.docs[chosen]]
         return scores
@@ -423,36 +422,38 @@ class Searcher:
         """The scores of given documents; -inf for one without any of the terms."""
         return self._scores_of(hits, plan, self._document_values(model, priors, statistics))
 
-    def _scores_of(self, hits: Hits, plan: Plan, values: Sequence[DocumentValues]) -> Floats:
+    def _scores_of(self, hits: Hits, plan: Plan, values: Callable[[int], DocumentValues]) -> Floats:
         scores = np.full(len(hits.docs), -np.inf)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            scores[chosen] = scores_of(segment, self.terms_in(i, plan), values[i], hits.docs[chosen])
+            scores[chosen] = scores_of(segment, self.terms_in(i, plan), values(i), hits.docs[chosen])
         return scores
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
         """The plan's terms that segment i holds."""
-        return terms_in(self.snapshot.segments[i].segment, plan, [own[i] for own in self._numbers(plan)])
-
-    def _numbers(self, plan: Plan) -> list[tuple[int, ...]]:
-        """The number of each of the plan's terms in each segment, -1 where it is not held."""
-        return [found.numbers for found in self.snapshot.term_stats([term[0] for term in plan.terms])]
+        segment = self.snapshot.segments[i].segment
+        return terms_in(segment, plan, segment.numbers_of([term[0] for term in plan.terms]))
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
-    ) -> list[DocumentValues]:
-        """For each segment what its documents are given beside their postings; without priors remembered."""
-        found = self._values.get(model) if priors is None and statistics is None else None
-        if found is not None:
+    ) -> Callable[[int], DocumentValues]:
+        """What the documents of segment i are given beside their postings; without priors remembered."""
+        known: dict[int, DocumentValues] | None = {}
+        if priors is None and statistics is None:
+            known = self._values.get(model)
+            if known is None:
+                known = {}
+                _remember(self._values, model, known, REMEMBERED_MODELS)
+
+        def values(i: int) -> DocumentValues:
+            found = known.get(i)
+            if found is None:
+                parts = self.document_parts(i, model, statistics)
+                found = known[i] = parts.values() if priors is None else parts.values(priors[i])
             return found
-        parts = [self.document_parts(i, model, statistics) for i in range(len(self.snapshot.segments))]
-        if priors is not None:
-            return [own.values(prior) for own, prior in zip(parts, priors, strict=True)]
-        found = [own.values() for own in parts]
-        if statistics is None:
-            _remember(self._values, model, found, REMEMBERED_MODELS)
-        return found
+
+        return values
 
     def mask(self, i: int, filters: Sequence[Condition]) -> Mask:
         """1 for each live document of segment i that passes all filters; empty: all documents do."""
@@ -501,12 +502,12 @@ class Searcher:
 
     def _in_total_order(self, results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> Hits:
         """Join the segments' results: score descending, then id ascending."""
-        if len(results) == 1:
-            return Hits(results[0][0], np.zeros(len(results[0][1]), np.int64), results[0][1])
-        filled = [i for i, (scores, _) in enumerate(results) if len(scores)]
+        filled = [i for i, (scores, _) in enumerate(results) if len(scores)] if len(results) > 1 else [0]
         if len(filled) == 1:
             scores, docs = results[filled[0]]
-            return Hits(scores, np.array(filled).repeat(len(docs)), docs)
+            segments = np.empty(len(docs), np.int64)
+            segments.fill(filled[0])
+            return Hits(scores, segments, docs)
         rows = [
             (-score, doc_id, i, doc)
             for i in filled

@@ -106,12 +106,12 @@ def _log_chain(snapshot: Snapshot, pairs: Sequence[Pair], counts: Sequence[float
 
 def _count(snapshot: Snapshot, analyzer: Analyzer, pair: Pair) -> float:
     """In how many documents the two terms stand side by side, in this order: an estimate where many hold both."""
-    first, second = snapshot.term_stats(pair)
     texts, total = TextFields(analyzer, snapshot.manifest.text_fields), 0.0
-    for live, a, b in zip(snapshot.segments, first.numbers, second.numbers, strict=True):
+    for live in snapshot.segments:
+        segment = live.segment
+        a, b = segment.numbers_of(pair)
         if a < 0 or b < 0:
             continue
-        segment = live.segment
         if few := is_few(int(segment.df[a] + segment.df[b])):  # what a first search asks waits for no compiler
             both = np.intersect1d(segment.postings(a)[0], segment.postings(b)[0]).astype(np.int64)
         else:
