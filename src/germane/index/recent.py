@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,17 @@ COLUMNS = 5
 DF, CF = 3, 4
 ROOM = 1 << 14
 """Postings that there is room for at first."""
+
+
+class TermStats(NamedTuple):
+    """A term's frequencies over live documents."""
+
+    df: int
+    cf: int
+
+
+_new_stats = tuple.__new__
+"""`TermStats` of a tuple, in a third of the time."""
 
 
 class _Store:
@@ -73,6 +84,7 @@ class Recent:
                     last = self._add(segment, first, last)
             self._numbers, self._last, self._n_terms = self._store.numbers, last, len(last)
             self.postings = self._store.postings
+        self._newest, self._told = last.data, self.postings.reshape(-1).data  # read in a third of the time
 
     def _add(self, segment: Segment, first: int, last: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Add a segment's documents from `first` on; where each term's chain begins then."""
@@ -105,18 +117,19 @@ class Recent:
     def newest(self, term: str) -> int:
         """The newest posting of a term, -1 if there is none."""
         number = self._numbers.get(term)
-        return -1 if number is None or number >= self._n_terms else self._last.item(number)
+        return -1 if number is None or number >= self._n_terms else self._newest[number]
 
-    def frequencies(self, term: str) -> tuple[int, int]:
-        """df and cf of a term among the live documents."""
-        newest = self.newest(term)
-        if newest < 0:
-            return 0, 0
-        df, cf = self.postings.item(newest, DF), self.postings.item(newest, CF)
+    def with_frequencies(self, term: str, older: TermStats) -> TermStats:
+        """The statistics of a term with those among the live documents here. Every search after a commit asks."""
+        number = self._numbers.get(term)
+        if number is None or number >= self._n_terms or (newest := self._newest[number]) < 0:
+            return older
+        at, told = COLUMNS * newest, self._told
+        df, cf = older[0] + told[at + DF], older[1] + told[at + CF]
         if self._fallen:
             lost = self._fallen.get(term, (0, 0))
             df, cf = df - lost[0], cf - lost[1]
-        return df, cf
+        return _new_stats(TermStats, (df, cf))
 
     @cached_property
     def doc_len(self) -> npt.NDArray[np.uint32]:

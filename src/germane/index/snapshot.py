@@ -16,7 +16,7 @@ from germane.errors import IndexFormatError, UnknownDocumentError
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.durable import identity_of
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
-from germane.index.recent import Recent
+from germane.index.recent import Recent, TermStats
 from germane.index.segment import Segment
 from germane.index.vector_fields import VectorField
 from germane.index.vectors import VectorFile
@@ -69,17 +69,6 @@ class LiveSegment(NamedTuple):
         """Frequencies that no live documents can have come of deletions that belong to another segment."""
         if np.any(df < 0) or np.any(cf < df) or np.any((df == 0) & (cf > 0)):
             raise self.segment.container.damage("the deletions of another segment")
-
-
-class TermStats(NamedTuple):
-    """A term's frequencies over live documents."""
-
-    df: int
-    cf: int
-
-
-_new_stats = tuple.__new__
-"""`TermStats` of a tuple, in a third of the time: each commit's snapshot counts anew."""
 
 
 class DocumentPlace(NamedTuple):
@@ -176,9 +165,10 @@ class Snapshot:
         if not self.small:
             return found  # type: ignore[return-value]
         recent = self.recent
-        more = _count(self._chosen(self.small), terms) if recent is None else map(recent.frequencies, terms)
-        pairs = zip(found, more, strict=True)
-        return [_new_stats(TermStats, (df + own_df, cf + own_cf)) for (df, cf), (own_df, own_cf) in pairs]  # type: ignore[misc]
+        if recent is not None:
+            return list(map(recent.with_frequencies, terms, found))  # type: ignore[arg-type]
+        more = _count(self._chosen(self.small), terms)
+        return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]  # type: ignore[misc]
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""

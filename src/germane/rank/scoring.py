@@ -99,7 +99,7 @@ class Memory(threading.local):
             best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
-        self.chains = np.zeros((0, 2)), np.empty(0, np.int64), np.empty(0)
+        self.chains = np.empty(0, np.int64), np.zeros((0, 3))
         self.decoded_terms = np.zeros(0, DECODED_TERM)
         self.sums = Sums(
             acc=np.zeros(CHUNK, np.uint16),
@@ -112,10 +112,10 @@ class Memory(threading.local):
             id_rank=np.zeros(0, np.uint32),
         )
 
-    def reserve_chains(self, n_docs: int) -> tuple[Floats, Integers, Floats]:
-        """Memory for so many recent documents: sums that are zero, documents, and scores."""
-        if n_docs > len(self.chains[1]):
-            self.chains = np.zeros((2 * n_docs, 2)), np.empty(2 * n_docs, np.int64), np.empty(2 * n_docs)
+    def reserve_chains(self, n_docs: int) -> tuple[Integers, Floats]:
+        """Memory for so many recent documents, as `rank.small_kernels` takes it."""
+        if n_docs > len(self.chains[0]):
+            self.chains = np.empty(2 * n_docs, np.int64), np.zeros((2 * n_docs, 3))
         return self.chains
 
     def reserve_decoded(self, n_terms: int, n_results: int) -> tuple[Records, Sums]:
@@ -372,11 +372,12 @@ def score_chains(
 ) -> tuple[Integers, Floats]:
     """Of recent documents (`index.recent`) those that hold a term, pass the mask and reach the threshold, in any order,
     and their scores. `newest`: the newest posting of each term of the plan."""
-    terms = TermArrays(np.array(newest, np.int64), plan.weight, plan.scale, plan)
-    sums, found, scores = _memory.reserve_chains(len(documents.size))
-    query, asked = _memory.query, tuple(_asked(terms, plan.mass, threshold))
-    n = small_kernels.score_chains(asked, tuple(documents), postings, query.terms, query.model, sums, found, scores)
-    return (found[:n].copy(), scores[:n].copy()) if n else (found[:0], scores[:0])
+    settings = np.array((plan.kind, plan.delta, plan.x0, plan.x1, plan.constant, plan.mass, threshold), np.float64)
+    found, work = _memory.reserve_chains(len(documents.size))
+    n = small_kernels.score_chains(
+        np.array(newest, np.int64), plan.weight, plan.scale, settings, *documents, postings, found, work
+    )
+    return (found[:n].copy(), work[:n, 2].copy()) if n else plainly.NONE_FOUND[::-1]
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:

@@ -25,7 +25,7 @@ from germane.rank.plan import MAX_WEIGHT, Collection, Plan, QueryTerm, Row, chec
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.records import Documents as RecentDocuments
 from germane.rank.scoring import Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
-from germane.rank.small_segments import documents_of, joined_mask
+from germane.rank.small_segments import Found, documents_of, joined_mask
 from germane.rank.small_segments import top_k as top_k_of_small
 from germane.rank.statistics import CollectionStatistics
 
@@ -147,11 +147,12 @@ class Searcher:
                 others[term] = weight
             else:
                 rows.append(row if weight == 1.0 else weighed(row, weight))
+        if len(remembered) + len(others) > REMEMBERED_ROWS:
+            remembered.clear()
         for (term, weight), (df, cf) in self._counted(others) if others else ():
             if df > 0 and weight > 0.0:
-                row = model.row(query_term((term, 1.0, df, cf)), self.collection)
+                row = remembered[term] = model.row(query_term((term, 1.0, df, cf)), self.collection)
                 rows.append(row if weight == 1.0 else weighed(row, weight))
-                _remember(remembered, term, row, REMEMBERED_ROWS)
         return rows
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
@@ -220,7 +221,7 @@ class Searcher:
         if plan is None:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
         segments = self.snapshot.segments
-        results = [NONE_FOUND] * len(segments)
+        results: dict[int, Found] = {}
         values = self._document_values(model, priors, statistics)
         threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
@@ -237,13 +238,13 @@ class Searcher:
                 found = self._best_with_all(i, required, phrases, rest, terms, values(i), k, wordless=wordless)
             else:
                 found = self._best_with_any(i, rest, terms, values(i), k, threshold, prune=prune, wordless=wordless)
-            results[i] = found
-            if len(segments) > 1:
+            if len(found[0]):
+                results[i] = found
                 threshold = max(threshold, _kth_best(results, k))
         if recent is not None:
             documents = self._recent_documents(recent, plan, model, rest, priors)
-            for i, found in zip(self.snapshot.small, top_k_of_small(recent, plan, documents, k, threshold), strict=False):
-                results[i] = found
+            for place, found in top_k_of_small(recent, plan, documents, k, threshold).items():
+                results[self.snapshot.small[place]] = found
         return self._in_total_order(results, k)
 
     def _recent_documents(
@@ -287,13 +288,13 @@ class Searcher:
         k = self._at_most(k)
         if not found:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
-        results = []
+        results = {}
         for i, scored in enumerate(score_evidence(self, found)):
             docs = self._passing_docs(i, self.mask(i, filters))
             if not wordless:
                 docs = docs[scored.held[docs]]
             scores = scored.scores(None if priors is None else priors[i])[docs]
-            results.append(self._best(i, scores, docs, k))
+            results[i] = self._best(i, scores, docs, k)
         return self._in_total_order(results, k)
 
     def _best_with_any(
@@ -356,10 +357,10 @@ class Searcher:
 
     def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
         """The first k documents that pass all filters, by their priors, then by id."""
-        results = []
+        results = {}
         for i in range(len(self.snapshot.segments)):
             docs = self._passing_docs(i, self.mask(i, filters))
-            results.append(self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k))
+            results[i] = self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k)
         return self._in_total_order(results, k)
 
     def _passing_docs(self, i: int, mask: Mask) -> Integers:
@@ -375,8 +376,8 @@ class Searcher:
 
     def joined(self, scored: Sequence[tuple[Floats, Integers]], k: int) -> Hits:
         """The best k of documents that were scored elsewhere, given segment by segment."""
-        best = [self._best(i, scores, docs, k) for i, (scores, docs) in enumerate(scored)]
-        return self._in_total_order(best, k) if best else NO_HITS
+        best = {i: self._best(i, scores, docs, k) for i, (scores, docs) in enumerate(scored)}
+        return self._in_total_order(best, k)
 
     def scores_by(
         self, hits: Hits, weights: Mapping[str, float], model: RankingModel, priors: Sequence[Floats] | None
@@ -500,22 +501,18 @@ class Searcher:
             _remember(memory, key, parts, REMEMBERED)
         return parts
 
-    def _in_total_order(self, results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> Hits:
+    def _in_total_order(self, results: Mapping[int, Found], k: int) -> Hits:
         """Join the segments' results: score descending, then id ascending."""
-        filled = [i for i, (scores, _) in enumerate(results) if len(scores)] if len(results) > 1 else [0]
-        if len(filled) == 1:
-            scores, docs = results[filled[0]]
+        if len(results) == 1:
+            [(i, (scores, docs))] = results.items()
             segments = np.empty(len(docs), np.int64)
-            segments.fill(filled[0])
+            segments.fill(i)
             return Hits(scores, segments, docs)
         rows = [
             (-score, doc_id, i, doc)
-            for i in filled
+            for i, (scores, docs) in results.items()
             for score, doc, doc_id in zip(
-                results[i][0].tolist(),
-                results[i][1].tolist(),
-                self.snapshot.segments[i].segment.doc_ids(results[i][1]),
-                strict=True,
+                scores.tolist(), docs.tolist(), self.snapshot.segments[i].segment.doc_ids(docs), strict=True
             )
         ]
         rows.sort()
@@ -592,10 +589,10 @@ def _sum(base: Floats, own: Floats) -> Floats:
     return base + own if len(base) and len(own) else base if len(base) else own
 
 
-def _kth_best(results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> float:
+def _kth_best(results: Mapping[int, Found], k: int) -> float:
     """The score that k documents found so far reach, or -inf. Those of a segment descend."""
-    filled = [scores for scores, _ in results if len(scores)]
-    if len(filled) == 1:
-        return filled[0].item(k - 1) if len(filled[0]) >= k else -np.inf
-    scores = np.concatenate([scores for scores, _ in results])
+    if len(results) == 1:
+        [(scores, _)] = results.values()
+        return scores.item(k - 1) if len(scores) >= k else -np.inf
+    scores = np.concatenate([scores for scores, _ in results.values()])
     return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -np.inf

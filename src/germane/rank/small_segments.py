@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.index.recent import Recent
 from germane.rank.arguments import NOTHING
 from germane.rank.models import Documents as Told
 from germane.rank.models import RankingModel
-from germane.rank.plainly import NONE_FOUND
 from germane.rank.plan import Plan
 from germane.rank.records import Documents
 from germane.rank.scoring import NO_MASK, Mask, score_chains
@@ -37,27 +35,19 @@ def joined_mask(recent: Recent, masks: Sequence[Mask]) -> Mask:
     return np.concatenate([mask if len(mask) else np.ones(n, np.uint8) for mask, n in zip(masks, sizes, strict=True)])
 
 
-def top_k(recent: Recent, plan: Plan, documents: Documents, k: int, threshold: float) -> list[Found]:
-    """For each small segment its documents among the best k of all: what `rank.scoring.top_k` gives of it; or nothing
-    at all."""
+def top_k(recent: Recent, plan: Plan, documents: Documents, k: int, threshold: float) -> dict[int, Found]:
+    """By the place of a small segment its documents among the best k of all: what `rank.scoring.top_k` gives of it."""
     newest = [recent.newest(term[0]) for term in plan.terms]
     found, scores = score_chains(plan, documents, recent.postings, newest, threshold)
     if not len(found):
-        return []
+        return {}
     if len(found) > k:  # ties with the last one stay in
         among = scores >= np.partition(scores, len(found) - k)[len(found) - k]
         found, scores = found[among], scores[among]
-    order = np.argsort(found)
-    return _apart(recent, found[order], scores[order], k)
-
-
-def _apart(recent: Recent, found: npt.NDArray[np.int64], scores: Floats, k: int) -> list[Found]:
-    """The documents of each segment, k at most, by its own numbers and in the total order."""
-    results = [NONE_FOUND] * len(recent.segments)
-    ends = np.searchsorted(found, recent.starts).tolist()
-    for i, segment in enumerate(recent.segments):
-        if ends[i] < ends[i + 1]:
-            docs, own = found[ends[i] : ends[i + 1]] - recent.starts[i], scores[ends[i] : ends[i + 1]]
-            order = np.lexsort((segment.id_rank[docs], -own))[:k]
-            results[i] = own[order], docs[order]
+    places = np.searchsorted(recent.starts, found, "right") - 1
+    results = {}
+    for i in set(places.tolist()):
+        docs, own = found[places == i] - recent.starts[i], scores[places == i]
+        order = np.lexsort((recent.segments[i].id_rank[docs], -own))[:k] if len(docs) > 1 else slice(None)
+        results[i] = own[order], docs[order]
     return results
