@@ -6,7 +6,7 @@ snapshots keep what they saw. Only what takes documents away or joins segments m
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -114,22 +114,26 @@ class Recent:
                 fallen[name] = before[0] + df, before[1] + cf
         return fallen
 
-    def newest(self, term: str) -> int:
-        """The newest posting of a term, -1 if there is none."""
-        number = self._numbers.get(term)
-        return -1 if number is None or number >= self._n_terms else self._newest[number]
+    def newest(self, terms: Iterable[str]) -> list[int]:
+        """The newest posting of each term, -1 if there is none."""
+        numbers, n_terms, newest = self._numbers, self._n_terms, self._newest
+        return [newest[n] if (n := numbers.get(term, n_terms)) < n_terms else -1 for term in terms]
 
-    def with_frequencies(self, term: str, older: TermStats) -> TermStats:
-        """The statistics of a term with those among the live documents here. Every search after a commit asks."""
-        number = self._numbers.get(term)
-        if number is None or number >= self._n_terms or (newest := self._newest[number]) < 0:
-            return older
-        at, told = COLUMNS * newest, self._told
-        df, cf = older[0] + told[at + DF], older[1] + told[at + CF]
-        if self._fallen:
-            lost = self._fallen.get(term, (0, 0))
-            df, cf = df - lost[0], cf - lost[1]
-        return _new_stats(TermStats, (df, cf))
+    def with_frequencies(self, terms: Iterable[str], older: Iterable[TermStats]) -> list[TermStats]:
+        """The statistics of terms with those among the live documents here. Every search after a commit asks."""
+        numbers, n_terms, newest, told, fallen = self._numbers, self._n_terms, self._newest, self._told, self._fallen
+        found = []
+        for term, stats in zip(terms, older, strict=True):
+            number = numbers.get(term, n_terms)
+            if number < n_terms and (last := newest[number]) >= 0:
+                df, cf = stats
+                df, cf = df + told[COLUMNS * last + DF], cf + told[COLUMNS * last + CF]
+                if fallen:
+                    lost = fallen.get(term, (0, 0))
+                    df, cf = df - lost[0], cf - lost[1]
+                stats = _new_stats(TermStats, (df, cf))
+            found.append(stats)
+        return found
 
     @cached_property
     def doc_len(self) -> npt.NDArray[np.uint32]:

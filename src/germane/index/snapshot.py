@@ -166,7 +166,7 @@ class Snapshot:
             return found  # type: ignore[return-value]
         recent = self.recent
         if recent is not None:
-            return list(map(recent.with_frequencies, terms, found))  # type: ignore[arg-type]
+            return recent.with_frequencies(terms, found)  # type: ignore[arg-type]
         more = _count(self._chosen(self.small), terms)
         return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]  # type: ignore[misc]
 

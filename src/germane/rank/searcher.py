@@ -1,6 +1,7 @@
 """From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
 import math
+import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -85,9 +86,8 @@ class Searcher:
         self._passing: PartsMemory = {}
         self._live = [live.deletions.mask for live in snapshot.segments]
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
-        self._recent: dict[tuple[RankingModel, bool], RecentDocuments] = {}
         self._remembered_rows: dict[TermwiseModel, dict[str, Row]] = {}
-        self._values: dict[RankingModel, dict[int, DocumentValues]] = {}
+        self._values: dict[RankingModel, _Values] = {}
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
     @cached_property
@@ -235,35 +235,29 @@ class Searcher:
         for i in range(len(segments)) if recent is None else self.snapshot.large:
             terms = self.terms_in(i, plan)
             if required:
-                found = self._best_with_all(i, required, phrases, rest, terms, values(i), k, wordless=wordless)
+                found = self._best_with_all(i, required, phrases, rest, terms, values[i], k, wordless=wordless)
             else:
-                found = self._best_with_any(i, rest, terms, values(i), k, threshold, prune=prune, wordless=wordless)
+                found = self._best_with_any(i, rest, terms, values[i], k, threshold, prune=prune, wordless=wordless)
             if len(found[0]):
                 results[i] = found
                 threshold = max(threshold, _kth_best(results, k))
         if recent is not None:
-            documents = self._recent_documents(recent, plan, model, rest, priors)
+            documents = self._recent_documents(recent, plan, values, rest)
             for place, found in top_k_of_small(recent, plan, documents, k, threshold).items():
                 results[self.snapshot.small[place]] = found
         return self._in_total_order(results, k)
 
     def _recent_documents(
-        self,
-        recent: Recent,
-        plan: Plan,
-        model: RankingModel,
-        filters: Sequence[Condition],
-        priors: Sequence[Floats] | None,
+        self, recent: Recent, plan: Plan, values: "_Values", filters: Sequence[Condition]
     ) -> RecentDocuments:
-        """What the kernel is told of the documents of the small segments; without filters and priors remembered."""
-        key = model, plan.sized_by_unique
-        made = self._recent.get(key) if priors is None and not filters else None
-        if made is None:
-            small = self.snapshot.small
-            made = documents_of(recent, plan, model, None if priors is None else [priors[i] for i in small])
+        """What the kernel is told of the documents of the small segments; without filters remembered."""
+        made = values.recent.get(plan.sized_by_unique)
+        if made is None or filters:
+            small, priors = self.snapshot.small, values.priors
+            made = documents_of(recent, plan, values.model, None if priors is None else [priors[i] for i in small])
             made = made._replace(mask=joined_mask(recent, [self.mask(i, filters) for i in small]))
-            if priors is None and not filters:
-                _remember(self._recent, key, made, REMEMBERED_MODELS)
+            if not filters:
+                values.recent[plan.sized_by_unique] = made
         return made
 
     def _at_most(self, k: int) -> int:
@@ -407,7 +401,7 @@ class Searcher:
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             if plan is not None:
-                scores[chosen] = _without_impacts(plan, values(i), hits.docs[chosen])
+                scores[chosen] = _without_impacts(plan, values[i], hits.docs[chosen])
             elif priors is not None:
                 scores[chosen] = priors[i][hits.docs[chosen]]
         return scores
@@ -423,12 +417,12 @@ class Searcher:
         """The scores of given documents; -inf for one without any of the terms."""
         return self._scores_of(hits, plan, self._document_values(model, priors, statistics))
 
-    def _scores_of(self, hits: Hits, plan: Plan, values: Callable[[int], DocumentValues]) -> Floats:
+    def _scores_of(self, hits: Hits, plan: Plan, values: Mapping[int, DocumentValues]) -> Floats:
         scores = np.full(len(hits.docs), -np.inf)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            scores[chosen] = scores_of(segment, self.terms_in(i, plan), values(i), hits.docs[chosen])
+            scores[chosen] = scores_of(segment, self.terms_in(i, plan), values[i], hits.docs[chosen])
         return scores
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
@@ -438,23 +432,14 @@ class Searcher:
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
-    ) -> Callable[[int], DocumentValues]:
-        """What the documents of segment i are given beside their postings; without priors remembered."""
-        known: dict[int, DocumentValues] | None = {}
-        if priors is None and statistics is None:
-            known = self._values.get(model)
-            if known is None:
-                known = {}
-                _remember(self._values, model, known, REMEMBERED_MODELS)
-
-        def values(i: int) -> DocumentValues:
-            found = known.get(i)
-            if found is None:
-                parts = self.document_parts(i, model, statistics)
-                found = known[i] = parts.values() if priors is None else parts.values(priors[i])
-            return found
-
-        return values
+    ) -> "_Values":
+        """For each segment what its documents are given beside their postings; without priors remembered."""
+        found = self._values.get(model) if priors is None and statistics is None else None
+        if found is None:
+            found = _Values(self, model, priors, statistics)
+            if priors is None and statistics is None:
+                _remember(self._values, model, found, REMEMBERED_MODELS)
+        return found
 
     def mask(self, i: int, filters: Sequence[Condition]) -> Mask:
         """1 for each live document of segment i that passes all filters; empty: all documents do."""
@@ -535,6 +520,29 @@ class Searcher:
             ):
                 ids[position] = doc_id
         return ids
+
+
+class _Values(dict[int, DocumentValues]):
+    """What the documents of a segment are given beside their postings, made when it is first asked for."""
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        model: RankingModel,
+        priors: Sequence[Floats] | None,
+        statistics: CollectionStatistics | None,
+    ) -> None:
+        self._searcher, self._statistics = weakref.ref(searcher), statistics
+        self.model, self.priors = model, priors
+        self.recent: dict[bool, RecentDocuments] = {}
+        """What the kernel is told of the documents of small segments, by whether distinct terms are their size."""
+
+    def __missing__(self, i: int) -> DocumentValues:
+        searcher = self._searcher()
+        assert searcher is not None
+        parts = searcher.document_parts(i, self.model, self._statistics)
+        self[i] = parts.values() if self.priors is None else parts.values(self.priors[i])
+        return self[i]
 
 
 def _without_impacts(plan: Plan, values: DocumentValues, docs: Integers) -> Floats:

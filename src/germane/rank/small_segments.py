@@ -37,7 +37,7 @@ def joined_mask(recent: Recent, masks: Sequence[Mask]) -> Mask:
 
 def top_k(recent: Recent, plan: Plan, documents: Documents, k: int, threshold: float) -> dict[int, Found]:
     """By the place of a small segment its documents among the best k of all: what `rank.scoring.top_k` gives of it."""
-    newest = [recent.newest(term[0]) for term in plan.terms]
+    newest = recent.newest([term[0] for term in plan.terms])
     found, scores = score_chains(plan, documents, recent.postings, newest, threshold)
     if not len(found):
         return {}
