@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 else:
     recent_kernels = LazyModule("germane.index.recent_kernels")
 
-Chains = npt.NDArray[np.int32]
-COLUMNS = 5
-"""Of a posting: its document, its count, the posting of the same term before it (-1: none), and up to it df and cf."""
-DF, CF = 3, 4
+Numbers = npt.NDArray[np.int32]
+COLUMNS, DF, CF = 3, 1, 2
+"""Of a term's list: where it begins, and df and cf."""
 ROOM = 1 << 14
 """Postings that there is room for at first."""
 
@@ -43,29 +42,31 @@ _new_stats = tuple.__new__
 
 
 class _Store:
-    """Postings one behind the other, as their documents came. Several snapshots share them: those below `n_postings`
-    never change."""
+    """Posting lists, (document, count) each, with room behind them. Several snapshots share them: each knows how far a
+    list goes, and what it has seen never changes."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.numbers: dict[str, int] = {}
         """Of each term met; never taken back."""
-        self.postings: Chains = np.empty((ROOM, COLUMNS), np.int32)
-        self.n_postings = 0
+        self.room: Numbers = np.zeros(0, np.int32)
+        """Postings that each list has room for."""
+        self.postings: Numbers = np.empty((ROOM, 2), np.int32)
+        self.end = 0
         self.n_docs = 0
 
     def reserve(self, n: int) -> None:
         """Room for so many postings more."""
-        if self.n_postings + n > len(self.postings):
-            larger = np.empty((2 * (self.n_postings + n), COLUMNS), np.int32)
-            larger[: self.n_postings] = self.postings[: self.n_postings]
+        if self.end + n > len(self.postings):
+            larger = np.empty((2 * (self.end + n), 2), np.int32)
+            larger[: self.end] = self.postings[: self.end]
             self.postings = larger
 
 
 class Recent:
     """The documents of small segments, numbered through. `before`: those of an earlier snapshot, which may be extended.
 
-    A term's postings are a chain, from its newest one back.
+    `lists`: by a term's number, what COLUMNS says; `postings`: where they lie.
     """
 
     def __init__(self, lives: "Sequence[LiveSegment]", before: "Recent | None") -> None:
@@ -74,33 +75,35 @@ class Recent:
         self.starts = list(accumulate((segment.n_docs for segment in self.segments), initial=0))
         """Where each segment's documents begin, and the last one's end."""
         known = before is not None and _begin_alike(before.segments, self.segments)
-        self._store, last = (before._store, before._last) if before is not None and known else (_Store(), _NO_CHAINS)
+        self._store, self.lists = (before._store, before.lists) if before and known else (_Store(), _NO_LISTS)
         with self._store.lock:
-            if self._store.n_docs != (before.starts[-1] if before is not None and known else 0):
-                self._store, last = _Store(), _NO_CHAINS  # somebody else has extended it otherwise
+            if before and known and self._store.n_docs != before.starts[-1]:  # somebody else has extended it otherwise
+                self._store, self.lists = _Store(), _NO_LISTS
             for start, segment in zip(self.starts, self.segments, strict=False):
                 first = max(self._store.n_docs - start, 0)
                 if first < segment.n_docs:
-                    last = self._add(segment, first, last)
-            self._numbers, self._last, self._n_terms = self._store.numbers, last, len(last)
-            self.postings = self._store.postings
-        self._newest, self._told = last.data, self.postings.reshape(-1).data  # read in a third of the time
+                    self._add(segment, first)
+            self._numbers, self.postings = self._store.numbers, self._store.postings
+        self._n_terms, self._told = len(self.lists), self.lists.reshape(-1).data
+        """How many terms there are here, and `lists`, read in a third of the time."""
 
-    def _add(self, segment: Segment, first: int, last: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Add a segment's documents from `first` on; where each term's chain begins then."""
+    def _add(self, segment: Segment, first: int) -> None:
+        """Add a segment's documents from `first` on."""
         store = self._store
         starts, terms, counts = segment.forward_of(slice(first, segment.n_docs))
         held, places = np.unique(terms, return_inverse=True) if len(starts) > 2 else (terms, slice(None))
         own = store.numbers
         names = segment.terms(held.astype(np.int64))
         numbers = np.array([own.setdefault(name, len(own)) for name in names], np.int64)
-        grown = np.full(len(own), -1, np.int32)
-        grown[: len(last)] = last
-        store.reserve(len(terms))
-        recent_kernels.chain(starts, numbers[places], counts, store.n_docs, store.n_postings, grown, store.postings)
-        store.n_postings += len(terms)
+        lists, room = np.zeros((len(own), COLUMNS), np.int32), np.zeros(len(own), np.int32)
+        lists[: len(self.lists)], room[: len(store.room)] = self.lists, store.room
+        store.reserve(4 * (int(lists[numbers, DF].sum()) + len(terms)))  # each may move, more than once
+        store.end = recent_kernels.add(
+            starts, numbers[places], counts, store.n_docs, lists, room, store.postings, store.end
+        )
+        store.room = room
         store.n_docs += len(starts) - 1
-        return grown
+        self.lists = lists
 
     @cached_property
     def _fallen(self) -> Mapping[str, tuple[int, int]]:
@@ -114,20 +117,20 @@ class Recent:
                 fallen[name] = before[0] + df, before[1] + cf
         return fallen
 
-    def newest(self, terms: Iterable[str]) -> list[int]:
-        """The newest posting of each term, -1 if there is none."""
-        numbers, n_terms, newest = self._numbers, self._n_terms, self._newest
-        return [newest[n] if (n := numbers.get(term, n_terms)) < n_terms else -1 for term in terms]
+    def numbers(self, terms: Iterable[str]) -> list[int]:
+        """The number of each term; those that `lists` does not have are not held."""
+        numbers, n_terms = self._numbers, self._n_terms
+        return [numbers.get(term, n_terms) for term in terms]
 
     def with_frequencies(self, terms: Iterable[str], older: Iterable[TermStats]) -> list[TermStats]:
         """The statistics of terms with those among the live documents here. Every search after a commit asks."""
-        numbers, n_terms, newest, told, fallen = self._numbers, self._n_terms, self._newest, self._told, self._fallen
+        numbers, n_terms, told, fallen = self._numbers, self._n_terms, self._told, self._fallen
         found = []
         for term, stats in zip(terms, older, strict=True):
             number = numbers.get(term, n_terms)
-            if number < n_terms and (last := newest[number]) >= 0:
+            if number < n_terms:
                 df, cf = stats
-                df, cf = df + told[COLUMNS * last + DF], cf + told[COLUMNS * last + CF]
+                df, cf = df + told[COLUMNS * number + DF], cf + told[COLUMNS * number + CF]
                 if fallen:
                     lost = fallen.get(term, (0, 0))
                     df, cf = df - lost[0], cf - lost[1]
@@ -146,7 +149,7 @@ class Recent:
         return np.concatenate([segment.n_unique for segment in self.segments])
 
 
-_NO_CHAINS = np.empty(0, np.int32)
+_NO_LISTS = np.empty((0, COLUMNS), np.int32)
 
 
 def _begin_alike(before: Sequence[Segment], now: Sequence[Segment]) -> bool:

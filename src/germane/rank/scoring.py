@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
-from germane.index.recent import Chains
+from germane.index.recent import Recent
 from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
+from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
 from germane.rank.plan import Plan
 from germane.rank.records import (
@@ -99,7 +99,7 @@ class Memory(threading.local):
             best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
-        self.chains = np.empty(0, np.int64), np.zeros((0, 3))
+        self.recent = np.empty(0, np.int64), np.zeros((0, 3))
         self.decoded_terms = np.zeros(0, DECODED_TERM)
         self.sums = Sums(
             acc=np.zeros(CHUNK, np.uint16),
@@ -112,11 +112,11 @@ class Memory(threading.local):
             id_rank=np.zeros(0, np.uint32),
         )
 
-    def reserve_chains(self, n_docs: int) -> tuple[Integers, Floats]:
+    def reserve_recent(self, n_docs: int) -> tuple[Integers, Floats]:
         """Memory for so many recent documents, as `rank.small_kernels` takes it."""
-        if n_docs > len(self.chains[0]):
-            self.chains = np.empty(2 * n_docs, np.int64), np.zeros((2 * n_docs, 3))
-        return self.chains
+        if n_docs > len(self.recent[0]):
+            self.recent = np.empty(2 * n_docs, np.int64), np.zeros((2 * n_docs, 3))
+        return self.recent
 
     def reserve_decoded(self, n_terms: int, n_results: int) -> tuple[Records, Sums]:
         """Memory for a query of so many terms over decoded lists."""
@@ -367,16 +367,13 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     return scores
 
 
-def score_chains(
-    plan: Plan, documents: Documents, postings: Chains, newest: Sequence[int], threshold: float
-) -> tuple[Integers, Floats]:
-    """Of recent documents (`index.recent`) those that hold a term, pass the mask and reach the threshold, in any order,
-    and their scores. `newest`: the newest posting of each term of the plan."""
-    settings = np.array((plan.kind, plan.delta, plan.x0, plan.x1, plan.constant, plan.mass, threshold), np.float64)
-    found, work = _memory.reserve_chains(len(documents.size))
-    n = small_kernels.score_chains(
-        np.array(newest, np.int64), plan.weight, plan.scale, settings, *documents, postings, found, work
-    )
+def score_recent(plan: Plan, recent: Recent, documents: RecentDocuments, threshold: float) -> tuple[Integers, Floats]:
+    """The recent documents that hold a term, pass the mask and reach the threshold, in any order, and their scores."""
+    kind, terms, weight, scale, constant, mass, delta, x0, x1, _ = plan
+    numbers = recent.numbers([term[0] for term in terms])
+    asked = np.array((kind, delta, x0, x1, constant, mass, threshold, *numbers), np.float64)
+    found, work = _memory.reserve_recent(len(documents.size))
+    n = small_kernels.score_lists(asked, weight, scale, *documents, recent.lists, recent.postings, found, work)
     return (found[:n].copy(), work[:n, 2].copy()) if n else plainly.NONE_FOUND[::-1]
 
 

@@ -17,16 +17,15 @@ from germane.index.recent import Recent
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot, TermStats
 from germane.lazy import LazyModule
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
+from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
 from germane.rank.plainly import FEW_TERMS, NONE_FOUND
 from germane.rank.plan import MAX_WEIGHT, Collection, Plan, QueryTerm, Row, checked, query_term, weighed
 from germane.rank.query import Searchable, searchable_in
-from germane.rank.records import Documents as RecentDocuments
 from germane.rank.scoring import Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
-from germane.rank.small_segments import Found, documents_of, joined_mask
+from germane.rank.small_segments import Found, documents_of
 from germane.rank.small_segments import top_k as top_k_of_small
 from germane.rank.statistics import CollectionStatistics
 
@@ -254,8 +253,8 @@ class Searcher:
         made = values.recent.get(plan.sized_by_unique)
         if made is None or filters:
             small, priors = self.snapshot.small, values.priors
-            made = documents_of(recent, plan, values.model, None if priors is None else [priors[i] for i in small])
-            made = made._replace(mask=joined_mask(recent, [self.mask(i, filters) for i in small]))
+            own = None if priors is None else [priors[i] for i in small]
+            made = documents_of(recent, plan, values.model, own, [self.mask(i, filters) for i in small])
             if not filters:
                 values.recent[plan.sized_by_unique] = made
         return made

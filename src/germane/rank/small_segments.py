@@ -6,28 +6,30 @@ import numpy as np
 
 from germane.arrays import Floats, Integers
 from germane.index.recent import Recent
-from germane.rank.arguments import NOTHING
-from germane.rank.models import Documents as Told
-from germane.rank.models import RankingModel
+from germane.rank.arguments import NOTHING, RecentDocuments
+from germane.rank.models import Documents, RankingModel
 from germane.rank.plan import Plan
-from germane.rank.records import Documents
-from germane.rank.scoring import NO_MASK, Mask, score_chains
+from germane.rank.scoring import NO_MASK, Mask, score_recent
 
 Found = tuple[Floats, Integers]
 
 
-def documents_of(recent: Recent, plan: Plan, model: RankingModel, priors: Sequence[Floats] | None) -> Documents:
-    """What the model says of the documents, whose words it does not sum; `priors`: log-priors, by small segment."""
-    told = Told(recent.doc_len, recent.n_unique, NOTHING)
+def documents_of(
+    recent: Recent, plan: Plan, model: RankingModel, priors: Sequence[Floats] | None, masks: Sequence[Mask]
+) -> RecentDocuments:
+    """What the model, whose documents need no sums over their words, says of them; `priors`, `masks`: by small segment."""
+    told, n = Documents(recent.doc_len, recent.n_unique, NOTHING), len(recent.doc_len)
     prior = model.document_base(told)
     if priors is not None:
         own = np.concatenate(priors)
         prior = prior + own if len(prior) else own
-    size = recent.n_unique if plan.sized_by_unique else recent.doc_len
-    return Documents(size, model.document_norm(told), model.document_background(told), prior, NO_MASK)
+    parts = (model.document_norm(told), 1.0), (model.document_background(told), 0.0), (prior, 0.0)
+    columns = [part if len(part) else np.full(n, otherwise) for part, otherwise in parts]
+    values = np.stack(columns, axis=1) if any(len(part) for part, _ in parts) else np.empty((0, 3))
+    return RecentDocuments(recent.n_unique if plan.sized_by_unique else recent.doc_len, values, _joined(recent, masks))
 
 
-def joined_mask(recent: Recent, masks: Sequence[Mask]) -> Mask:
+def _joined(recent: Recent, masks: Sequence[Mask]) -> Mask:
     """The masks of the small segments, some of which may be empty, as one."""
     if not any(map(len, masks)):
         return NO_MASK
@@ -35,10 +37,9 @@ def joined_mask(recent: Recent, masks: Sequence[Mask]) -> Mask:
     return np.concatenate([mask if len(mask) else np.ones(n, np.uint8) for mask, n in zip(masks, sizes, strict=True)])
 
 
-def top_k(recent: Recent, plan: Plan, documents: Documents, k: int, threshold: float) -> dict[int, Found]:
+def top_k(recent: Recent, plan: Plan, documents: RecentDocuments, k: int, threshold: float) -> dict[int, Found]:
     """By the place of a small segment its documents among the best k of all: what `rank.scoring.top_k` gives of it."""
-    newest = recent.newest([term[0] for term in plan.terms])
-    found, scores = score_chains(plan, documents, recent.postings, newest, threshold)
+    found, scores = score_recent(plan, recent, documents, threshold)
     if not len(found):
         return {}
     if len(found) > k:  # ties with the last one stay in
