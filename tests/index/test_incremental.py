@@ -148,7 +148,8 @@ def test_recent_documents_grow_from_commit_to_commit(
             before = snapshot_of(reader).recent
             reader.refresh()
             snapshot = snapshot_of(reader)
-            assert before is not None and snapshot.recent is not None
+            assert before is not None
+            assert snapshot.recent is not None
             extended.append(snapshot.recent.postings is before.postings)
             seen_before.append((snapshot, snapshot.term_stats(words)))
             assert seen_before[-1][1] == [counted(snapshot, word) for word in words]

@@ -5,6 +5,7 @@ them. A commit that adds documents adds them here too, whatever else lies in the
 snapshots keep what they saw. Only what takes documents away or joins segments makes all this anew.
 """
 
+import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -74,11 +75,11 @@ class Recent:
         self.segments = [live.segment for live in lives]
         self.starts = list(accumulate((segment.n_docs for segment in self.segments), initial=0))
         """Where each segment's documents begin, and the last one's end."""
-        known = before is not None and _begin_alike(before.segments, self.segments)
-        self._store, self.lists = (before._store, before.lists) if before and known else (_Store(), _NO_LISTS)
-        with self._store.lock:
-            if before and known and self._store.n_docs != before.starts[-1]:  # somebody else has extended it otherwise
-                self._store, self.lists = _Store(), _NO_LISTS
+        self._store, self.lists = _Store(), _NO_LISTS
+        shared = before is not None and _begin_alike(before.segments, self.segments)
+        with before._store.lock if before is not None and shared else contextlib.nullcontext():
+            if before is not None and shared and before._store.n_docs == before.starts[-1]:
+                self._store, self.lists = before._store, before.lists  # which nobody else has extended
             for start, segment in zip(self.starts, self.segments, strict=False):
                 first = max(self._store.n_docs - start, 0)
                 if first < segment.n_docs:

@@ -284,7 +284,9 @@ def entropy_of(cf: Integers, n_tokens: int) -> float:
 def _count(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:
     """The statistics of terms in some segments."""
     if len(terms) <= FEW:
-        pairs = ([live.frequency_of(n) for live in lives if (n := live.segment.numbers_of((t,))[0]) >= 0] for t in terms)
+        pairs = (
+            [live.frequency_of(n) for live in lives if (n := live.segment.numbers_of((t,))[0]) >= 0] for t in terms
+        )
         return [TermStats(sum(df for df, _ in own), sum(cf for _, cf in own)) for own in pairs]
     df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
     for live in lives:

@@ -117,10 +117,8 @@ class SequentialDependence(EvidenceModel):
 
     def _counts(self, searcher: "Searcher", pair: tuple[str, str]) -> list[PairCounts]:
         """The pair in every segment."""
-        segments = [live.segment for live in searcher.snapshot.segments]
-        return [
-            pair_counts(segment, *segment.numbers_of(pair), self.window, searcher.texts) for segment in segments
-        ]
+        numbers = [(live.segment, live.segment.numbers_of(pair)) for live in searcher.snapshot.segments]
+        return [pair_counts(segment, a, b, self.window, searcher.texts) for segment, (a, b) in numbers]
 
     @staticmethod
     def _evidence(

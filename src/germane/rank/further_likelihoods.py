@@ -172,7 +172,8 @@ class BigramLikelihood(EvidenceModel):
     def _gain(self, searcher: "Searcher", i: int, pair: tuple[str, str], second: QueryTerm) -> Counted:
         """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""
         segment = searcher.snapshot.segments[i].segment
-        both = pair_counts(segment, *segment.numbers_of(pair), WINDOW, searcher.texts)
+        a, b = segment.numbers_of(pair)
+        both = pair_counts(segment, a, b, WINDOW, searcher.texts)
         found = Counted.of(both.docs, both.ordered)
         first, other = postings_of(searcher, i, pair)
         c_a, c_b = (list_.counts[np.searchsorted(list_.docs, found.docs)] for list_ in (first, other))

@@ -13,9 +13,9 @@ from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.courtesy import note_search
 from germane.index.durable import Identity
-from germane.index.recent import Recent
+from germane.index.recent import Recent, TermStats
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
-from germane.index.snapshot import Snapshot, TermStats
+from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule
 from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of

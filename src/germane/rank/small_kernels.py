@@ -7,7 +7,6 @@ import numpy as np
 from germane.jit import kernel
 from germane.rank.impact_kernels import impact
 
-
 SETTINGS = 7
 
 

@@ -17,7 +17,7 @@ Found = tuple[Floats, Integers]
 def documents_of(
     recent: Recent, plan: Plan, model: RankingModel, priors: Sequence[Floats] | None, masks: Sequence[Mask]
 ) -> RecentDocuments:
-    """What the model, whose documents need no sums over their words, says of them; `priors`, `masks`: by small segment."""
+    """What the model says of the documents, whose words it does not sum; `priors`, `masks`: by small segment."""
     told, n = Documents(recent.doc_len, recent.n_unique, NOTHING), len(recent.doc_len)
     prior = model.document_base(told)
     if priors is not None:

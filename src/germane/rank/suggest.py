@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from germane.index.recent import TermStats
 from germane.index.segment import Segment
 from germane.index.sequences import TextFields, documents_with_all, phrase_among, phrase_in_texts
-from germane.index.snapshot import Snapshot, TermStats
+from germane.index.snapshot import Snapshot
 from germane.index.strings import unpack_strings
 from germane.lazy import LazyModule, is_few
 from germane.lm.noisy_channel import Candidate, Lexicon, edits_allowed, log_channel, most_probable
