@@ -11,6 +11,7 @@ from germane.engine import Engine
 from germane.index import merge, writer
 from germane.index.check import check_index
 from germane.index.snapshot import Snapshot
+from germane.lazy import load_compiler
 from germane.types import Document
 
 
@@ -116,12 +117,48 @@ def test_statistics_grow_and_those_of_before_stay(
             for snapshot in rng.sample(snapshots, min(3, len(snapshots))):
                 snapshot.term_stats(rng.sample(words, 3))
         for snapshot in snapshots:
-            for term, found in zip(words, snapshot.term_stats(words), strict=True):
-                assert found.numbers == tuple(live.segment.numbers_of([term])[0] for live in snapshot.segments)
-                assert found[:2] == tuple(map(sum, zip(*frequencies(snapshot, found.numbers), strict=True)))
+            assert snapshot.term_stats(words) == [counted(snapshot, word) for word in words]
 
 
-def frequencies(snapshot: Snapshot, numbers: tuple[int, ...]) -> list[tuple[int, int]]:
-    """df and cf of a term in each segment."""
-    pairs = zip(snapshot.segments, numbers, strict=True)
-    return [(int(live.segment.df[n]), int(live.segment.cf[n])) if n >= 0 else (0, 0) for live, n in pairs]
+def counted(snapshot: Snapshot, term: str) -> tuple[int, int]:
+    """df and cf of a term, counted in each segment."""
+    found = [(live, live.segment.numbers_of([term])[0]) for live in snapshot.segments]
+    pairs = [live.frequency_of(number) for live, number in found if number >= 0]
+    return sum(df for df, _ in pairs), sum(cf for _, cf in pairs)
+
+
+def test_recent_documents_grow_from_commit_to_commit(
+    tmp_path: Path, one_document: Callable[..., Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that misses some commits extends what it has too; deletions and merges make it begin anew."""
+    load_compiler()
+    monkeypatch.setattr(writer, "TAIL", 16)
+    rng = random.Random(7)
+    words = [f"w{i}" for i in range(30)]
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([one_document(rng, f"a{i}") for i in range(20)])
+        engine.add([one_document(rng, "b")])
+        reader = Engine.open(tmp_path / "index")
+        extended, seen_before = [], []
+        for step in range(12):
+            for i in range(step % 4 + 1):
+                engine.add([one_document(rng, f"c{step}-{i}")])
+            if step in (5, 9):  # of the newest segment, and of an older one
+                engine.delete([f"c{step}-0" if step == 5 else "a3"])
+            before = snapshot_of(reader).recent
+            reader.refresh()
+            snapshot = snapshot_of(reader)
+            assert before is not None
+            assert snapshot.recent is not None
+            extended.append(snapshot.recent.postings is before.postings)
+            seen_before.append((snapshot, snapshot.term_stats(words)))
+            assert seen_before[-1][1] == [counted(snapshot, word) for word in words]
+        for snapshot, stats in seen_before:
+            assert snapshot.term_stats(words) == stats
+        found = [Engine.open(tmp_path / "index").search(query).ids for query in words]
+        assert [reader.search(query).ids for query in words] == found
+    assert extended == [True] * 6 + [False] + [True] * 5
+
+
+def snapshot_of(engine: Engine) -> Snapshot:
+    return engine.search("w1").located[1].snapshot

@@ -12,7 +12,7 @@ from germane.engine import Engine, ExplainRequest, RankingRequest
 from germane.errors import ParameterError
 from germane.lm import robertson_idf
 from germane.rank.adaptive import AdaptiveBM25, burstiness, saturation
-from germane.rank.models import BM25, remembered_idf
+from germane.rank.models import BM25, idf_of
 from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import DEFAULT_MODEL, model_named
 
@@ -112,4 +112,4 @@ def test_parameters_that_are_refused(wrong) -> None:
 
 def test_the_idf_of_one_word_is_that_of_many() -> None:
     n_docs, df = 1_000, np.array([1, 2, 17, 500, 999, 1_000])
-    assert [remembered_idf(n_docs, each) for each in df.tolist()] == pytest.approx(robertson_idf(n_docs, df), rel=1e-14)
+    assert [idf_of(n_docs, each) for each in df.tolist()] == pytest.approx(robertson_idf(n_docs, df), rel=1e-14)

@@ -67,8 +67,9 @@ def test_many_terms_as_few(searcher: Searcher, weights: dict[str, float], model:
     assert list(direct.terms) == list(few.plan.terms)
     assert direct.weight.tobytes() == few.plan.weight.tobytes()
     assert (direct.constant, direct.mass) == (few.plan.constant, few.plan.mass)
-    stats = searcher.snapshot.term_stats([term.term for term in direct.terms])
-    assert np.asarray(few.numbers).T.tolist() == [list(own.numbers) for own in stats]
+    names = [term.term for term in direct.terms]
+    segments = [searcher.snapshot.segments[i].segment for i in searcher.snapshot.large]
+    assert np.asarray(few.numbers).tolist() == [segment.numbers_of(names) for segment in segments]
 
 
 def test_terms_decide_where_places_do_not(build) -> None:

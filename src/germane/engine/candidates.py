@@ -71,11 +71,12 @@ class Gathered(NamedTuple):
 
 def gather(snapshot: Snapshot, places: Sequence[DocumentPlace], query: Mapping[str, float]) -> Gathered:
     """Read documents from the forward index, the words numbered anew. Neighbours in one segment are read at once."""
+    held = zip(*(live.segment.numbers_of(list(query)) for live in snapshot.segments), strict=True)
     known = [
-        (home, stats.numbers[home], weight)
-        for stats, weight in zip(snapshot.term_stats(list(query)), query.values(), strict=True)
+        (home, numbers[home], weight)
+        for stats, weight, numbers in zip(snapshot.term_stats(list(query)), query.values(), held, strict=False)
         if stats.df > 0 and weight > 0.0
-        for home in [next(i for i, number in enumerate(stats.numbers) if number >= 0)]
+        for home in [next(i for i, number in enumerate(numbers) if number >= 0)]
     ]
     parts = []
     for i, group in itertools.groupby(places, key=lambda place: place.segment):

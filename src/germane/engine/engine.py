@@ -209,11 +209,14 @@ class Engine:
         time, pays for as many of them as it needs: `refresh(within=0.1)` for ten a second at most.
         """
         now = time.monotonic()
-        if now - self._looked < number("within", within):
+        if within and now - self._looked < number("within", within):
             return
         while True:
             shown = self._searcher
             snapshot = Snapshot.open(self.folder, shown.snapshot)
+            if snapshot is shown.snapshot:
+                self._looked = now
+                return
             with self._showing:
                 if self._searcher is shown:  # else something came between, and may be newer: look again
                     self._show(snapshot)

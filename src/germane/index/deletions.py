@@ -32,6 +32,11 @@ class Deletions:
         """How many documents are deleted."""
         return int(np.count_nonzero(self.deleted))
 
+    @cached_property
+    def mask(self) -> npt.NDArray[np.uint8]:
+        """1 for each live document; empty if nothing is deleted."""
+        return (~self.deleted).astype(np.uint8) if self.n_docs else np.empty(0, np.uint8)
+
     def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """Fall of df and cf of some terms."""
         at = np.minimum(np.searchsorted(self.terms, numbers), len(self.terms) - 1)

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +185,16 @@ class Segment:
     def is_small(self) -> bool:
         """Whether it is read as a whole when it is first asked."""
         return self.n_docs <= SMALL
+
+    @property
+    def origin(self) -> list[Any]:
+        """Its name, its checksum and its documents, as a segment tells of one that it begins with."""
+        return [self.name, self.container.checksum, self.n_docs]
+
+    def begins_with(self, other: "Segment") -> bool:
+        """Whether its first documents are those of the other, which it was made to replace, in the same order."""
+        told = self.container.meta.get("begins_with")
+        return isinstance(told, list) and other.origin in told
 
     @cached_property
     def _dictionary(self) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """What a reader sees: the segments of one commit, unchanged for as long as it looks at them."""
 
 import os
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +16,11 @@ from germane.errors import IndexFormatError, UnknownDocumentError
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.durable import identity_of
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
+from germane.index.recent import Recent, TermStats
 from germane.index.segment import Segment
 from germane.index.vector_fields import VectorField
 from germane.index.vectors import VectorFile
+from germane.lazy import compiler_is_loaded
 from germane.types import Document
 
 TERM_CACHE = 1 << 17
@@ -68,28 +71,6 @@ class LiveSegment(NamedTuple):
             raise self.segment.container.damage("the deletions of another segment")
 
 
-class TermStats(NamedTuple):
-    """A term's frequencies over live documents, and its number in each segment (-1: absent)."""
-
-    df: int
-    cf: int
-    numbers: tuple[int, ...]
-
-
-NOWHERE = TermStats(0, 0, ())
-_new_stats = tuple.__new__
-"""`TermStats` of a tuple, in a third of the time: each commit's snapshot counts anew."""
-
-
-def _with(stats: TermStats, live: LiveSegment, number: int) -> TermStats:
-    """The statistics of a term with those of one segment more, where it has this number."""
-    df, cf, numbers = stats
-    if number >= 0:
-        own_df, own_cf = live.frequency_of(number)
-        df, cf = df + own_df, cf + own_cf
-    return _new_stats(TermStats, (df, cf, (*numbers, number)))
-
-
 class DocumentPlace(NamedTuple):
     """Where a document lies."""
 
@@ -117,13 +98,19 @@ class Snapshot:
         self.segments = segments
         self.n_docs = sum(live.n_docs for live in segments)
         self.n_tokens = sum(live.segment.n_tokens - live.deletions.n_tokens for live in segments)
-        self._terms: dict[str, TermStats] = {}
+        several = len(segments) > 1
+        self.small = [i for i, live in enumerate(segments) if several and live.segment.is_small]
+        """The segments that `recent` holds as one."""
+        self.large = [i for i in range(len(segments)) if i not in self.small]
         self._older: dict[str, TermStats] = {}
-        """The statistics of terms in the first segments: all but the newest, which the next commit of a few documents
-        replaces, or some fewer, since one was added since they were counted."""
-        if previous is not None and _same(segments[:-1][: len(previous.segments) - 1], previous.segments[:-1]):
-            grown = len(segments) > len(previous.segments)  # then `previous` still needs its own
-            self._older = previous._older.copy() if grown else previous._older
+        """The statistics of terms in the large segments, taken over while these stay."""
+        self._making = threading.Lock()
+        self._recent: Recent | None = None
+        self._recent_before: Recent | None = None
+        if previous is not None:
+            if _same(self._chosen(self.large), previous._chosen(previous.large)):
+                self._older = previous._older
+            self._recent_before = previous._recent or previous._recent_before
         self._entropy: float | None = None
 
     @classmethod
@@ -151,49 +138,37 @@ class Snapshot:
             return previous
         raise AssertionError("unreachable")
 
+    def _chosen(self, places: Sequence[int]) -> list[LiveSegment]:
+        return [self.segments[i] for i in places]
+
+    @property
+    def recent(self) -> Recent | None:
+        """The documents of the small segments, if there are some, and kernels can be used."""
+        if self._recent is None and self.small and compiler_is_loaded():
+            with self._making:
+                if self._recent is None:
+                    self._recent = Recent(self._chosen(self.small), self._recent_before)
+                    self._recent_before = None
+        return self._recent
+
     def term_stats(self, terms: Collection[str]) -> list[TermStats]:
-        """Statistics of terms, remembered. Threads may ask at once: none relies on what another may forget."""
-        found = [*map(self._terms.get, terms)]
+        """Statistics of terms. Threads may ask at once: none relies on what another may forget."""
+        found = [*map(self._older.get, terms)]
         if None in found:
             unknown = [term for term, known in zip(terms, found, strict=True) if known is None]
-            fresh = self._stats_of(unknown)
-            if len(self._terms) > TERM_CACHE:
-                self._terms = {}
-            self._terms.update(zip(unknown, fresh, strict=True))
+            fresh = _count(self._chosen(self.large), unknown)
+            if len(self._older) > TERM_CACHE:
+                self._older = {}
+            self._older.update(zip(unknown, fresh, strict=True))
             rest = iter(fresh)
-            return [next(rest) if known is None else known for known in found]
-        return found  # type: ignore[return-value]
-
-    def _stats_of(self, terms: Sequence[str]) -> list[TermStats]:
-        if len(terms) <= FEW and self.segments:
-            return self._few_stats(terms)
-        df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
-        numbers = [live.segment.find_terms(terms) for live in self.segments]
-        for own, live in zip(numbers, self.segments, strict=True):
-            held = np.flatnonzero(own >= 0)
-            live_df, live_cf = live.frequencies_of(own[held])
-            df[held] += live_df
-            cf[held] += live_cf
-        places = zip(*(own.tolist() for own in numbers), strict=True) if numbers else ((),) * len(terms)
-        return [TermStats(*row) for row in zip(df.tolist(), cf.tolist(), places, strict=True)]
-
-    def _few_stats(self, terms: Sequence[str]) -> list[TermStats]:
-        """The same of few terms, by what is remembered of the older segments."""
-        older, newest, n_older, found = self._older, self.segments[-1], len(self.segments) - 1, []
-        if len(older) > TERM_CACHE:
-            self._older = older = {}
-        for term, number in zip(terms, newest.segment.numbers_of(terms), strict=True):
-            before = older.get(term, NOWHERE)
-            if len(before.numbers) != n_older:
-                before = older[term] = self._added(before, term, n_older)
-            found.append(_with(before, newest, number))
-        return found
-
-    def _added(self, stats: TermStats, term: str, n_segments: int) -> TermStats:
-        """The statistics of a term in the first `n_segments`, from those in fewer."""
-        for live in self.segments[len(stats.numbers) : n_segments]:
-            stats = _with(stats, live, live.segment.numbers_of((term,))[0])
-        return stats
+            found = [next(rest) if known is None else known for known in found]
+        if not self.small:
+            return found  # type: ignore[return-value]
+        recent = self.recent
+        if recent is not None:
+            return recent.with_frequencies(terms, found)  # type: ignore[arg-type]
+        more = _count(self._chosen(self.small), terms)
+        return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]  # type: ignore[misc]
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""
@@ -205,7 +180,8 @@ class Snapshot:
 
     def surface(self, term: str) -> str:
         """The commonest written form of a term, the term itself where it is unknown."""
-        for number, live in zip(self.term_stats([term])[0].numbers, self.segments, strict=True):
+        for live in self.segments:
+            number = live.segment.numbers_of((term,))[0]
             if number >= 0:
                 return live.segment.surface(number)
         return term
@@ -303,6 +279,23 @@ def entropy_of(cf: Integers, n_tokens: int) -> float:
     distinct, terms = np.unique(cf, return_counts=True)
     p_C = distinct / n_tokens if len(distinct) else np.empty(0)
     return -float((terms * p_C * np.log(p_C)).sum())
+
+
+def _count(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:
+    """The statistics of terms in some segments."""
+    if len(terms) <= FEW:
+        pairs = (
+            [live.frequency_of(n) for live in lives if (n := live.segment.numbers_of((t,))[0]) >= 0] for t in terms
+        )
+        return [TermStats(sum(df for df, _ in own), sum(cf for _, cf in own)) for own in pairs]
+    df, cf = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
+    for live in lives:
+        own = live.segment.find_terms(list(terms))
+        held = np.flatnonzero(own >= 0)
+        live_df, live_cf = live.frequencies_of(own[held])
+        df[held] += live_df
+        cf[held] += live_cf
+    return [*map(TermStats, df.tolist(), cf.tolist())]
 
 
 def _open_segment(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain, compress, islice
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -153,6 +153,7 @@ class IndexWriter:
             origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
             if tail:
                 origin |= {"merged_at": manifest.generation, "replaces": [self._tail]}
+                origin |= {"begins_with": self._tail_origins(len(tail))}
             new = build_segment(
                 arriving.through(chain(tail, few, iterator)),
                 manifest.analyzer,
@@ -184,6 +185,12 @@ class IndexWriter:
         ids = tail.segment.doc_ids(np.arange(tail.segment.n_docs))
         documents = map(Document, ids, tail.segment.stored.all_fields())
         return list(compress(documents, ~tail.deletions.deleted))
+
+    def _tail_origins(self, n_tail: int) -> list[Any]:
+        """What a segment begins with that takes `n_tail` documents over from the tail: the tail, and what that began
+        with; nothing if some of its documents are gone."""
+        tail = next(live.segment for live in self.snapshot.segments if live.entry.name == self._tail)
+        return [*tail.container.meta.get("begins_with", ()), tail.origin] if tail.n_docs == n_tail else []
 
     def _add_tail_vectors(self, vectors: dict[str, list[Source]], n_tail: int) -> None:
         """Add the vectors of the tail's live documents, which are the first `n_tail` of the new segment."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from germane.lm.parameters import bounded, fraction, number, positive
 from germane.rank.kinds import SATURATION
-from germane.rank.models import TermwiseModel, remembered_idf
+from germane.rank.models import TermwiseModel, idf_of
 from germane.rank.plan import Collection, Columns, Plan, QueryTerm, Row, row_of
 
 FROM_LENGTHS = 0.0
@@ -59,7 +59,7 @@ class AdaptiveBM25(TermwiseModel):
     def row(self, term: QueryTerm, collection: Collection) -> Row:
         """idf(w)^p · burst(w)^g · (k1 + 1), and this is how strong it is."""
         _, _, df, cf = term
-        own = remembered_idf(collection.n_docs, df) ** self.idf * burstiness(df, cf) ** self.burst
+        own = idf_of(collection.n_docs, df) ** self.idf * burstiness(df, cf) ** self.burst
         weight = own * (self._k1(collection) + 1.0)
         return row_of(term, weight, weight)
 

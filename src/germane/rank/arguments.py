@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.rank.plan import Plan
@@ -42,3 +43,12 @@ class DocumentValues(NamedTuple):
     norm: DocumentPart
     background: DocumentPart
     prior: DocumentPart
+
+
+class RecentDocuments(NamedTuple):
+    """What is said of the documents of small segments: their sizes, norm, background and prior of each (or no rows: 1
+    and 0), and which of them may be found (empty: all)."""
+
+    size: npt.NDArray[np.uint32]
+    values: Floats
+    mask: npt.NDArray[np.uint8]

@@ -6,6 +6,7 @@ those in use come back. Unpacking takes longer than a search, so that lists must
 """
 
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -49,6 +50,7 @@ class Coding(NamedTuple):
     def of(cls, plan: Plan) -> "Coding":
         return cls(plan.sized_by_unique, plan.x0, plan.x1) if plan.kind == SATURATION else cls(False, -1.0, 0.0)
 
+    @lru_cache(maxsize=16)  # noqa: B019 - tuples of numbers, few of them
     def inflation(self, other: "Coding") -> float:
         """A factor that makes what was kept for the other a bound for this one, and the other way round."""
         if self.by_unique != other.by_unique or min(self.x0, other.x0) < 0.0:

@@ -117,12 +117,8 @@ class SequentialDependence(EvidenceModel):
 
     def _counts(self, searcher: "Searcher", pair: tuple[str, str]) -> list[PairCounts]:
         """The pair in every segment."""
-        first, second = (stats.numbers for stats in searcher.snapshot.term_stats(pair))
-        segments = [live.segment for live in searcher.snapshot.segments]
-        return [
-            pair_counts(segment, a, b, self.window, searcher.texts)
-            for segment, a, b in zip(segments, first, second, strict=True)
-        ]
+        numbers = [(live.segment, live.segment.numbers_of(pair)) for live in searcher.snapshot.segments]
+        return [pair_counts(segment, a, b, self.window, searcher.texts) for segment, (a, b) in numbers]
 
     @staticmethod
     def _evidence(
@@ -155,7 +151,7 @@ def over_dirichlet(mu: float, ordered: float, unordered: float) -> SequentialDep
 def postings_of(searcher: "Searcher", i: int, terms: Sequence[str]) -> list[Counted]:
     """The documents of a segment that hold each term, as often as they do."""
     segment = searcher.snapshot.segments[i].segment
-    numbers = [found.numbers[i] for found in searcher.snapshot.term_stats(terms)]
+    numbers = segment.numbers_of(terms)
     segment.verify_lists(numbers)
     lists = []
     for number in numbers:

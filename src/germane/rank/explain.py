@@ -86,8 +86,9 @@ def explain(
     numbers, counts = segment.forward(place.doc)
     held = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     size = float((segment.n_unique if plan.sized_by_unique else segment.doc_len)[place.doc])
-    stats = snapshot.term_stats([term.term for term in plan.terms])
-    counts_held = [held.get(found.numbers[place.segment], 0) for found in stats]
+    names = [term.term for term in plan.terms]
+    stats = snapshot.term_stats(names)
+    counts_held = [held.get(number, 0) for number in segment.numbers_of(names)]
     impacts = impacts_of(plan, size, np.array(counts_held, np.float64)).tolist()
     parts = tuple(
         TermPart(term.term, snapshot.surface(term.term), term.weight, count, found.df, impact)

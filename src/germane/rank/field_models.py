@@ -66,15 +66,15 @@ class _FieldModel(EvidenceModel):
         shares = searcher.remembered(
             ("shares", self), lambda: [*map(partial(self._shares, fields), _lengths(searcher))]
         )
-        stats = searcher.snapshot.term_stats([term.term for term in plan.terms])
+        names = [term.term for term in plan.terms]
         counted = []
         for i, live in enumerate(searcher.snapshot.segments):
             lists = []
-            for found in stats:
-                if found.numbers[i] < 0:
+            for number in live.segment.numbers_of(names):
+                if number < 0:
                     lists.append(NONE_COUNTED)
                     continue
-                docs, counts = counts_by_field(live.segment, found.numbers[i], searcher.texts)
+                docs, counts = counts_by_field(live.segment, number, searcher.texts)
                 made = np.zeros(len(docs))
                 for f in range(len(fields.names)):
                     made += shares[i][docs, f] * counts[:, f]

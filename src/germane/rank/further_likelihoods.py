@@ -172,7 +172,7 @@ class BigramLikelihood(EvidenceModel):
     def _gain(self, searcher: "Searcher", i: int, pair: tuple[str, str], second: QueryTerm) -> Counted:
         """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""
         segment = searcher.snapshot.segments[i].segment
-        a, b = (stats.numbers[i] for stats in searcher.snapshot.term_stats(pair))
+        a, b = segment.numbers_of(pair)
         both = pair_counts(segment, a, b, WINDOW, searcher.texts)
         found = Counted.of(both.docs, both.ordered)
         first, other = postings_of(searcher, i, pair)

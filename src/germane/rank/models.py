@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -24,8 +24,6 @@ from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Collection, Columns, Plan, QueryTerm, Row, row_of, weighed
 from germane.rank.registry import DEFAULT_MU
-
-IDF_CACHE = 1 << 16
 
 
 class Documents(NamedTuple):
@@ -185,7 +183,7 @@ class BM25(TermwiseModel):
 
     def row(self, term: QueryTerm, collection: Collection) -> Row:
         """idf(w) · (k1 + 1), and this is how strong it is."""
-        weight = remembered_idf(collection.n_docs, term[2]) * (self.k1 + 1.0)
+        weight = idf_of(collection.n_docs, term[2]) * (self.k1 + 1.0)
         return row_of(term, weight, weight)
 
     def plan_of(self, columns: Columns, collection: Collection) -> Plan:
@@ -193,9 +191,8 @@ class BM25(TermwiseModel):
         return Plan.of(SATURATION, columns, x0=self.k1 * (1.0 - self.b), x1=x1)
 
 
-@lru_cache(maxsize=IDF_CACHE)
-def remembered_idf(n_docs: int, df: int) -> float:
-    """idf(w) of one word (`lm.collection.robertson_idf`), remembered: most words have one of few frequencies."""
+def idf_of(n_docs: int, df: int) -> float:
+    """idf(w) of one word (`lm.collection.robertson_idf`)."""
     return math.log1p((n_docs - df + 0.5) / (df + 0.5))
 
 

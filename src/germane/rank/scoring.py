@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
-from germane.index.segment import Segment, Unpacked
+from germane.index.recent import Recent
+from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
+from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
 from germane.rank.plan import Plan
 from germane.rank.records import (
@@ -98,6 +99,7 @@ class Memory(threading.local):
             best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
+        self.recent = np.empty(0, np.int64), np.zeros((0, 3))
         self.decoded_terms = np.zeros(0, DECODED_TERM)
         self.sums = Sums(
             acc=np.zeros(CHUNK, np.uint16),
@@ -109,6 +111,12 @@ class Memory(threading.local):
             best=np.zeros(0, RESULT),
             id_rank=np.zeros(0, np.uint32),
         )
+
+    def reserve_recent(self, n_docs: int) -> tuple[Integers, Floats]:
+        """Memory for so many recent documents, as `rank.small_kernels` takes it."""
+        if n_docs > len(self.recent[0]):
+            self.recent = np.empty(2 * n_docs, np.int64), np.zeros((2 * n_docs, 3))
+        return self.recent
 
     def reserve_decoded(self, n_terms: int, n_results: int) -> tuple[Records, Sums]:
         """Memory for a query of so many terms over decoded lists."""
@@ -361,26 +369,14 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     return scores
 
 
-def score_lists(
-    plan: Plan,
-    documents: Documents,
-    older: Unpacked,
-    newest: Unpacked,
-    places: Integers,
-    numbers: Sequence[Sequence[int]] | Integers,
-    threshold: float,
-) -> tuple[Integers, Floats]:
-    """Of the documents of small segments that hold a term those that pass the mask and reach the threshold, ascending,
-    and their scores. `older` to `numbers`: see `rank.small_kernels`."""
-    terms = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
-    asked, query, n = tuple(_asked(terms, plan.mass, threshold)), _memory.query, len(documents.size)
-    sums, held, found, scores = np.zeros(n), np.zeros(n, np.uint8), np.empty(n, np.int64), np.empty(n)
-    lists = tuple(older), tuple(newest), places, np.array(numbers, np.int64)
-    n = small_kernels.score_lists(asked, tuple(documents), *lists, query.terms, query.model, sums, held, found, scores)
-    if n == 0:
-        return found[:0], scores[:0]
-    order = np.argsort(found[:n])
-    return found[order], scores[order]
+def score_recent(plan: Plan, recent: Recent, documents: RecentDocuments, threshold: float) -> tuple[Integers, Floats]:
+    """The recent documents that hold a term, pass the mask and reach the threshold, in any order, and their scores."""
+    kind, terms, weight, scale, constant, mass, delta, x0, x1, _ = plan
+    numbers = recent.numbers([term[0] for term in terms])
+    asked = np.array((kind, delta, x0, x1, constant, mass, threshold, *numbers), np.float64)
+    found, work = _memory.reserve_recent(len(documents.size))
+    n = small_kernels.score_lists(asked, weight, scale, *documents, recent.lists, recent.postings, found, work)
+    return (found[:n].copy(), work[:n, 2].copy()) if n else plainly.NONE_FOUND[::-1]
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:

@@ -1,6 +1,7 @@
 """From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
 import math
+import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -12,20 +13,22 @@ from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.courtesy import note_search
 from germane.index.durable import Identity
+from germane.index.recent import Recent, TermStats
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
-from germane.index.snapshot import Snapshot, TermStats
-from germane.lazy import LazyModule, compiler_is_loaded
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, TermArrays
+from germane.index.snapshot import Snapshot
+from germane.lazy import LazyModule
+from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
 from germane.rank.plainly import FEW_TERMS, NONE_FOUND
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
-from germane.rank.scoring import NO_MASK, Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
-from germane.rank.small_segments import SmallSegments
+from germane.rank.scoring import Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
+from germane.rank.small_segments import Found, documents_of
+from germane.rank.small_segments import top_k as top_k_of_small
 from germane.rank.statistics import CollectionStatistics
-from germane.rank.term_table import TermTable
+from germane.rank.term_table import TermNumbers, TermTable
 
 if TYPE_CHECKING:
     from germane.rank import document_kernels
@@ -57,20 +60,6 @@ class DocumentParts(NamedTuple):
         return DocumentValues(self.norm, self.background, prior)
 
 
-class ModelMemory:
-    """What is remembered of a model in a snapshot: its columns, and what it gives the documents beside their postings.
-
-    `of_small`: the same of the small segments together.
-    """
-
-    def __init__(self, model: RankingModel, snapshot: Snapshot, collection: Collection) -> None:
-        self.model = model
-        self.by_evidence = isinstance(model, EvidenceModel)
-        self.table = TermTable(snapshot, model, collection) if isinstance(model, TermwiseModel) else None
-        self.values: list[DocumentValues] | None = None
-        self.of_small: DocumentValues | None = None
-
-
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
 Weights = Mapping[str, float]
@@ -94,17 +83,10 @@ class Searcher:
         known = previous._lasting.copy() if previous else {}  # other threads may add to it
         self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in files}
         self._passing: PartsMemory = {}
-        self._live = [
-            (~live.deletions.deleted).astype(np.uint8) if live.deletions.n_docs else NO_MASK
-            for live in snapshot.segments
-        ]
+        self._live = [live.deletions.mask for live in snapshot.segments]
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
-        self._small: SmallSegments = SmallSegments(snapshot.segments, previous._small if previous else None)
-        self._small_mask = self._small.mask([self._live[i] for i in self._small.places])
-        small = set(self._small.places)
-        self._large = [i for i in range(len(snapshot.segments)) if i not in small]
-        self._memories: dict[RankingModel, ModelMemory] = {}
-        self._latest: ModelMemory | None = None
+        self._memories: dict[RankingModel, _ModelMemory] = {}
+        self._latest: _ModelMemory | None = None
         self._everywhere: dict[Hashable, list[Floats]] = {}
 
     @cached_property
@@ -124,7 +106,7 @@ class Searcher:
         """The query's terms that the collection holds, with their statistics."""
         return [
             query_term((term, weight, df, cf))
-            for (term, weight), (df, cf, _) in self._counted(weights)
+            for (term, weight), (df, cf) in self._counted(weights)
             if df > 0 and weight > 0.0
         ]
 
@@ -152,14 +134,14 @@ class Searcher:
             return model.plan(terms, self.collection._replace(entropy=self.snapshot.entropy()))
         return model.plan(terms, self.collection)
 
-    def _memory(self, model: RankingModel) -> ModelMemory:
+    def _memory(self, model: RankingModel) -> "_ModelMemory":
         """What is remembered of a model; most searches ask for that of the search before, by the very same model."""
         latest = self._latest
         if latest is not None and latest.model is model:
             return latest
         found = self._memories.get(model)
         if found is None:
-            found = ModelMemory(model, self.snapshot, self.collection)
+            found = _ModelMemory(self, model)
             _remember(self._memories, model, found, REMEMBERED_MODELS)
         self._latest = found
         return found
@@ -187,12 +169,11 @@ class Searcher:
 
         `weights`: the topic model α as term -> weight. `statistics`: see `plan`; the rest: see `search_plan`.
         """
-        memory = self._memory(model)
+        memory, numbers = self._memory(model), None
         if memory.by_evidence and statistics is None:
             assert isinstance(model, EvidenceModel)
             found = model.evidence(self, checked(weights))
             return self._search_evidence(found, k, filters, priors, wordless=wordless)
-        numbers = None
         if memory.table is not None and statistics is None:
             plan, numbers = memory.table.plan(weights) or (None, None)
         else:
@@ -222,7 +203,7 @@ class Searcher:
         hint: Hits | None = None,
         statistics: CollectionStatistics | None = None,
         wordless: bool = False,
-        numbers: Sequence[Sequence[int]] | Integers | None = None,
+        numbers: TermNumbers | None = None,
     ) -> Hits:
         """The best k documents of a plan that `model` made; none for no plan.
 
@@ -231,17 +212,14 @@ class Searcher:
         feedback: k of them, scored first, tell what a result must reach, so that more can be skipped. The result is the
         same. `statistics`: those the plan was made with, if not the index's own. `wordless`: documents that pass all
         filters are found even if they hold none of the terms. Their score is then what the formula gives without
-        impacts and, without a plan, their prior alone. `numbers`: those of the plan's terms in each segment, if they
-        are at hand.
+        impacts and, without a plan, their prior alone. `numbers`: those of the plan's terms, if they are at hand.
         """
         note_search()
         k = self._at_most(k)
         if plan is None:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
         segments = self.snapshot.segments
-        results = [NONE_FOUND] * len(segments)
-        if numbers is None:
-            numbers = self._numbers(plan)
+        results: dict[int, Found] = {}
         values = self._document_values(model, priors, statistics)
         threshold = -np.inf
         if hint is not None and len(hint.docs) >= k:
@@ -249,39 +227,36 @@ class Searcher:
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
-        together = prune and not required and not wordless and self._are_together(plan)
-        for i in self._large if together else range(len(segments)):
-            terms = terms_in(plan, numbers[i])
+        recent = self.snapshot.recent if prune and not required and not wordless else None
+        if recent is not None and (len(plan.terms) > FEW_TERMS or model.word_sums() is not None):
+            recent = None
+        for i in range(len(segments)) if recent is None else self.snapshot.large:
+            terms = self.terms_in(i, plan, numbers)
             if required:
                 found = self._best_with_all(i, required, phrases, rest, terms, values[i], k, wordless=wordless)
             else:
                 found = self._best_with_any(i, rest, terms, values[i], k, threshold, prune=prune, wordless=wordless)
-            results[i] = found
-            if len(segments) > 1:
-                threshold = max(threshold, _kth_best(results, k))
-        if together:
-            joined = self._small_values(model, values, remembered=priors is None and statistics is None)
-            mask = self._small.mask([self.mask(i, rest) for i in self._small.places]) if rest else self._small_mask
-            found_there = self._small.top_k(plan, numbers, joined, mask, k, threshold)
-            for i, found in zip(self._small.places, found_there, strict=True):
+            if len(found[0]):
                 results[i] = found
+                threshold = max(threshold, _kth_best(results, k))
+        if recent is not None:
+            documents = self._recent_documents(recent, plan, values, rest)
+            for place, found in top_k_of_small(recent, plan, documents, k, threshold).items():
+                results[self.snapshot.small[place]] = found
         return self._in_total_order(results, k)
 
-    def _are_together(self, plan: Plan) -> bool:
-        """Whether the small segments are searched as one."""
-        several = len(self._small.places) > 0 and len(self.snapshot.segments) > 1
-        return several and 0 < len(plan.terms) <= FEW_TERMS and compiler_is_loaded()
-
-    def _small_values(
-        self, model: RankingModel, values: Sequence[DocumentValues], *, remembered: bool
-    ) -> DocumentValues:
-        """What the documents of the small segments are given beside their postings."""
-        if not remembered:
-            return self._small.values(values)
-        memory = self._memory(model)
-        if memory.of_small is None:
-            memory.of_small = self._small.values(values)
-        return memory.of_small
+    def _recent_documents(
+        self, recent: Recent, plan: Plan, values: "_Values", filters: Sequence[Condition]
+    ) -> RecentDocuments:
+        """What the kernel is told of the documents of the small segments; without filters remembered."""
+        made = values.recent.get(plan.sized_by_unique)
+        if made is None or filters:
+            small, priors = self.snapshot.small, values.priors
+            own = None if priors is None else [priors[i] for i in small]
+            made = documents_of(recent, plan, values.model, own, [self.mask(i, filters) for i in small])
+            if not filters:
+                values.recent[plan.sized_by_unique] = made
+        return made
 
     def _at_most(self, k: int) -> int:
         """k, or the number of documents if that is less: a kernel makes room for all k."""
@@ -305,13 +280,13 @@ class Searcher:
         k = self._at_most(k)
         if not found:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
-        results = []
+        results = {}
         for i, scored in enumerate(score_evidence(self, found)):
             docs = self._passing_docs(i, self.mask(i, filters))
             if not wordless:
                 docs = docs[scored.held[docs]]
             scores = scored.scores(None if priors is None else priors[i])[docs]
-            results.append(self._best(i, scores, docs, k))
+            results[i] = self._best(i, scores, docs, k)
         return self._in_total_order(results, k)
 
     def _best_with_any(
@@ -355,7 +330,7 @@ class Searcher:
         Of the best that hold the terms those with the phrases are chosen; ever more are looked at, until k are found.
         """
         segment = self.snapshot.segments[i].segment
-        numbers = [own[i] for _, _, own in self.snapshot.term_stats(required)]
+        numbers = segment.numbers_of(required)
         if -1 in numbers:
             return NONE_FOUND
         mask, n = self.mask(i, filters), FIRST_LOOK + FURTHER_LOOK * k if phrases else k
@@ -374,10 +349,10 @@ class Searcher:
 
     def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
         """The first k documents that pass all filters, by their priors, then by id."""
-        results = []
+        results = {}
         for i in range(len(self.snapshot.segments)):
             docs = self._passing_docs(i, self.mask(i, filters))
-            results.append(self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k))
+            results[i] = self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k)
         return self._in_total_order(results, k)
 
     def _passing_docs(self, i: int, mask: Mask) -> Integers:
@@ -393,8 +368,8 @@ class Searcher:
 
     def joined(self, scored: Sequence[tuple[Floats, Integers]], k: int) -> Hits:
         """The best k of documents that were scored elsewhere, given segment by segment."""
-        best = [self._best(i, scores, docs, k) for i, (scores, docs) in enumerate(scored)]
-        return self._in_total_order(best, k) if best else NO_HITS
+        best = {i: self._best(i, scores, docs, k) for i, (scores, docs) in enumerate(scored)}
+        return self._in_total_order(best, k)
 
     def scores_by(
         self, hits: Hits, weights: Mapping[str, float], model: RankingModel, priors: Sequence[Floats] | None
@@ -438,49 +413,34 @@ class Searcher:
         statistics: CollectionStatistics | None = None,
     ) -> Floats:
         """The scores of given documents; -inf for one without any of the terms."""
-        return self._scores_of(hits, plan, self._document_values(model, priors, statistics), self._numbers(plan))
+        return self._scores_of(hits, plan, self._document_values(model, priors, statistics))
 
     def _scores_of(
-        self,
-        hits: Hits,
-        plan: Plan,
-        values: Sequence[DocumentValues],
-        numbers: Sequence[Sequence[int]] | Integers,
+        self, hits: Hits, plan: Plan, values: Mapping[int, DocumentValues], numbers: TermNumbers | None = None
     ) -> Floats:
         scores = np.full(len(hits.docs), -np.inf)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
-            scores[chosen] = scores_of(segment, terms_in(plan, numbers[i]), values[i], hits.docs[chosen])
+            scores[chosen] = scores_of(segment, self.terms_in(i, plan, numbers), values[i], hits.docs[chosen])
         return scores
 
-    def terms_in(self, i: int, plan: Plan) -> TermArrays:
-        """The plan's terms that segment i holds."""
-        return terms_in(plan, self._numbers(plan)[i])
-
-    def _numbers(self, plan: Plan) -> list[list[int]]:
-        """For each segment the numbers of the plan's terms, -1 where one is not held; their lists are verified."""
-        stats = self.snapshot.term_stats([term.term for term in plan.terms])
-        numbers = [[own.numbers[i] for own in stats] for i in range(len(self.snapshot.segments))]
-        for live, own in zip(self.snapshot.segments, numbers, strict=True):
-            live.segment.verify_lists(own)
-        return numbers
+    def terms_in(self, i: int, plan: Plan, numbers: TermNumbers | None = None) -> TermArrays:
+        """The plan's terms that segment i holds; their lists are verified. `numbers`: of large segments, if known."""
+        if numbers is not None and i in self.snapshot.large:
+            return terms_in(plan, numbers[self.snapshot.large.index(i)])
+        segment = self.snapshot.segments[i].segment
+        own = segment.numbers_of([term.term for term in plan.terms])
+        segment.verify_lists(own)
+        return terms_in(plan, own)
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
-    ) -> list[DocumentValues]:
+    ) -> "_Values":
         """For each segment what its documents are given beside their postings; without priors remembered."""
-        remembered = priors is None and statistics is None
-        memory = self._memory(model) if remembered else None
-        if memory is not None and memory.values is not None:
-            return memory.values
-        parts = [self.document_parts(i, model, statistics) for i in range(len(self.snapshot.segments))]
-        if priors is not None:
-            return [own.values(prior) for own, prior in zip(parts, priors, strict=True)]
-        found = [own.values() for own in parts]
-        if memory is not None:
-            memory.values = found
-        return found
+        if priors is None and statistics is None:
+            return self._memory(model).values
+        return _Values(self, model, priors, statistics)
 
     def mask(self, i: int, filters: Sequence[Condition]) -> Mask:
         """1 for each live document of segment i that passes all filters; empty: all documents do."""
@@ -527,22 +487,18 @@ class Searcher:
             _remember(memory, key, parts, REMEMBERED)
         return parts
 
-    def _in_total_order(self, results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> Hits:
+    def _in_total_order(self, results: Mapping[int, Found], k: int) -> Hits:
         """Join the segments' results: score descending, then id ascending."""
         if len(results) == 1:
-            return Hits(results[0][0], np.zeros(len(results[0][1]), np.int64), results[0][1])
-        filled = [i for i, (scores, _) in enumerate(results) if len(scores)]
-        if len(filled) == 1:
-            scores, docs = results[filled[0]]
-            return Hits(scores, np.array(filled).repeat(len(docs)), docs)
+            [(i, (scores, docs))] = results.items()
+            segments = np.empty(len(docs), np.int64)
+            segments.fill(i)
+            return Hits(scores, segments, docs)
         rows = [
             (-score, doc_id, i, doc)
-            for i in filled
+            for i, (scores, docs) in results.items()
             for score, doc, doc_id in zip(
-                results[i][0].tolist(),
-                results[i][1].tolist(),
-                self.snapshot.segments[i].segment.doc_ids(results[i][1]),
-                strict=True,
+                scores.tolist(), docs.tolist(), self.snapshot.segments[i].segment.doc_ids(docs), strict=True
             )
         ]
         rows.sort()
@@ -565,6 +521,40 @@ class Searcher:
             ):
                 ids[position] = doc_id
         return ids
+
+
+class _Values(dict[int, DocumentValues]):
+    """What the documents of a segment are given beside their postings, made when it is first asked for."""
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        model: RankingModel,
+        priors: Sequence[Floats] | None,
+        statistics: CollectionStatistics | None,
+    ) -> None:
+        self._searcher, self._statistics = weakref.ref(searcher), statistics
+        self.model, self.priors = model, priors
+        self.recent: dict[bool, RecentDocuments] = {}
+        """What the kernel is told of the documents of small segments, by whether distinct terms are their size."""
+
+    def __missing__(self, i: int) -> DocumentValues:
+        searcher = self._searcher()
+        assert searcher is not None
+        parts = searcher.document_parts(i, self.model, self._statistics)
+        self[i] = parts.values() if self.priors is None else parts.values(self.priors[i])
+        return self[i]
+
+
+class _ModelMemory:
+    """What is remembered of a model in a snapshot: its table of terms, and what it gives the documents."""
+
+    def __init__(self, searcher: Searcher, model: RankingModel) -> None:
+        self.model, self.by_evidence = model, isinstance(model, EvidenceModel)
+        self.table: TermTable | None = None
+        if isinstance(model, TermwiseModel):
+            self.table = TermTable(searcher.snapshot, model, searcher.collection)
+        self.values = _Values(searcher, model, None, None)
 
 
 def _without_impacts(plan: Plan, values: DocumentValues, docs: Integers) -> Floats:
@@ -619,10 +609,10 @@ def _sum(base: Floats, own: Floats) -> Floats:
     return base + own if len(base) and len(own) else base if len(base) else own
 
 
-def _kth_best(results: list[tuple[Floats, npt.NDArray[np.int64]]], k: int) -> float:
+def _kth_best(results: Mapping[int, Found], k: int) -> float:
     """The score that k documents found so far reach, or -inf. Those of a segment descend."""
-    filled = [scores for scores, _ in results if len(scores)]
-    if len(filled) == 1:
-        return filled[0].item(k - 1) if len(filled[0]) >= k else -np.inf
-    scores = np.concatenate([scores for scores, _ in results])
+    if len(results) == 1:
+        [(scores, _)] = results.values()
+        return scores.item(k - 1) if len(scores) >= k else -np.inf
+    scores = np.concatenate([scores for scores, _ in results.values()])
     return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -np.inf

@@ -1,56 +1,64 @@
-"""A Numba kernel of small segments (`rank.small_segments`): all postings of a query's terms, already unpacked."""
+"""A Numba kernel of small segments (`rank.small_segments`): all postings of a query's terms, which lie in memory."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from germane.jit import inner, kernel
-from germane.rank.document_kernels import set_impact
-from germane.rank.impact_kernels import impact, score_of
-from germane.rank.records import Asked, Documents
+from germane.jit import kernel
+from germane.rank.impact_kernels import impact
+
+SETTINGS = 7
 
 
-@inner
-def add_list(lists, at, first, t, m, size, sums, held, found, n):
-    """Add the impacts of a list to the sums of its documents, which are numbered from `first` on.
+class Term(NamedTuple):
+    """What `rank.impact_kernels` asks of a term."""
 
-    Those that are met for the first time are noted from `found[n]` on; how many are noted then.
-    """
-    docs, counts, starts = lists
-    for j in range(starts[at], starts[at + 1]):
-        d = first + np.int64(docs[j])
-        sums[d] += impact(t, m, np.float64(counts[j]), m.x0 + m.x1 * np.float64(size[d]))
-        if not held[d]:
-            held[d] = 1
-            found[n] = d
-            n += 1
-    return n
+    weight: float
+    scale: float
+
+
+class Model(NamedTuple):
+    """What it asks of a model."""
+
+    kind: int
+    delta: float
 
 
 @kernel
-def score_lists(asked, documents, older, newest, places, numbers, term, model, sums, held, found, scores):
-    """The documents that hold a term, pass the mask and reach the threshold, in any order, and their scores; how many.
+def score_lists(asked, weight, scale, size, values, mask, lists, postings, found, work):
+    """The documents that hold a term, pass the mask and reach the threshold, in any order; how many.
 
-    `older`, `newest`: documents, counts, and where each list begins. `places`: for each small segment its place among
-    all, and which list of the older ones is its first, or for the newest, which document. `numbers`: by segment
-    and term. `sums` and `held` are zero.
+    `asked`: the first settings of `rank.records`, and the number of each term; `lists`, `postings`: see `index.recent`;
+    `values`: norm, background and prior of each document, or none. Of `work` the first two columns are zero, and are so
+    again; the third gets the scores of those found. Each array is an argument of its own, and they are few: making one
+    more, or telling the types of a group, takes as long as the scores.
     """
-    asked, documents, t, m = Asked(*asked), Documents(*documents), term[0], model[0]
-    set_impact(asked.settings, m)
-    m.constant, m.mass, m.threshold = asked.settings[4], asked.settings[5], asked.settings[6]
-    met, last = 0, len(places) - 1
-    for i in range(len(asked.weight)):
-        t.weight, t.scale = asked.weight[i], asked.scale[i]
-        for s in range(last + 1):
-            number = numbers[places[s, 0], i]
-            if number >= 0 and s < last:
-                met = add_list(older, places[s, 1] + number, 0, t, m, documents.size, sums, held, found, met)
-            elif number >= 0:
-                met = add_list(newest, number, places[s, 1], t, m, documents.size, sums, held, found, met)
+    m, x0, x1 = Model(np.int64(asked[0]), asked[1]), asked[2], asked[3]
+    constant, mass, threshold = asked[4], asked[5], asked[6]
+    met = 0
+    for i in range(len(weight)):
+        number = np.int64(asked[SETTINGS + i])
+        if number >= len(lists):
+            continue
+        t, begin = Term(weight[i], scale[i]), lists[number, 0]
+        for p in range(begin, begin + lists[number, 1]):
+            d = postings[p, 0]
+            if work[d, 1] == 0.0:
+                work[d, 1] = 1.0
+                found[met] = d
+                met += 1
+            work[d, 0] += impact(t, m, np.float64(postings[p, 1]), x0 + x1 * np.float64(size[d]))
     n = 0
     for j in range(met):
         d = found[j]
-        if len(documents.mask) == 0 or documents.mask[d]:
-            score = score_of(documents, m, d, sums[d])
-            if score >= m.threshold:
-                found[n], scores[n] = d, score
-                n += 1
+        score, rest = work[d, 0], constant
+        work[d, 0], work[d, 1] = 0.0, 0.0
+        if len(values) > 0:
+            score *= values[d, 0]
+            rest += mass * values[d, 1]
+            rest += values[d, 2]
+        score += rest
+        if (len(mask) == 0 or mask[d]) and score >= threshold:
+            found[n], work[n, 2] = d, score
+            n += 1
     return n

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from germane.index.recent import TermStats
 from germane.index.segment import Segment
 from germane.index.sequences import TextFields, documents_with_all, phrase_among, phrase_in_texts
-from germane.index.snapshot import Snapshot, TermStats
+from germane.index.snapshot import Snapshot
 from germane.index.strings import unpack_strings
 from germane.lazy import LazyModule, is_few
 from germane.lm.noisy_channel import Candidate, Lexicon, edits_allowed, log_channel, most_probable
@@ -106,12 +107,12 @@ def _log_chain(snapshot: Snapshot, pairs: Sequence[Pair], counts: Sequence[float
 
 def _count(snapshot: Snapshot, analyzer: Analyzer, pair: Pair) -> float:
     """In how many documents the two terms stand side by side, in this order: an estimate where many hold both."""
-    first, second = snapshot.term_stats(pair)
     texts, total = TextFields(analyzer, snapshot.manifest.text_fields), 0.0
-    for live, a, b in zip(snapshot.segments, first.numbers, second.numbers, strict=True):
+    for live in snapshot.segments:
+        segment = live.segment
+        a, b = segment.numbers_of(pair)
         if a < 0 or b < 0:
             continue
-        segment = live.segment
         if few := is_few(int(segment.df[a] + segment.df[b])):  # what a first search asks waits for no compiler
             both = np.intersect1d(segment.postings(a)[0], segment.postings(b)[0]).astype(np.int64)
         else:

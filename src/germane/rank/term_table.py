@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     plan_kernels = LazyModule("germane.rank.plan_kernels")
 
-MANY = 12
+MANY = 17
 """So many terms are planned faster by the table."""
 FIRST_ROOM, MOST_ROOM = 256, 1 << 16
 """Terms for which there is room at first, and at most: then all are forgotten."""
@@ -29,18 +29,20 @@ UNKNOWN = -1
 
 
 NumberedRow: TypeAlias = tuple[float, QueryTerm, float, float, float, tuple[int, ...]]
-"""A `plan.Row`, and the term's number in each segment."""
+"""A `plan.Row`, and the term's number in each large segment."""
+TermNumbers: TypeAlias = Sequence[Sequence[int]] | Integers
+"""For each large segment (`Snapshot.large`) the numbers of a plan's terms there, -1 where one is not held."""
 
 
 class Numbered(NamedTuple):
-    """A plan, and for each segment the numbers of its terms there, -1 where one is not held."""
+    """A plan, and the numbers of its terms."""
 
     plan: Plan
-    numbers: Sequence[Sequence[int]] | Integers
+    numbers: TermNumbers
 
 
 class Remembered(NamedTuple):
-    """The known terms so far, by name: `rows` of terms that weigh 1, with the numbers in each segment behind.
+    """The known terms so far, by name: `rows` of terms that weigh 1, with their numbers behind.
 
     `places`: where a term's numbers lie in `values` (all of a row but the term) and `numbers`; UNKNOWN: the collection
     does not hold it. What lies there does not change.
@@ -79,6 +81,7 @@ class TermTable:
 
     def __init__(self, snapshot: Snapshot, model: TermwiseModel, collection: Collection) -> None:
         self._snapshot, self._model, self._collection = snapshot, model, collection
+        self._large = [snapshot.segments[i].segment for i in snapshot.large]
         self._lock = threading.Lock()
         self._remembered = self._empty(FIRST_ROOM)
 
@@ -108,11 +111,13 @@ class TermTable:
                 known, fresh, n = self._empty(max(FIRST_ROOM, len(weights))), list(weights), 0
             elif n + len(fresh) > room:
                 known = self._roomier(known, max(2 * room, n + len(fresh)))
-            stats = self._snapshot.term_stats(fresh)
-            for i, live in enumerate(self._snapshot.segments):
-                live.segment.verify_lists([own.numbers[i] for own in stats])
-            for term, (df, cf, numbers) in zip(fresh, stats, strict=True):
+            stats, places = self._snapshot.term_stats(fresh), []
+            for segment in self._large:
+                places.append(segment.numbers_of(fresh))
+                segment.verify_lists(places[-1])
+            for j, (term, (df, cf)) in enumerate(zip(fresh, stats, strict=True)):
                 if df > 0:
+                    numbers = tuple([own[j] for own in places])
                     row = self._model.row(query_term((term, 1.0, df, cf)), self._collection)
                     known.values[n], known.numbers[n] = (row[0], *row[2:]), numbers
                     known.rows[term], known.places[term] = (*row, numbers), n
@@ -123,7 +128,7 @@ class TermTable:
             return known
 
     def _empty(self, room: int) -> Remembered:
-        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, len(self._snapshot.segments)), np.int64))
+        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, len(self._large)), np.int64))
 
     def _roomier(self, known: Remembered, room: int) -> Remembered:
         """A copy with more room: who reads the other goes on with it."""
