@@ -25,10 +25,10 @@ WORDS = [f"w{i}" for i in range(150)]
 
 @pytest.fixture(scope="module")
 def searcher(build) -> Searcher:
-    """Two segments; many words are in as many documents as others."""
+    """A large and a small segment; many words are in as many documents as others."""
     random = np.random.default_rng(11)
-    texts = [[WORDS[i] for i in (len(WORDS) * random.random(9) ** 2).astype(int)] for _ in range(500)]
-    parts = ({f"{i}": texts[i] for i in range(begin, end)} for begin, end in ((0, 400), (400, 500)))
+    texts = [[WORDS[i] for i in (len(WORDS) * random.random(9) ** 2).astype(int)] for _ in range(2500)]
+    parts = ({f"{i}": texts[i] for i in range(begin, end)} for begin, end in ((0, 2400), (2400, 2500)))
     return Searcher(Snapshot.open(build(*parts).folder))
 
 
