@@ -50,6 +50,8 @@ TERM_CACHE = 1 << 16
 SMALL = 1024
 """Documents of a segment that is read as a whole when it is first asked: its dictionary, and its posting lists. Each
 commit of a few documents brings such a segment, and the searches after it ask for most of what it holds."""
+SMALL_TOKENS = 1 << 24
+"""Tokens that such a segment may have: counts of many together fit 31 bits."""
 
 DICTIONARY_SECTIONS = names_of("dictionary")
 POSTINGS_SECTIONS = names_of("postings")
@@ -184,7 +186,7 @@ class Segment:
     @property
     def is_small(self) -> bool:
         """Whether it is read as a whole when it is first asked."""
-        return self.n_docs <= SMALL
+        return self.n_docs <= SMALL and self.n_tokens <= SMALL_TOKENS
 
     @property
     def origin(self) -> list[Any]:
