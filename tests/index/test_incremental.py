@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from germane.engine import Engine
-from germane.index import merge, writer
+from germane.errors import DamagedIndexError
+from germane.index import merge, recent, writer
 from germane.index.check import check_index
 from germane.index.snapshot import Snapshot
 from germane.lazy import load_compiler
@@ -162,3 +163,47 @@ def test_recent_documents_grow_from_commit_to_commit(
 
 def snapshot_of(engine: Engine) -> Snapshot:
     return engine.search("w1").located[1].snapshot
+
+
+def test_documents_that_were_taken_in_by_half_spoil_nothing(
+    tmp_path: Path, one_document: Callable[..., Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is interrupted while a commit's documents are added, and whoever sees older ones, finds what is there."""
+    load_compiler()
+    rng, words = random.Random(9), [f"w{i}" for i in range(30)]
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([one_document(rng, f"a{i}") for i in range(20)])
+        engine.add([one_document(rng, "b")])
+        reader = Engine.open(tmp_path / "index")
+        older = snapshot_of(reader)
+        before = older.term_stats(words)
+        engine.add([one_document(rng, f"c{i}") for i in range(3)])
+        real = recent.recent_kernels.add
+
+        def interrupted(*arguments: object) -> None:
+            real(*arguments)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(recent.recent_kernels, "add", interrupted)
+            reader.refresh()
+            with pytest.raises(KeyboardInterrupt):
+                reader.search("w1")
+        found = [Engine.open(tmp_path / "index").search(query).ids for query in words]
+        assert [reader.search(query).ids for query in words] == found
+        assert older.term_stats(words) == before
+
+
+def test_deletions_of_another_small_segment_are_refused(tmp_path: Path) -> None:
+    load_compiler()
+    with Engine.create(tmp_path / "index") as engine:
+        for name, text in (("a", "alpha beta"), ("b", "gamma gamma delta")):
+            engine.add([Document(f"{name}{i}", {"text": f"{text}{i}"}) for i in range(80)])
+        engine.delete(["a0", "a1", "a2"])
+        engine.delete(["b3"])
+    one, other = sorted(path for path in (tmp_path / "index").iterdir() if "deletions" in path.name)[-2:]
+    contents = one.read_bytes(), other.read_bytes()
+    other.write_bytes(contents[0])
+    one.write_bytes(contents[1])
+    with Engine.open(tmp_path / "index") as engine, pytest.raises(DamagedIndexError, match="deletions"):
+        engine.search("beta9 delta1")

@@ -449,6 +449,24 @@ def test_lists_are_forgotten_when_there_is_no_room(large: Searcher, monkeypatch:
     )
 
 
+def test_lists_that_were_left_half_unpacked_are_not_added_to(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, weights = BM25(1.7, 0.4), {"w0": 1.0, "w1": 1.0, "w50": 1.0}
+    expected = large.search(weights, model, 5, prune=False)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(decoded.decoded_kernels, "spread", interrupted)
+        for _ in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                large.search(weights, model, 5)
+    for _ in range(2):
+        found = large.search(weights, model, 5)
+        assert found.scores.tolist() == expected.scores.tolist()
+        assert found.docs.tolist() == expected.docs.tolist()
+
+
 def test_the_room_for_lists_can_be_chosen(large: Searcher) -> None:
     model = model_named("bm25")
     expected = large.search({"w1": 1.0}, model, 5, prune=False)

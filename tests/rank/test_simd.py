@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
 from germane.jit import kernel
+from germane.rank import simd
 from germane.rank.simd import add_classes, count_bits, four_at, lowest_bit, reach_mask
 
 
@@ -49,3 +51,38 @@ def test_units_by_class(at, begin, n):
     expected[at : at + n] += units[classes[begin : begin + n]]
     _added(acc, at, classes, begin, n, (units & 255).astype(np.uint8), (units >> 8).astype(np.uint8))
     assert acc.tolist() == expected.tolist()
+
+
+def test_units_by_class_without_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simd, "_PERMUTATION", None)
+
+    @njit
+    def added(acc, classes, low, high):
+        add_classes(acc, 0, classes, 0, 48, low, high)
+
+    classes, units = np.arange(48).astype(np.uint8) % 16, np.arange(0, 48000, 3000).astype(np.uint16)
+    acc = np.ones(48, np.uint16)
+    added(acc, classes, (units & 255).astype(np.uint8), (units >> 8).astype(np.uint8))
+    assert acc.tolist() == (1 + units[classes]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("machine", "chosen", "features", "expected"),
+    [
+        ("aarch64", None, None, "llvm.aarch64.neon.tbl1.v16i8"),
+        ("arm64", "generic", None, "llvm.aarch64.neon.tbl1.v16i8"),
+        ("x86_64", "x86-64-v3", None, "llvm.x86.ssse3.pshuf.b.128"),
+        ("AMD64", "skylake", None, "llvm.x86.ssse3.pshuf.b.128"),
+        ("x86_64", "x86-64", None, None),
+        ("x86_64", "generic", None, None),
+        ("x86_64", "skylake", "+sse2,-ssse3", None),
+        ("riscv64", "sifive-u74", None, None),
+    ],
+)
+def test_the_instruction_of_each_processor(
+    monkeypatch: pytest.MonkeyPatch, machine: str, chosen: str | None, features: str | None, expected: str | None
+) -> None:
+    monkeypatch.setattr(simd, "machine", lambda: machine)
+    monkeypatch.setattr(simd.config, "CPU_NAME", chosen)
+    monkeypatch.setattr(simd.config, "CPU_FEATURES", features)
+    assert simd._permutation() == expected

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from germane.index.snapshot import Snapshot
 from germane.lm import Dirichlet, JelinekMercer
 from germane.rank import BM25, QueryLikelihood, term_table
 from germane.rank.models import TermwiseModel
+from germane.rank.plan import Collection, QueryTerm, Row
 from germane.rank.searcher import Searcher
 from germane.rank.term_table import Numbered, TermTable
 
@@ -92,7 +94,9 @@ def test_what_weighs_nothing_and_what_is_not_held(searcher: Searcher, many: int)
 
 
 @pytest.mark.parametrize("many", [1, 1000])
-@pytest.mark.parametrize("weight", [math.nan, -1.0, 1e13, math.inf, None, "2"])
+@pytest.mark.parametrize(
+    "weight", [math.nan, -1.0, 1e13, math.inf, None, "2", np.array([0.3]), Decimal("0.5"), np.float32("nan")], ids=repr
+)
 def test_wrong_weights(searcher: Searcher, weight: object, many: int) -> None:
     table = TermTable(searcher.snapshot, BM25(), searcher.collection)
     assert table.plan({"w1": 1.0, "w2": 1.0}) is not None
@@ -124,3 +128,43 @@ def test_room_grows_and_ends(searcher: Searcher, monkeypatch: pytest.MonkeyPatch
     found = table.plan(many)
     assert found is not None
     assert len(found.plan.terms) == len(searcher.known_terms(many))
+
+
+@pytest.mark.parametrize("many", [1, 1000])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int32, bool, int])
+def test_numbers_of_other_kinds(searcher: Searcher, kind: type, many: int) -> None:
+    other = planned(searcher, BM25(), {"w1": kind(1), "w7": kind(1), "w9": 2.5}, many)  # type: ignore[call-arg]
+    plain = planned(searcher, BM25(), {"w1": 1.0, "w7": 1.0, "w9": 2.5}, many)
+    assert other is not None
+    assert plain is not None
+    assert same(other, plain)
+    assert other.plan.weight.dtype == np.float64
+
+
+def test_unknown_words_are_forgotten_too(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(term_table, "MOST_ROOM", 50)
+    table = TermTable(searcher.snapshot, BM25(), searcher.collection)
+    for i in range(300):
+        assert table.plan({"w1": 1.0, f"unknown{i}": 1.0}) is not None
+    assert len(table._remembered.places) <= 50
+
+
+def test_no_place_is_given_twice_after_an_interrupt(searcher: Searcher) -> None:
+    class Interrupted(BM25):
+        at: ClassVar[int] = 5
+
+        def row(self, term: QueryTerm, collection: Collection) -> Row:
+            Interrupted.at -= 1
+            if Interrupted.at == 0:
+                raise KeyboardInterrupt
+            return super().row(term, collection)
+
+    table, weights = TermTable(searcher.snapshot, Interrupted(), searcher.collection), dict.fromkeys(WORDS[:30], 1.5)
+    with pytest.raises(KeyboardInterrupt):
+        table.plan(weights)
+    found = table.plan(weights), planned(searcher, BM25(), weights, 1)
+    assert found[0] is not None
+    assert found[1] is not None
+    assert same(found[0], found[1])
+    places = [place for place in table._remembered.places.values() if place >= 0]
+    assert len(set(places)) == len(places)

@@ -99,11 +99,10 @@ class Recent:
         lists, room = np.zeros((len(own), COLUMNS), np.int32), np.zeros(len(own), np.int32)
         lists[: len(self.lists)], room[: len(store.room)] = self.lists, store.room
         store.reserve(4 * (int(lists[numbers, DF].sum()) + len(terms)))  # each may move, more than once
-        store.end = recent_kernels.add(
-            starts, numbers[places], counts, store.n_docs, lists, room, store.postings, store.end
-        )
+        # The number of documents first: a store that was left half changed is not extended again.
+        n_docs, store.n_docs = store.n_docs, store.n_docs + len(starts) - 1
+        store.end = recent_kernels.add(starts, numbers[places], counts, n_docs, lists, room, store.postings, store.end)
         store.room = room
-        store.n_docs += len(starts) - 1
         self.lists = lists
 
     @cached_property
@@ -112,6 +111,7 @@ class Recent:
         fallen: dict[str, tuple[int, int]] = {}
         for live in self._lives:
             lost = live.deletions
+            live.frequencies_of(lost.terms)  # refuses the deletions of another segment
             names = live.segment.terms(lost.terms) if len(lost.terms) else []
             for name, df, cf in zip(names, lost.df.tolist(), lost.cf.tolist(), strict=True):
                 before = fallen.get(name, (0, 0))

@@ -197,6 +197,10 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
                     _kept.clear()
                     _use.forget()
                 return None
-            lists.add(segment, missing)
+            try:
+                lists.add(segment, missing)
+            except BaseException:  # whatever was left half done is not to be added to
+                kept.remove(lists)
+                raise
             rows = lists.row_of[numbers]
         return Found(lists.decoded, rows, inflation)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,18 +16,14 @@ MAX_WEIGHT = 1e12
 """The largest weight of a query's term: far above any topic model, and no sum of products overflows."""
 
 
-def checked(weights: Mapping[str, float]) -> Mapping[str, float]:
+def checked(weights: Mapping[str, float]) -> dict[str, float]:
     """The weights of a query, if all are from 0 to `MAX_WEIGHT`."""
     for term, weight in weights.items():
-        try:
-            good = 0.0 <= weight <= MAX_WEIGHT and isinstance(term, str)
-        except TypeError:
-            good = False
-        if not good:
+        if not (isinstance(term, str) and isinstance(weight, Real) and 0.0 <= float(weight) <= MAX_WEIGHT):
             raise ParameterError(
                 f"a query is words with weights from 0 to {MAX_WEIGHT:g}, and the weight of {term!r} is {weight!r}"
             )
-    return weights
+    return {term: float(weight) for term, weight in weights.items()}
 
 
 class QueryTerm(NamedTuple):
@@ -134,7 +131,8 @@ class Plan(NamedTuple):
     @classmethod
     def of(cls, kind: int, columns: Columns, **rest: float) -> "Plan":
         """The plan of terms in the canonical order; `rest`: the numbers that belong to no term."""
-        return cls(kind, columns.terms, np.asarray(columns.weight), np.asarray(columns.scale), **rest)  # type: ignore[arg-type]
+        weight, scale = (np.asarray(column, np.float64) for column in (columns.weight, columns.scale))
+        return cls(kind, columns.terms, weight, scale, **rest)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

@@ -3,8 +3,8 @@
 from platform import machine
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
+from llvmlite import binding, ir
+from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
 from germane.rank.records import LANES
@@ -125,9 +125,34 @@ def add_table(typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin
 
 
 _I16, _SIXTEEN = ir.IntType(16), ir.VectorType(ir.IntType(8), 16)
-_ON_ARM = machine().lower() in ("aarch64", "arm64")
-_PERMUTATION = "llvm.aarch64.neon.tbl1.v16i8" if _ON_ARM else "llvm.x86.ssse3.pshuf.b.128"
-"""Looks 16 bytes up in a table of 16 at once."""
+_BEFORE_SSSE3 = frozenset({"generic", "x86-64", "athlon64", "k8", "k8-sse3", "opteron", "nocona", "amdfam10"})
+
+
+def _permutation() -> str | None:
+    """The instruction that looks 16 bytes up in a table of 16 at once; None where code must do without."""
+    if machine().lower() in ("aarch64", "arm64"):
+        return "llvm.aarch64.neon.tbl1.v16i8"
+    chosen = config.CPU_NAME
+    has_it = binding.get_host_cpu_features().get("ssse3", False) if chosen is None else chosen not in _BEFORE_SSSE3
+    has_it &= machine().lower() in ("x86_64", "amd64") and "-ssse3" not in (config.CPU_FEATURES or "")
+    return "llvm.x86.ssse3.pshuf.b.128" if has_it else None
+
+
+_PERMUTATION = _permutation()
+
+
+def _look_up(builder: ir.IRBuilder, table: ir.Value, places: ir.Value) -> ir.Value:
+    """table[places], of 16 bytes each."""
+    if _PERMUTATION is not None:
+        kind = ir.FunctionType(_SIXTEEN, [_SIXTEEN, _SIXTEEN])
+        permute = cgutils.get_or_insert_function(builder.module, kind, _PERMUTATION)
+        whole = builder.load(builder.bitcast(table, _SIXTEEN.as_pointer()), align=1)
+        return builder.call(permute, [whole, places])
+    found = ir.Constant(_SIXTEEN, ir.Undefined)
+    for lane in (ir.Constant(_I32, i) for i in range(16)):
+        place = builder.zext(builder.extract_element(places, lane), _I64)
+        found = builder.insert_element(found, builder.load(builder.gep(table, [place])), lane)
+    return found
 
 
 def _add_classes_function(module: ir.Module) -> ir.Function:
@@ -142,20 +167,14 @@ def _add_classes_function(module: ir.Module) -> ir.Function:
     acc, classes, n, low, high = function.args
     for argument in (acc, classes, low, high):
         argument.add_attribute("noalias")
-    permute = cgutils.get_or_insert_function(module, ir.FunctionType(_SIXTEEN, [_SIXTEEN, _SIXTEEN]), _PERMUTATION)
     entry, loop, done = (function.append_basic_block(label) for label in ("entry", "loop", "done"))
     builder = ir.IRBuilder(entry)
-
-    def load(pointer: ir.Value, vector: ir.VectorType) -> ir.Value:
-        return builder.load(builder.bitcast(pointer, vector.as_pointer()), align=1)
-
-    tables = [load(pointer, _SIXTEEN) for pointer in (low, high)]
     builder.cbranch(builder.icmp_signed(">", n, ir.Constant(_I64, 0)), loop, done)
     builder.position_at_end(loop)
     i = builder.phi(_I64)
     i.add_incoming(ir.Constant(_I64, 0), entry)
-    held = load(builder.gep(classes, [i]), _SIXTEEN)
-    halves = [builder.call(permute, [table, held]) for table in tables]
+    held = builder.load(builder.bitcast(builder.gep(classes, [i]), _SIXTEEN.as_pointer()), align=1)
+    halves = [_look_up(builder, table, held) for table in (low, high)]
     places = [ir.Constant(_I32, place) for j in range(16) for place in (j, j + 16)]
     units = builder.bitcast(builder.shuffle_vector(*halves, ir.Constant(ir.VectorType(_I32, 32), places)), row)
     place = builder.bitcast(builder.gep(acc, [i]), row.as_pointer())

@@ -26,6 +26,7 @@ MANY = 17
 FIRST_ROOM, MOST_ROOM = 256, 1 << 16
 """Terms for which there is room at first, and at most: then all are forgotten."""
 UNKNOWN = -1
+NUMBERS = frozenset({float, int})
 
 
 NumberedRow: TypeAlias = tuple[float, QueryTerm, float, float, float, tuple[int, ...]]
@@ -83,7 +84,7 @@ class TermTable:
         self._snapshot, self._model, self._collection = snapshot, model, collection
         self._large = [snapshot.segments[i].segment for i in snapshot.large]
         self._lock = threading.Lock()
-        self._remembered = self._empty(FIRST_ROOM)
+        self._remembered, self._taken = self._empty(FIRST_ROOM), 0
 
     def plan(self, weights: Mapping[str, float]) -> Numbered | None:
         """The work of a query; None if the collection holds none of its terms. The lists of its terms are verified."""
@@ -92,7 +93,8 @@ class TermTable:
         many = len(weights) >= MANY and compiler_is_loaded()
         found = (_by_columns if many else _by_rows)(self._remembered, weights)
         if found is None:
-            known = self._with(checked(weights))
+            weights = checked(weights)
+            known = self._with(weights)
             weights = {term: weight for term, weight in weights.items() if weight > 0.0 and term in known.rows}
             if not weights:
                 return None  # all weigh nothing, or none is known
@@ -106,11 +108,12 @@ class TermTable:
         with self._lock:
             known = self._remembered
             fresh = [term for term in weights if term not in known.places]
-            n, room = len(known.rows), len(known.values)
-            if n + len(fresh) > MOST_ROOM:
+            n, room = self._taken, len(known.values)
+            if len(known.places) + len(fresh) > MOST_ROOM:
                 known, fresh, n = self._empty(max(FIRST_ROOM, len(weights))), list(weights), 0
             elif n + len(fresh) > room:
                 known = self._roomier(known, max(2 * room, n + len(fresh)))
+            self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
             stats, places = self._snapshot.term_stats(fresh), []
             for segment in self._large:
                 places.append(segment.numbers_of(fresh))
@@ -132,18 +135,19 @@ class TermTable:
 
     def _roomier(self, known: Remembered, room: int) -> Remembered:
         """A copy with more room: who reads the other goes on with it."""
-        copy, n = self._empty(room), len(known.rows)
-        copy.values[:n], copy.numbers[:n] = known.values[:n], known.numbers[:n]
+        copy, n = self._empty(room), len(known.values)
+        copy.values[:n], copy.numbers[:n] = known.values, known.numbers
         return copy._replace(rows=known.rows.copy(), places=known.places.copy())
 
 
 def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Sequence[Sequence[int]]] | None:
     """The columns of a query and the numbers of its terms; None if one of these is not known, or weighs nothing."""
     rows, get = [], known.rows.get
-    good = all(weight == 1.0 for weight in weights.values()) or _are_good(weights)
+    if not _are_good(weights):
+        return None
     for term, weight in weights.items():
         found = get(term)
-        if found is None or not good:
+        if found is None:
             return None
         rows.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
     _, terms, impact, scale, constant, numbers = zip(*sorted(rows), strict=True)
@@ -165,9 +169,7 @@ def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Column
 
 
 def _are_good(weights: Mapping[str, float]) -> bool:
-    """Whether all lie above 0 and none above MAX_WEIGHT."""
+    """Whether all are Python's numbers above 0, and none is above MAX_WEIGHT."""
     values = weights.values()
-    try:
-        return min(values) > 0.0 and max(values) <= MAX_WEIGHT and not isnan(sum(values))
-    except (TypeError, ValueError):
-        return False
+    plain = NUMBERS.issuperset(map(type, values))
+    return plain and min(values) > 0.0 and max(values) <= MAX_WEIGHT and not isnan(sum(values))
