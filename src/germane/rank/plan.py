@@ -68,20 +68,30 @@ class Columns(NamedTuple):
     """The rows of a query's terms in the canonical order: by their places, then by the terms themselves.
 
     The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
-    `mass`, `constant`: the sums of the weights and of the parts of the constant.
+    `constants`: their parts of the constant; `sums`: of the weights and of these, if they were added up already.
     """
 
     terms: Sequence[QueryTerm]
     weight: Sequence[float] | Floats
     scale: Sequence[float] | Floats
-    mass: float
-    constant: float
+    constants: Sequence[float] | Floats
+    sums: Sequence[float] = ()
+
+    @property
+    def mass(self) -> float:
+        """The sum of the weights."""
+        return self.sums[0] if self.sums else in_turn(self.weight)
+
+    @property
+    def constant(self) -> float:
+        """The sum of the parts of the constant."""
+        return self.sums[1] if self.sums else in_turn(self.constants)
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Columns":
         """The columns of rows; a query holds each term once."""
-        _, terms, weight, scale, constant = zip(*sorted(rows), strict=True)
-        return cls(terms, weight, scale, in_turn(weight), in_turn(constant))
+        _, *columns = zip(*sorted(rows), strict=True)
+        return cls(*columns)
 
 
 class Collection(NamedTuple):

@@ -238,7 +238,8 @@ class Searcher:
                 found = self._best_with_any(i, rest, terms, values[i], k, threshold, prune=prune, wordless=wordless)
             if len(found[0]):
                 results[i] = found
-                threshold = max(threshold, _kth_best(results, k))
+                if len(segments) > 1:
+                    threshold = max(threshold, _kth_best(results, k))
         if recent is not None:
             documents = self._recent_documents(recent, plan, values, rest)
             for place, found in top_k_of_small(recent, plan, documents, k, threshold).items():

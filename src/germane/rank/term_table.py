@@ -14,7 +14,7 @@ from germane.arrays import Floats, Integers
 from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule, compiler_is_loaded
 from germane.rank.models import TermwiseModel
-from germane.rank.plan import MAX_WEIGHT, Collection, Columns, Plan, QueryTerm, checked, in_turn, query_term, weighed
+from germane.rank.plan import MAX_WEIGHT, Collection, Columns, Plan, QueryTerm, checked, query_term, weighed
 
 if TYPE_CHECKING:
     from germane.rank import plan_kernels
@@ -143,15 +143,13 @@ class TermTable:
 def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Sequence[Sequence[int]]] | None:
     """The columns of a query and the numbers of its terms; None if one of these is not known, or weighs nothing."""
     rows, get = [], known.rows.get
-    if not _are_good(weights):
-        return None
     for term, weight in weights.items():
         found = get(term)
-        if found is None:
+        if found is None or type(weight) not in NUMBERS or not 0.0 < weight <= MAX_WEIGHT:
             return None
         rows.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
     _, terms, impact, scale, constant, numbers = zip(*sorted(rows), strict=True)
-    return Columns(terms, impact, scale, in_turn(impact), in_turn(constant)), [*zip(*numbers, strict=True)]
+    return Columns(terms, impact, scale, constant), [*zip(*numbers, strict=True)]
 
 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
@@ -165,7 +163,7 @@ def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Column
     if not plan_kernels.arrange(known.values, known.numbers, at, alpha, order, columns, numbers, sums):
         return None
     terms = WeighedTerms(known.rows, weights, order)
-    return Columns(terms, columns[1], columns[2], *sums.tolist()), numbers
+    return Columns(terms, columns[1], columns[2], columns[3], sums.tolist()), numbers
 
 
 def _are_good(weights: Mapping[str, float]) -> bool:
