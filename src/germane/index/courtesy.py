@@ -7,11 +7,10 @@ than their work. So the one rests now and then on its way, while others search, 
 import threading
 import time
 
-SHARE = 3
+SHARE = 2
 """Who makes a file rests so many times as long as it worked."""
-LEAST_WORK, LONGEST_REST = 0.001, 0.006
-"""Seconds of work that are worth a rest, and of a rest at most: whenever the interpreter changes hands, both find their
-caches cold."""
+LEAST_WORK, LONGEST_REST = 0.0005, 0.004
+"""Seconds of work that are worth a rest, and of a rest at most."""
 
 
 class _Searches:
