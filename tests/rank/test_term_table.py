@@ -146,7 +146,7 @@ def test_unknown_words_are_forgotten_too(searcher: Searcher, monkeypatch: pytest
     table = TermTable(searcher.snapshot, BM25(), searcher.collection)
     for i in range(300):
         assert table.plan({"w1": 1.0, f"unknown{i}": 1.0}) is not None
-    assert len(table._remembered.places) <= 50
+    assert len(table._remembered.rows) <= 50
 
 
 def test_no_place_is_given_twice_after_an_interrupt(searcher: Searcher) -> None:

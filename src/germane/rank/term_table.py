@@ -25,7 +25,6 @@ MANY = 17
 """So many terms are planned faster by the table."""
 FIRST_ROOM, MOST_ROOM = 256, 1 << 16
 """Terms for which there is room at first, and at most: then all are forgotten."""
-UNKNOWN = -1
 NUMBERS = frozenset({float, int})
 
 
@@ -43,13 +42,13 @@ class Numbered(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """The known terms so far, by name: `rows` of terms that weigh 1, with their numbers behind.
+    """The terms so far, by name: `rows` of terms that weigh 1, with their numbers behind; () for a term that is not held.
 
-    `places`: where a term's numbers lie in `values` (all of a row but the term) and `numbers`; UNKNOWN: the collection
-    does not hold it. What lies there does not change.
+    `places`: where the numbers of terms that came in a query of many lie in `values` (all of a row but the term) and
+    `numbers`. What lies there does not change.
     """
 
-    rows: dict[str, NumberedRow]
+    rows: dict[str, NumberedRow | tuple[()]]
     places: dict[str, int]
     values: Floats
     numbers: Integers
@@ -58,7 +57,9 @@ class Remembered(NamedTuple):
 class WeighedTerms(Sequence[QueryTerm]):
     """The terms of a plan, made when somebody asks for them: a search does not."""
 
-    def __init__(self, rows: Mapping[str, NumberedRow], weights: Mapping[str, float], order: Integers) -> None:
+    def __init__(
+        self, rows: Mapping[str, NumberedRow | tuple[()]], weights: Mapping[str, float], order: Integers
+    ) -> None:
         self._rows, self._weights, self._order = rows, [*weights.items()], order
 
     def __len__(self) -> int:
@@ -74,7 +75,9 @@ class WeighedTerms(Sequence[QueryTerm]):
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
         term, weight = self._weights[self._order[i]]
-        return self._rows[term][1]._replace(weight=weight)
+        row = self._rows[term]
+        assert row  # a plan has no other terms
+        return row[1]._replace(weight=weight)
 
 
 class TermTable:
@@ -95,38 +98,45 @@ class TermTable:
         if found is None:
             weights = checked(weights)
             known = self._with(weights)
-            weights = {term: weight for term, weight in weights.items() if weight > 0.0 and term in known.rows}
+            weights = {term: weight for term, weight in weights.items() if weight > 0.0 and known.rows[term]}
             if not weights:
                 return None  # all weigh nothing, or none is known
-            found = (many and _by_columns(known, weights)) or _by_rows(known, weights)
+            found = (many and _by_columns(self._in_columns(weights), weights)) or _by_rows(known, weights)
             assert found is not None
         columns, numbers = found
         return Numbered(self._model.plan_of(columns, self._collection), numbers)
 
     def _with(self, weights: Mapping[str, float]) -> Remembered:
         """What is remembered then, the query's terms among it."""
+        known = self._remembered
+        fresh = [term for term in weights if term not in known.rows]
+        if len(known.rows) + len(fresh) > MOST_ROOM:
+            with self._lock:
+                known = self._remembered = self._empty(FIRST_ROOM)
+                self._taken, fresh = 0, list(weights)
+        stats, places = self._snapshot.term_stats(fresh), []
+        for segment in self._large:
+            places.append(segment.numbers_of(fresh))
+            segment.verify_lists(places[-1])
+        for j, (term, (df, cf)) in enumerate(zip(fresh, stats, strict=True)):
+            row = self._model.row(query_term((term, 1.0, df, cf)), self._collection) if df > 0 else None
+            known.rows[term] = (*row, tuple([own[j] for own in places])) if row else ()
+        return known
+
+    def _in_columns(self, weights: Mapping[str, float]) -> Remembered:
+        """The same with the numbers of these terms, which are known, in columns."""
         with self._lock:
             known = self._remembered
             fresh = [term for term in weights if term not in known.places]
             n, room = self._taken, len(known.values)
-            if len(known.places) + len(fresh) > MOST_ROOM:
-                known, fresh, n = self._empty(max(FIRST_ROOM, len(weights))), list(weights), 0
-            elif n + len(fresh) > room:
+            if n + len(fresh) > room:
                 known = self._roomier(known, max(2 * room, n + len(fresh)))
             self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
-            stats, places = self._snapshot.term_stats(fresh), []
-            for segment in self._large:
-                places.append(segment.numbers_of(fresh))
-                segment.verify_lists(places[-1])
-            for j, (term, (df, cf)) in enumerate(zip(fresh, stats, strict=True)):
-                if df > 0:
-                    numbers = tuple([own[j] for own in places])
-                    row = self._model.row(query_term((term, 1.0, df, cf)), self._collection)
-                    known.values[n], known.numbers[n] = (row[0], *row[2:]), numbers
-                    known.rows[term], known.places[term] = (*row, numbers), n
-                    n += 1
-                else:
-                    known.places[term] = UNKNOWN
+            for place, term in enumerate(fresh, n):
+                row = known.rows.get(term)
+                if row:
+                    known.values[place], known.numbers[place] = (row[0], *row[2:5]), row[5]
+                    known.places[term] = place
             self._remembered = known
             return known
 
@@ -145,7 +155,7 @@ def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, 
     rows, get = [], known.rows.get
     for term, weight in weights.items():
         found = get(term)
-        if found is None or type(weight) not in NUMBERS or not 0.0 < weight <= MAX_WEIGHT:
+        if not found or type(weight) not in NUMBERS or not 0.0 < weight <= MAX_WEIGHT:
             return None
         rows.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
     _, terms, impact, scale, constant, numbers = zip(*sorted(rows), strict=True)
@@ -155,7 +165,7 @@ def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
     """The same of many terms; None too if their places do not tell the order."""
     places = [*map(known.places.get, weights)]
-    if None in places or UNKNOWN in places or not _are_good(weights):
+    if None in places or not _are_good(weights):
         return None
     n, order = len(places), np.empty(len(places), np.int64)
     columns, numbers = np.empty((4, n)), np.empty((known.numbers.shape[1], n), np.int64)
