@@ -42,7 +42,7 @@ class Numbered(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """The terms so far, by name: `rows` of terms that weigh 1, with their numbers behind; () for a term that is not held.
+    """The terms so far, by name: `rows` of terms that weigh 1, with their numbers behind; () for one that is not held.
 
     `places`: where the numbers of terms that came in a query of many lie in `values` (all of a row but the term) and
     `numbers`. What lies there does not change.
