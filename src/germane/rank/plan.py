@@ -19,11 +19,19 @@ MAX_WEIGHT = 1e12
 def checked(weights: Mapping[str, float]) -> dict[str, float]:
     """The weights of a query, if all are from 0 to `MAX_WEIGHT`."""
     for term, weight in weights.items():
-        if not (isinstance(term, str) and isinstance(weight, Real) and 0.0 <= float(weight) <= MAX_WEIGHT):
+        if not (isinstance(term, str) and isinstance(weight, Real) and 0.0 <= _as_float(weight) <= MAX_WEIGHT):
             raise ParameterError(
                 f"a query is words with weights from 0 to {MAX_WEIGHT:g}, and the weight of {term!r} is {weight!r}"
             )
     return {term: float(weight) for term, weight in weights.items()}
+
+
+def _as_float(number: Real) -> float:
+    """The number, infinite if it is a whole one beyond all floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 class QueryTerm(NamedTuple):
