@@ -17,8 +17,8 @@ from germane.lazy import with_compiler
 
 
 class _Cache(FunctionCache):
-    """Numba's, but for what it does before it looks: it makes everything ready to compile (0.4 s, 27 MB; SciPy's linear
-    algebra is loaded), which machine code from the disk does not need. The compiler does so itself when it is called.
+    """Numba's, but for what it does before it looks: it makes everything ready to compile, and loads SciPy's linear
+    algebra, which machine code from the disk does not need. The compiler does so itself when it is called.
     """
 
     def __init__(self, function: Callable[..., Any], *, allocates: bool) -> None:

@@ -141,6 +141,8 @@ def test_a_reader_that_may_be_late(engine: Engine, monkeypatch: pytest.MonkeyPat
     assert "2" not in reader
     with pytest.raises(ParameterError, match="within"):
         reader.refresh(within=float("nan"))
+    with pytest.raises(ParameterError, match="within"):
+        reader.refresh(within=None)  # type: ignore[arg-type]
     engine.delete(["1"])
     later = time.monotonic() + 10.0
     monkeypatch.setattr(time, "monotonic", lambda: later)

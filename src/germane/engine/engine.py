@@ -209,7 +209,7 @@ class Engine:
         time, pays for as many of them as it needs: `refresh(within=0.1)` for ten a second at most.
         """
         now = time.monotonic()
-        if within and now - self._looked < number("within", within):
+        if now - self._looked < number("within", within):
             return
         while True:
             shown = self._searcher

@@ -85,21 +85,11 @@ def _add_table_function(module: ir.Module) -> ir.Function:
     for argument in (acc, docs, extras, table):
         argument.add_attribute("noalias")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    loop, done = function.append_basic_block("loop"), function.append_basic_block("done")
-    zero, one = ir.Constant(_I64, 0), ir.Constant(_I64, 1)
-    builder.cbranch(builder.icmp_signed(">", n, zero), loop, done)
-    entry = builder.block
-    builder.position_at_end(loop)
-    i = builder.phi(_I64)
-    i.add_incoming(zero, entry)
-    doc = builder.zext(builder.load(builder.gep(docs, [i])), _I64)
-    extra = builder.zext(builder.load(builder.gep(extras, [i])), _I64)
-    place = builder.gep(acc, [doc])
-    builder.store(builder.fadd(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
-    following = builder.add(i, one)
-    i.add_incoming(following, loop)
-    builder.cbranch(builder.icmp_signed("<", following, n), loop, done)
-    builder.position_at_end(done)
+    with cgutils.for_range(builder, n) as loop:
+        doc = builder.zext(builder.load(builder.gep(docs, [loop.index])), _I64)
+        extra = builder.zext(builder.load(builder.gep(extras, [loop.index])), _I64)
+        place = builder.gep(acc, [doc])
+        builder.store(builder.fadd(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
     builder.ret_void()
     return function
 
@@ -167,22 +157,14 @@ def _add_classes_function(module: ir.Module) -> ir.Function:
     acc, classes, n, low, high = function.args
     for argument in (acc, classes, low, high):
         argument.add_attribute("noalias")
-    entry, loop, done = (function.append_basic_block(label) for label in ("entry", "loop", "done"))
-    builder = ir.IRBuilder(entry)
-    builder.cbranch(builder.icmp_signed(">", n, ir.Constant(_I64, 0)), loop, done)
-    builder.position_at_end(loop)
-    i = builder.phi(_I64)
-    i.add_incoming(ir.Constant(_I64, 0), entry)
-    held = builder.load(builder.bitcast(builder.gep(classes, [i]), _SIXTEEN.as_pointer()), align=1)
-    halves = [_look_up(builder, table, held) for table in (low, high)]
-    places = [ir.Constant(_I32, place) for j in range(16) for place in (j, j + 16)]
-    units = builder.bitcast(builder.shuffle_vector(*halves, ir.Constant(ir.VectorType(_I32, 32), places)), row)
-    place = builder.bitcast(builder.gep(acc, [i]), row.as_pointer())
-    builder.store(builder.add(builder.load(place, align=2), units), place, align=2)
-    following = builder.add(i, ir.Constant(_I64, 16))
-    i.add_incoming(following, loop)
-    builder.cbranch(builder.icmp_signed("<", following, n), loop, done)
-    builder.position_at_end(done)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    in_turn = ir.Constant(ir.VectorType(_I32, 32), [ir.Constant(_I32, i) for j in range(16) for i in (j, j + 16)])
+    with cgutils.for_range_slice(builder, ir.Constant(_I64, 0), n, ir.Constant(_I64, 16), _I64) as (i, _):
+        held = builder.load(builder.bitcast(builder.gep(classes, [i]), _SIXTEEN.as_pointer()), align=1)
+        halves = [_look_up(builder, table, held) for table in (low, high)]
+        units = builder.bitcast(builder.shuffle_vector(*halves, in_turn), row)
+        place = builder.bitcast(builder.gep(acc, [i]), row.as_pointer())
+        builder.store(builder.add(builder.load(place, align=2), units), place, align=2)
     builder.ret_void()
     return function
 
