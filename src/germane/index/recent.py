@@ -111,8 +111,10 @@ class Recent:
         fallen: dict[str, tuple[int, int]] = {}
         for live in self._lives:
             lost = live.deletions
+            if not len(lost.terms):
+                continue
             live.frequencies_of(lost.terms)  # refuses the deletions of another segment
-            names = live.segment.terms(lost.terms) if len(lost.terms) else []
+            names = live.segment.terms(lost.terms)
             for name, df, cf in zip(names, lost.df.tolist(), lost.cf.tolist(), strict=True):
                 before = fallen.get(name, (0, 0))
                 fallen[name] = before[0] + df, before[1] + cf
@@ -148,6 +150,27 @@ class Recent:
     def n_unique(self) -> npt.NDArray[np.uint32]:
         """Distinct terms of each document."""
         return np.concatenate([segment.n_unique for segment in self.segments])
+
+
+class LatestRecent:
+    """The recent documents of the newest snapshot that has asked for its own, which those of later ones add to.
+
+    All snapshots of an index share it. If each asked the one before, all that came while the documents of one were made
+    anew would begin at what that one began with, and be made anew as well.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._generation = -1
+        self._recent: Recent | None = None
+
+    def of(self, lives: "Sequence[LiveSegment]", generation: int) -> Recent:
+        """The documents of these segments, those of a snapshot of this generation."""
+        with self._lock:
+            made = Recent(lives, self._recent)
+            if generation >= self._generation:
+                self._generation, self._recent = generation, made
+            return made
 
 
 _NO_LISTS = np.empty((0, COLUMNS), np.int32)

@@ -1,7 +1,7 @@
 """What a reader sees: the segments of one commit, unchanged for as long as it looks at them."""
 
+import contextlib
 import os
-import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from germane.errors import IndexFormatError, UnknownDocumentError
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.durable import identity_of
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
-from germane.index.recent import Recent, TermStats
+from germane.index.recent import LatestRecent, Recent, TermStats
 from germane.index.segment import Segment
 from germane.index.vector_fields import VectorField
 from germane.index.vectors import VectorFile
@@ -104,13 +104,11 @@ class Snapshot:
         self.large = [i for i in range(len(segments)) if i not in self.small]
         self._older: dict[str, TermStats] = {}
         """The statistics of terms in the large segments, taken over while these stay."""
-        self._making = threading.Lock()
         self._recent: Recent | None = None
-        self._recent_before: Recent | None = None
+        self._latest_recent = LatestRecent() if previous is None else previous._latest_recent
         if previous is not None:
             if _same(self._chosen(self.large), previous._chosen(previous.large)):
                 self._older = previous._older
-            self._recent_before = previous._recent or previous._recent_before
         self._entropy: float | None = None
 
     @classmethod
@@ -145,11 +143,14 @@ class Snapshot:
     def recent(self) -> Recent | None:
         """The documents of the small segments, if there are some, and kernels can be used."""
         if self._recent is None and self.small and compiler_is_loaded():
-            with self._making:
-                if self._recent is None:
-                    self._recent = Recent(self._chosen(self.small), self._recent_before)
-                    self._recent_before = None
+            self._recent = self._latest_recent.of(self._chosen(self.small), self.manifest.generation)
         return self._recent
+
+    def make_ready_after(self, shown: "Snapshot") -> None:
+        """Make what searches of the snapshot shown until now have asked for: those of this one need not wait."""
+        if shown._recent is not None:
+            with contextlib.suppress(IndexFormatError):  # the search that needs it will say what is wrong
+                self.recent  # noqa: B018
 
     def term_stats(self, terms: Collection[str]) -> list[TermStats]:
         """Statistics of terms. Threads may ask at once: none relies on what another may forget."""

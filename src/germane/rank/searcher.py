@@ -88,6 +88,8 @@ class Searcher:
         self._memories: dict[RankingModel, _ModelMemory] = {}
         self._latest: _ModelMemory | None = None
         self._everywhere: dict[Hashable, list[Floats]] = {}
+        if previous is not None:
+            snapshot.make_ready_after(previous.snapshot)
 
     @cached_property
     def searchable(self) -> Searchable:
