@@ -161,6 +161,28 @@ def test_recent_documents_grow_from_commit_to_commit(
     assert extended == [True] * 6 + [False] + [True] * 5
 
 
+def test_commits_that_come_while_recent_documents_are_made_do_not_begin_anew(
+    tmp_path: Path, one_document: Callable[..., Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_compiler()
+    rng, words = random.Random(8), [f"w{i}" for i in range(30)]
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([one_document(rng, f"a{i}") for i in range(100)])
+        engine.add([one_document(rng, f"b{i}") for i in range(40)])
+        snapshots = [Snapshot.open(tmp_path / "index")]
+        assert snapshots[0].recent is not None
+        for i in range(6):
+            engine.add([one_document(rng, f"c{i}")])
+            snapshots.append(Snapshot.open(tmp_path / "index", snapshots[-1]))  # nobody has asked the one before
+    for snapshot in (snapshots[2], snapshots[4], snapshots[1], snapshots[6]):
+        assert snapshot.term_stats(words) == [counted(snapshot, word) for word in words]
+    first, older, *_ = snapshots
+    postings = [snapshots[i].recent.postings is first.recent.postings for i in (2, 4, 6)]  # type: ignore[union-attr]
+    assert postings == [True, True, True]
+    assert older.recent is not None
+    assert older.recent.postings is not first.recent.postings
+
+
 def snapshot_of(engine: Engine) -> Snapshot:
     return engine.search("w1").located[1].snapshot
 
@@ -186,9 +208,10 @@ def test_documents_that_were_taken_in_by_half_spoil_nothing(
 
         with monkeypatch.context() as patch:
             patch.setattr(recent.recent_kernels, "add", interrupted)
-            reader.refresh()
             with pytest.raises(KeyboardInterrupt):
-                reader.search("w1")
+                reader.refresh()
+        assert snapshot_of(reader) is older
+        reader.refresh()
         found = [Engine.open(tmp_path / "index").search(query).ids for query in words]
         assert [reader.search(query).ids for query in words] == found
         assert older.term_stats(words) == before
