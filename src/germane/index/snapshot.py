@@ -104,11 +104,13 @@ class Snapshot:
         self.large = [i for i in range(len(segments)) if i not in self.small]
         self._older: dict[str, TermStats] = {}
         """The statistics of terms in the large segments, taken over while these stay."""
+        self._places: dict[str, tuple[int, ...]] = {}
+        """The numbers of terms in the large segments, taken over likewise."""
         self._recent: Recent | None = None
         self._latest_recent = LatestRecent() if previous is None else previous._latest_recent
         if previous is not None:
             if _same(self._chosen(self.large), previous._chosen(previous.large)):
-                self._older = previous._older
+                self._older, self._places = previous._older, previous._places
         self._entropy: float | None = None
 
     @classmethod
@@ -170,6 +172,21 @@ class Snapshot:
             return recent.with_frequencies(terms, found)  # type: ignore[arg-type]
         more = _count(self._chosen(self.small), terms)
         return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]  # type: ignore[misc]
+
+    def places_of(self, terms: Sequence[str]) -> list[tuple[int, ...]]:
+        """The number of each term in each of the large segments, whose lists are verified then."""
+        places = self._places
+        try:
+            return [places[term] for term in terms]
+        except KeyError:
+            numbers = [live.segment.numbers_of(terms) for live in self._chosen(self.large)]
+        for live, own in zip(self._chosen(self.large), numbers, strict=True):
+            live.segment.verify_lists(own)
+        if len(places) > TERM_CACHE:
+            self._places = places = {}
+        found = [*zip(*numbers, strict=True)] if numbers else [()] * len(terms)
+        places.update(zip(terms, found, strict=True))
+        return found
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""

@@ -19,6 +19,8 @@ MAX_WEIGHT = 1e12
 def checked(weights: Mapping[str, float]) -> dict[str, float]:
     """The weights of a query, if all are from 0 to `MAX_WEIGHT`."""
     for term, weight in weights.items():
+        if type(term) is str and type(weight) is float and 0.0 <= weight <= MAX_WEIGHT:
+            continue  # most are
         if not (isinstance(term, str) and isinstance(weight, Real) and 0.0 <= _as_float(weight) <= MAX_WEIGHT):
             raise ParameterError(
                 f"a query is words with weights from 0 to {MAX_WEIGHT:g}, and the weight of {term!r} is {weight!r}"

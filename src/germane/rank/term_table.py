@@ -85,7 +85,6 @@ class TermTable:
 
     def __init__(self, snapshot: Snapshot, model: TermwiseModel, collection: Collection) -> None:
         self._snapshot, self._model, self._collection = snapshot, model, collection
-        self._large = [snapshot.segments[i].segment for i in snapshot.large]
         self._lock = threading.Lock()
         self._remembered, self._taken = self._empty(FIRST_ROOM), 0
 
@@ -94,6 +93,8 @@ class TermTable:
         if not weights:
             return None
         many = len(weights) >= MANY and compiler_is_loaded()
+        if not many and not weights.keys() <= self._remembered.rows.keys():  # as after each commit
+            self._with(checked(weights))
         found = (_by_columns if many else _by_rows)(self._remembered, weights)
         if found is None:
             weights = checked(weights)
@@ -114,13 +115,10 @@ class TermTable:
             with self._lock:
                 known = self._remembered = self._empty(FIRST_ROOM)
                 self._taken, fresh = 0, list(weights)
-        stats, places = self._snapshot.term_stats(fresh), []
-        for segment in self._large:
-            places.append(segment.numbers_of(fresh))
-            segment.verify_lists(places[-1])
-        for j, (term, (df, cf)) in enumerate(zip(fresh, stats, strict=True)):
-            row = self._model.row(query_term((term, 1.0, df, cf)), self._collection) if df > 0 else None
-            known.rows[term] = (*row, tuple([own[j] for own in places])) if row else ()
+        rows, row, collection = known.rows, self._model.row, self._collection
+        stats, places = self._snapshot.term_stats(fresh), self._snapshot.places_of(fresh)
+        for term, (df, cf), own in zip(fresh, stats, places, strict=True):
+            rows[term] = (*row(query_term((term, 1.0, df, cf)), collection), own) if df > 0 else ()
         return known
 
     def _in_columns(self, weights: Mapping[str, float]) -> Remembered:
@@ -141,7 +139,7 @@ class TermTable:
             return known
 
     def _empty(self, room: int) -> Remembered:
-        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, len(self._large)), np.int64))
+        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, len(self._snapshot.large)), np.int64))
 
     def _roomier(self, known: Remembered, room: int) -> Remembered:
         """A copy with more room: who reads the other goes on with it."""
