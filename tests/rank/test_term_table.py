@@ -71,7 +71,9 @@ def test_many_terms_as_few(searcher: Searcher, weights: dict[str, float], model:
     assert (direct.constant, direct.mass) == (few.plan.constant, few.plan.mass)
     names = [term.term for term in direct.terms]
     segments = [searcher.snapshot.segments[i].segment for i in searcher.snapshot.large]
-    assert np.asarray(few.numbers).tolist() == [segment.numbers_of(names) for segment in segments]
+    assert searcher.snapshot.recent is not None
+    expected = [*(segment.numbers_of(names) for segment in segments), searcher.snapshot.recent.numbers(names)]
+    assert np.asarray(few.numbers).tolist() == expected
 
 
 def test_terms_decide_where_places_do_not(build) -> None:

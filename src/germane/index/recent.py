@@ -126,20 +126,18 @@ class Recent:
         return [numbers.get(term, n_terms) for term in terms]
 
     def with_frequencies(self, terms: Iterable[str], older: Iterable[TermStats]) -> list[TermStats]:
-        """The statistics of terms with those among the live documents here. Every search after a commit asks."""
-        numbers, n_terms, told, fallen = self._numbers, self._n_terms, self._told, self._fallen
-        found = []
-        for term, stats in zip(terms, older, strict=True):
-            number = numbers.get(term, n_terms)
-            if number < n_terms:
-                df, cf = stats
-                df, cf = df + told[COLUMNS * number + DF], cf + told[COLUMNS * number + CF]
-                if fallen:
-                    lost = fallen.get(term, (0, 0))
-                    df, cf = df - lost[0], cf - lost[1]
-                stats = _new_stats(TermStats, (df, cf))
-            found.append(stats)
-        return found
+        """The statistics of terms with those among the live documents here."""
+        return [_new_stats(TermStats, self.with_frequency(*told)[:2]) for told in zip(terms, older, strict=True)]
+
+    def with_frequency(self, term: str, older: TermStats) -> tuple[int, int, int]:
+        """The same of one term, and its number. Every search after a commit asks."""
+        number, (df, cf) = self._numbers.get(term, self._n_terms), older
+        if number < self._n_terms:
+            df, cf = df + self._told[COLUMNS * number + DF], cf + self._told[COLUMNS * number + CF]
+            if self._fallen:
+                lost = self._fallen.get(term, (0, 0))
+                df, cf = df - lost[0], cf - lost[1]
+        return df, cf, number
 
     @cached_property
     def doc_len(self) -> npt.NDArray[np.uint32]:

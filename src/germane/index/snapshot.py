@@ -107,10 +107,9 @@ class Snapshot:
         self._places: dict[str, tuple[int, ...]] = {}
         """The numbers of terms in the large segments, taken over likewise."""
         self._recent: Recent | None = None
-        self._latest_recent = LatestRecent() if previous is None else previous._latest_recent
-        if previous is not None:
-            if _same(self._chosen(self.large), previous._chosen(previous.large)):
-                self._older, self._places = previous._older, previous._places
+        self._latest_recent: LatestRecent = LatestRecent() if previous is None else previous._latest_recent
+        if previous is not None and _same(self._chosen(self.large), previous._chosen(previous.large)):
+            self._older, self._places = previous._older, previous._places
         self._entropy: float | None = None
 
     @classmethod
@@ -156,6 +155,17 @@ class Snapshot:
 
     def term_stats(self, terms: Collection[str]) -> list[TermStats]:
         """Statistics of terms. Threads may ask at once: none relies on what another may forget."""
+        found = self._in_older(terms)
+        if not self.small:
+            return found
+        recent = self.recent
+        if recent is not None:
+            return recent.with_frequencies(terms, found)
+        more = _count(self._chosen(self.small), terms)
+        return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]
+
+    def _in_older(self, terms: Collection[str]) -> list[TermStats]:
+        """The statistics of terms in the large segments."""
         found = [*map(self._older.get, terms)]
         if None in found:
             unknown = [term for term, known in zip(terms, found, strict=True) if known is None]
@@ -164,29 +174,27 @@ class Snapshot:
                 self._older = {}
             self._older.update(zip(unknown, fresh, strict=True))
             rest = iter(fresh)
-            found = [next(rest) if known is None else known for known in found]
-        if not self.small:
-            return found  # type: ignore[return-value]
-        recent = self.recent
-        if recent is not None:
-            return recent.with_frequencies(terms, found)  # type: ignore[arg-type]
-        more = _count(self._chosen(self.small), terms)
-        return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]  # type: ignore[misc]
+            return [next(rest) if known is None else known for known in found]
+        return found  # type: ignore[return-value]
 
     def places_of(self, terms: Sequence[str]) -> list[tuple[int, ...]]:
         """The number of each term in each of the large segments, whose lists are verified then."""
-        places = self._places
-        try:
-            return [places[term] for term in terms]
-        except KeyError:
-            numbers = [live.segment.numbers_of(terms) for live in self._chosen(self.large)]
-        for live, own in zip(self._chosen(self.large), numbers, strict=True):
+        lives = self._chosen(self.large)
+        numbers = [live.segment.numbers_of(terms) for live in lives]
+        for live, own in zip(lives, numbers, strict=True):
             live.segment.verify_lists(own)
-        if len(places) > TERM_CACHE:
-            self._places = places = {}
-        found = [*zip(*numbers, strict=True)] if numbers else [()] * len(terms)
-        places.update(zip(terms, found, strict=True))
+        if len(self._places) > TERM_CACHE:
+            self._places = {}
+        found: list[tuple[int, ...]] = [*zip(*numbers, strict=True)] if numbers else [()] * len(terms)
+        self._places.update(zip(terms, found, strict=True))
         return found
+
+    def in_large(self, term: str) -> tuple[TermStats, tuple[int, ...]]:
+        """A term's statistics and numbers in the large segments. Every search after a commit asks."""
+        stats, places = self._older.get(term), self._places.get(term)
+        if stats is None:
+            stats = self._in_older((term,))[0]
+        return stats, self.places_of((term,))[0] if places is None else places
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""

@@ -369,10 +369,11 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     return scores
 
 
-def score_recent(plan: Plan, recent: Recent, documents: RecentDocuments, threshold: float) -> tuple[Integers, Floats]:
+def score_recent(
+    plan: Plan, recent: Recent, numbers: Sequence[int] | Integers, documents: RecentDocuments, threshold: float
+) -> tuple[Integers, Floats]:
     """The recent documents that hold a term, pass the mask and reach the threshold, in any order, and their scores."""
-    kind, terms, weight, scale, constant, mass, delta, x0, x1, _ = plan
-    numbers = recent.numbers([term[0] for term in terms])
+    kind, _, weight, scale, constant, mass, delta, x0, x1, _ = plan
     asked = np.array((kind, delta, x0, x1, constant, mass, threshold, *numbers), np.float64)
     found, work = _memory.reserve_recent(len(documents.size))
     n = small_kernels.score_lists(asked, weight, scale, *documents, recent.lists, recent.postings, found, work)

@@ -244,7 +244,11 @@ class Searcher:
                     threshold = max(threshold, _kth_best(results, k))
         if recent is not None:
             documents = self._recent_documents(recent, plan, values, rest)
-            for place, found in top_k_of_small(recent, plan, documents, k, threshold).items():
+            if numbers is None or len(numbers) == len(self.snapshot.large):
+                own: Sequence[int] | Integers = recent.numbers([term.term for term in plan.terms])
+            else:
+                own = numbers[-1]
+            for place, found in top_k_of_small(recent, plan, own, documents, k, threshold).items():
                 results[self.snapshot.small[place]] = found
         return self._in_total_order(results, k)
 
@@ -498,12 +502,14 @@ class Searcher:
             segments.fill(i)
             return Hits(scores, segments, docs)
         rows = [
-            (-score, doc_id, i, doc)
+            (-score, "", i, doc)
             for i, (scores, docs) in results.items()
-            for score, doc, doc_id in zip(
-                scores.tolist(), docs.tolist(), self.snapshot.segments[i].segment.doc_ids(docs), strict=True
-            )
+            for score, doc in zip(scores.tolist(), docs.tolist(), strict=True)
         ]
+        if len({row[0] for row in rows}) < len(rows):  # ids decide
+            segments = [live.segment for live in self.snapshot.segments]
+            ids = (doc_id for i, (_, docs) in results.items() for doc_id in segments[i].doc_ids(docs))
+            rows = [(score, doc_id, i, doc) for (score, _, i, doc), doc_id in zip(rows, ids, strict=True)]
         rows.sort()
         rows = rows[:k]
         return Hits(

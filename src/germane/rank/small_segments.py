@@ -1,5 +1,6 @@
 """The small segments of a snapshot, searched as one (`index.recent`)."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,11 +38,24 @@ def _joined(recent: Recent, masks: Sequence[Mask]) -> Mask:
     return np.concatenate([mask if len(mask) else np.ones(n, np.uint8) for mask, n in zip(masks, sizes, strict=True)])
 
 
-def top_k(recent: Recent, plan: Plan, documents: RecentDocuments, k: int, threshold: float) -> dict[int, Found]:
-    """By the place of a small segment its documents among the best k of all: what `rank.scoring.top_k` gives of it."""
-    found, scores = score_recent(plan, recent, documents, threshold)
+def top_k(
+    recent: Recent,
+    plan: Plan,
+    numbers: Sequence[int] | Integers,
+    documents: RecentDocuments,
+    k: int,
+    threshold: float,
+) -> dict[int, Found]:
+    """By the place of a small segment its documents among the best k of all: what `rank.scoring.top_k` gives of it.
+
+    `numbers`: those of the plan's terms (`Recent.numbers`).
+    """
+    found, scores = score_recent(plan, recent, numbers, documents, threshold)
     if not len(found):
         return {}
+    if len(found) == 1:
+        place = bisect_right(recent.starts, found.item()) - 1
+        return {place: (scores, found - recent.starts[place])}
     if len(found) > k:  # ties with the last one stay in
         among = scores >= np.partition(scores, len(found) - k)[len(found) - k]
         found, scores = found[among], scores[among]

@@ -29,9 +29,10 @@ NUMBERS = frozenset({float, int})
 
 
 NumberedRow: TypeAlias = tuple[float, QueryTerm, float, float, float, tuple[int, ...]]
-"""A `plan.Row`, and the term's number in each large segment."""
+"""A `plan.Row`, and the term's numbers as `TermNumbers` has them."""
 TermNumbers: TypeAlias = Sequence[Sequence[int]] | Integers
-"""For each large segment (`Snapshot.large`) the numbers of a plan's terms there, -1 where one is not held."""
+"""For each large segment (`Snapshot.large`) the numbers of a plan's terms there, -1 where one is not held; then those
+among the recent documents, if there are some."""
 
 
 class Numbered(NamedTuple):
@@ -85,6 +86,8 @@ class TermTable:
 
     def __init__(self, snapshot: Snapshot, model: TermwiseModel, collection: Collection) -> None:
         self._snapshot, self._model, self._collection = snapshot, model, collection
+        self._recent = snapshot.recent
+        self._n_numbers = len(snapshot.large) + (self._recent is not None)
         self._lock = threading.Lock()
         self._remembered, self._taken = self._empty(FIRST_ROOM), 0
 
@@ -115,11 +118,21 @@ class TermTable:
             with self._lock:
                 known = self._remembered = self._empty(FIRST_ROOM)
                 self._taken, fresh = 0, list(weights)
-        rows, row, collection = known.rows, self._model.row, self._collection
-        stats, places = self._snapshot.term_stats(fresh), self._snapshot.places_of(fresh)
-        for term, (df, cf), own in zip(fresh, stats, places, strict=True):
-            rows[term] = (*row(query_term((term, 1.0, df, cf)), collection), own) if df > 0 else ()
+        if len(fresh) >= MANY:  # all at once, which are remembered then
+            self._snapshot.term_stats(fresh)
+            self._snapshot.places_of(fresh)
+        for term in fresh:
+            known.rows[term] = self._row(term)
         return known
+
+    def _row(self, term: str) -> NumberedRow | tuple[()]:
+        stats, numbers = self._snapshot.in_large(term)
+        if self._recent is not None:
+            df, cf, number = self._recent.with_frequency(term, stats)
+            numbers = (*numbers, number)
+        else:
+            [(df, cf)] = self._snapshot.term_stats((term,))
+        return (*self._model.row(query_term((term, 1.0, df, cf)), self._collection), numbers) if df > 0 else ()
 
     def _in_columns(self, weights: Mapping[str, float]) -> Remembered:
         """The same with the numbers of these terms, which are known, in columns."""
@@ -139,7 +152,7 @@ class TermTable:
             return known
 
     def _empty(self, room: int) -> Remembered:
-        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, len(self._snapshot.large)), np.int64))
+        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, self._n_numbers), np.int64))
 
     def _roomier(self, known: Remembered, room: int) -> Remembered:
         """A copy with more room: who reads the other goes on with it."""
