@@ -507,8 +507,8 @@ class Searcher:
             for score, doc in zip(scores.tolist(), docs.tolist(), strict=True)
         ]
         if len({row[0] for row in rows}) < len(rows):  # ids decide
-            segments = [live.segment for live in self.snapshot.segments]
-            ids = (doc_id for i, (_, docs) in results.items() for doc_id in segments[i].doc_ids(docs))
+            held = [live.segment for live in self.snapshot.segments]
+            ids = (doc_id for i, (_, docs) in results.items() for doc_id in held[i].doc_ids(docs))
             rows = [(score, doc_id, i, doc) for (score, _, i, doc), doc_id in zip(rows, ids, strict=True)]
         rows.sort()
         rows = rows[:k]
