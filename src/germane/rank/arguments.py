@@ -8,8 +8,6 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.rank.plan import Plan
 
-NOTHING: Floats = np.empty(0, np.float64)
-
 
 class TermArrays(NamedTuple):
     """A plan in one segment: its terms that the segment holds, in canonical order, by their numbers there.

@@ -18,9 +18,9 @@ from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
+from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
-from germane.rank.plan import Plan
+from germane.rank.plan import NOTHING, Plan
 from germane.rank.records import (
     CANDIDATE,
     CELL,
