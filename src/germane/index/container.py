@@ -65,11 +65,13 @@ class ContainerWriter:
         self._write(_HEADER.pack(MAGIC, VERSION, 0))
 
     def _write(self, data: bytes | memoryview) -> None:
-        self._position += len(data)
-        if len(data) < UNWRITTEN:
+        size = len(data)
+        self._position += size
+        if size < UNWRITTEN:
             self._unwritten += data
-        if len(self._unwritten) >= UNWRITTEN or len(data) >= UNWRITTEN:
-            self._hand_over(b"" if len(data) < UNWRITTEN else data)
+            size, data = len(self._unwritten), b""
+        if size >= UNWRITTEN:
+            self._hand_over(data)
 
     def _hand_over(self, data: bytes | memoryview) -> None:
         """Write what was collected, and the data behind it."""
@@ -79,7 +81,8 @@ class ContainerWriter:
         self._unwritten.clear()
 
     def _pad(self) -> None:
-        self._write(b"\0" * (-self._position % ALIGNMENT))
+        if self._position % ALIGNMENT:
+            self._write(b"\0" * (-self._position % ALIGNMENT))
 
     def append(self, name: str, piece: AnyArray) -> None:
         """Add `piece` to section `name`; the pieces of one section must follow each other."""
@@ -92,16 +95,18 @@ class ContainerWriter:
             self._open = name
             self._sections[name] = {"offset": self._position, "bytes": 0, "dtype": piece.dtype.str}
         section = self._sections[name]
-        data: bytes | memoryview = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data if piece.size else b""
-        section["bytes"] += len(data)
-        self._pieces.add(data)
-        self._write(data)
+        if piece.size:
+            data = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
+            section["bytes"] += len(data)
+            self._pieces.add(data)
+            self._write(data)
 
     def _close_section(self) -> None:
-        sums = self._pieces.finish()
-        if self._open is not None:
-            several = {"step": PIECE, "pieces": "".join(f"{crc:08x}" for crc in sums)}
-            self._sections[self._open] |= several if len(sums) > 1 else {"crc": sum(sums)}
+        sums, section = self._pieces.finish(), self._sections.get(self._open or "")
+        if section is not None and len(sums) > 1:
+            section["step"], section["pieces"] = PIECE, "".join(f"{crc:08x}" for crc in sums)
+        elif section is not None:
+            section["crc"] = sum(sums)
 
     def section(self, name: str, array: AnyArray) -> None:
         """Write a whole section."""
@@ -221,6 +226,7 @@ class Container:
         self._rule = rule
         self._trusted = trusted
         self._obeyed: set[str] = set()
+        self._arrays: dict[str, AnyArray] = {}
         self._ready: dict[str, AnyArray] = {}
         """Sections that were verified as a whole."""
         try:
@@ -312,10 +318,14 @@ class Container:
 
     def raw(self, name: str) -> AnyArray:
         """The section as it lies there: nothing is known of what it holds."""
-        if name not in self._told:
-            raise self.damage(f"section '{name}' is missing")
-        section = self._section(name)
-        return np.frombuffer(self._map, section.dtype, section.size // section.dtype.itemsize, section.offset)
+        array = self._arrays.get(name)
+        if array is None:
+            if name not in self._told:
+                raise self.damage(f"section '{name}' is missing")
+            section = self._section(name)
+            n = section.size // section.dtype.itemsize
+            array = self._arrays[name] = np.frombuffer(self._map, section.dtype, n, section.offset)
+        return array
 
     def length(self, name: str) -> int:
         """Numbers in the section; -1 where there is none of that name."""

@@ -154,13 +154,13 @@ def stray_files(folder: Path, needed: set[str]) -> list[Path]:
     The graph of needed vectors (`index.graphs`) is needed too.
     """
     needed = needed | {name.replace("vectors-", "graph-", 1) for name in needed if name.startswith("vectors-")}
-    return sorted(
+    others = [folder / name for name in sorted(os.listdir(folder)) if name not in needed]
+    return [
         path
-        for path in folder.iterdir()
-        if path.name not in needed
-        and (_FILE.fullmatch(path.name) or (TEMPORARY.fullmatch(path.name) and not is_unfinished(path)))
+        for path in others
+        if (_FILE.fullmatch(path.name) or (TEMPORARY.fullmatch(path.name) and not is_unfinished(path)))
         and (path.is_file() or path.is_symlink())
-    )
+    ]
 
 
 def is_temporary(name: str) -> bool:

@@ -57,6 +57,8 @@ TAIL = 32
 """Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
 each add would slow down every search."""
 
+NO_ROWS = np.empty(0, np.int64)
+
 
 class AddReport(NamedTuple):
     """What an add did."""
@@ -644,6 +646,8 @@ def _replace_vectors(live: LiveSegment, files: Mapping[str, VectorFile]) -> Live
 def live_rows(live: LiveSegment, ids: Sequence[str]) -> tuple[Integers, Integers]:
     """The live documents of a segment among `ids`, and the place of each there."""
     found = live.segment.find_ids(ids)
+    if found.max(initial=-1) < 0:
+        return NO_ROWS, NO_ROWS
     rows = np.flatnonzero(found >= 0)
     rows = rows[~live.deletions.deleted[found[rows]]]
     return found[rows], rows
