@@ -19,14 +19,15 @@ def documents_of(
     recent: Recent, plan: Plan, model: RankingModel, priors: Sequence[Floats] | None, masks: Sequence[Mask]
 ) -> RecentDocuments:
     """What the model says of the documents, whose words it does not sum; `priors`, `masks`: by small segment."""
-    told, n = Documents(recent.doc_len, recent.n_unique, NOTHING), len(recent.doc_len)
+    told = Documents(recent.doc_len, recent.n_unique, NOTHING)
     prior = model.document_base(told)
     if priors is not None:
         own = np.concatenate(priors)
         prior = prior + own if len(prior) else own
     parts = (model.document_norm(told), 1.0), (model.document_background(told), 0.0), (prior, 0.0)
-    columns = [part if len(part) else np.full(n, otherwise) for part, otherwise in parts]
-    values = np.stack(columns, axis=1) if any(len(part) for part, _ in parts) else np.empty((0, 3))
+    values = np.empty((len(recent.doc_len) if any(len(part) for part, _ in parts) else 0, 3))
+    for column, (part, otherwise) in enumerate(parts):
+        values[:, column] = part if len(part) else otherwise
     return RecentDocuments(recent.n_unique if plan.sized_by_unique else recent.doc_len, values, _joined(recent, masks))
 
 

@@ -101,16 +101,15 @@ class TermTable:
         if not weights:
             return None
         many = len(weights) >= MANY and compiler_is_loaded()
-        if not many and not weights.keys() <= self._remembered.rows.keys():  # as after each commit
-            self._with(checked(weights))
-        found = (_by_columns if many else _by_rows)(self._remembered, weights)
+        known = self._remembered
+        found = _by_columns(known, weights) if many else self._by_rows(known, weights)
         if found is None:
             weights = checked(weights)
             known = self._with(weights)
             weights = {term: weight for term, weight in weights.items() if weight > 0.0 and known.rows[term]}
             if not weights:
                 return None  # all weigh nothing, or none is known
-            found = (many and _by_columns(self._in_columns(weights), weights)) or _by_rows(known, weights)
+            found = (many and _by_columns(self._in_columns(weights), weights)) or self._by_rows(known, weights)
             assert found is not None
         columns, numbers = found
         return Numbered(self._frame.of(columns), numbers)
@@ -139,6 +138,24 @@ class TermTable:
             [(df, cf)] = self._snapshot.term_stats((term,))
         return (*self._model.row(query_term((term, 1.0, df, cf)), self._collection), numbers) if df > 0 else ()
 
+    def _by_rows(
+        self, known: Remembered, weights: Mapping[str, float]
+    ) -> tuple[Columns, Sequence[Sequence[int]]] | None:
+        """The columns of a query and the numbers of its terms; None if one of these is not held, or weighs nothing.
+
+        What is not known yet is looked up, as most words are after a commit.
+        """
+        rows, own = known.rows, []
+        for term, weight in weights.items():
+            found = rows.get(term)
+            if found is None and type(term) is str and len(rows) < MOST_ROOM:
+                found = rows[term] = self._row(term)
+            if not found or type(weight) not in NUMBERS or not 0.0 < weight <= MAX_WEIGHT:
+                return None
+            own.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
+        _, terms, impact, scale, constant, numbers = zip(*sorted(own), strict=True)
+        return Columns(terms, impact, scale, constant), [*zip(*numbers, strict=True)]
+
     def _in_columns(self, weights: Mapping[str, float]) -> Remembered:
         """The same with the numbers of these terms, which are known, in columns."""
         with self._lock:
@@ -164,18 +181,6 @@ class TermTable:
         copy, n = self._empty(room), len(known.values)
         copy.values[:n], copy.numbers[:n] = known.values, known.numbers
         return copy._replace(rows=known.rows.copy(), places=known.places.copy())
-
-
-def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Sequence[Sequence[int]]] | None:
-    """The columns of a query and the numbers of its terms; None if one of these is not known, or weighs nothing."""
-    rows, get = [], known.rows.get
-    for term, weight in weights.items():
-        found = get(term)
-        if not found or type(weight) not in NUMBERS or not 0.0 < weight <= MAX_WEIGHT:
-            return None
-        rows.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
-    _, terms, impact, scale, constant, numbers = zip(*sorted(rows), strict=True)
-    return Columns(terms, impact, scale, constant), [*zip(*numbers, strict=True)]
 
 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
