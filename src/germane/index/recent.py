@@ -5,7 +5,6 @@ them. A commit that adds documents adds them here too, whatever else lies in the
 snapshots keep what they saw. Only what takes documents away or joins segments makes all this anew.
 """
 
-import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -44,10 +43,9 @@ _new_stats = tuple.__new__
 
 class _Store:
     """Posting lists, (document, count) each, with room behind them. Several snapshots share them: each knows how far a
-    list goes, and what it has seen never changes."""
+    list goes, and what it has seen never changes. One thread at a time adds to them (`LatestRecent`)."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
         self.numbers: dict[str, int] = {}
         """Of each term met; never taken back."""
         self.room: Numbers = np.zeros(0, np.int32)
@@ -76,15 +74,14 @@ class Recent:
         self.starts = list(accumulate((segment.n_docs for segment in self.segments), initial=0))
         """Where each segment's documents begin, and the last one's end."""
         self._store, self.lists = _Store(), _NO_LISTS
-        shared = before is not None and _begin_alike(before.segments, self.segments)
-        with before._store.lock if before is not None and shared else contextlib.nullcontext():
-            if before is not None and shared and before._store.n_docs == before.starts[-1]:
-                self._store, self.lists = before._store, before.lists  # which nobody else has extended
-            for start, segment in zip(self.starts, self.segments, strict=False):
-                first = max(self._store.n_docs - start, 0)
-                if first < segment.n_docs:
-                    self._add(segment, first)
-            self._numbers, self.postings = self._store.numbers, self._store.postings
+        whole = before is not None and before._store.n_docs == before.starts[-1]  # else somebody was interrupted
+        if before is not None and whole and _begin_alike(before.segments, self.segments):
+            self._store, self.lists = before._store, before.lists
+        for start, segment in zip(self.starts, self.segments, strict=False):
+            first = max(self._store.n_docs - start, 0)
+            if first < segment.n_docs:
+                self._add(segment, first)
+        self._numbers, self.postings = self._store.numbers, self._store.postings
         self._n_terms, self._told = len(self.lists), self.lists.reshape(-1).data
         """How many terms there are here, and `lists`, read in a third of the time."""
 
