@@ -1,5 +1,6 @@
 """What two threads do at once: the unlucky orders, made to happen."""
 
+import random
 import threading
 from dataclasses import dataclass, field
 
@@ -8,7 +9,9 @@ import pytest
 
 from germane import Document, Engine
 from germane.engine import engine as module
+from germane.index import segment, writer
 from germane.index.snapshot import Snapshot
+from germane.lazy import load_compiler
 from germane.rank.priors import LengthPrior
 
 
@@ -102,3 +105,60 @@ def test_searching_with_priors_beside_adds_and_refreshes(engine):
         thread.join()
     assert not errors
     assert max(seen) <= 60
+
+
+def changed_at_random(engine, rng):
+    """Adds, replaces and deletes documents, mostly one by one; merges come of it."""
+    for i in range(150):
+        texts = [" ".join(f"w{int(40 * rng.random() ** 2)}" for _ in range(rng.randint(1, 12))) for _ in range(3)]
+        if i % 9 == 5:
+            engine.delete([rng.choice(sorted(document.id for document in engine.documents()))])
+        elif i % 9 == 7:
+            engine.update([Document(f"n{i - 2}", {"text": texts[0]})])
+        else:
+            engine.add([Document(f"n{i}-{j}" if j else f"n{i}", {"text": texts[j]}) for j in range(1 + (i % 20 == 0))])
+
+
+@pytest.mark.parametrize("kept", ["dirichlet", None])
+def test_what_is_found_beside_changes_is_what_an_index_built_at_once_finds(tmp_path, monkeypatch, kept):
+    """By readers in threads of the writer's process, and by one that refreshes, each of which misses some commits."""
+    load_compiler()
+    monkeypatch.setattr(writer, "TAIL", 8)
+    monkeypatch.setattr(segment, "SMALL", 30)  # those of more documents are large
+    rng, found, errors = random.Random(3), [], []
+    with Engine.create(tmp_path / "index") as engine:
+        words = [f"w{i}" for i in range(42)]
+        engine.add([Document(f"a{i}", {"text": " ".join(rng.choices(words, k=9))}) for i in range(120)])
+        apart, done = Engine.open(tmp_path / "index"), threading.Event()
+
+        def read(reader, seed):
+            own = random.Random(seed)
+            try:
+                while not done.is_set():
+                    if reader is apart:
+                        reader.refresh()
+                    for _ in range(own.randint(1, 4)):
+                        query = " ".join(own.sample(words, own.randint(1, 4)))
+                        found.append((query, reader.search(query, k=8, model=kept)))
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=read, args=job) for job in ((engine, 1), (engine, 2), (apart, 3))]
+        for thread in threads:
+            thread.start()
+        changed_at_random(engine, random.Random(4))
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert not errors
+    by_snapshot = {}
+    for query, result in found:
+        by_snapshot.setdefault(result.located[1].snapshot, []).append((query, result))
+    assert len(by_snapshot) > 10
+    for number, snapshot in enumerate(rng.sample(sorted(by_snapshot, key=lambda s: s.manifest.generation), 10)):
+        with Engine.create(tmp_path / f"at-once-{number}") as once:
+            once.add(snapshot.documents())
+            for query, result in rng.choices(by_snapshot[snapshot], k=10):
+                expected = once.search(query, k=8, model=kept)
+                assert result.ids == expected.ids
+                assert result.scores.tobytes() == expected.scores.tobytes()
