@@ -49,13 +49,17 @@ class _Store:
         self.numbers: dict[str, int] = {}
         """Of each term met; never taken back."""
         self.room: Numbers = np.zeros(0, np.int32)
-        """Postings that each list has room for."""
+        """Postings that each list has room for; there may be more of them than terms."""
         self.postings: Numbers = np.empty((ROOM, 2), np.int32)
         self.end = 0
         self.n_docs = 0
 
-    def reserve(self, n: int) -> None:
-        """Room for so many postings more."""
+    def reserve(self, n_terms: int, n: int) -> None:
+        """Room for so many terms, and so many postings more."""
+        if n_terms > len(self.room):
+            room = np.zeros(2 * n_terms, np.int32)
+            room[: len(self.room)] = self.room
+            self.room = room
         if self.end + n > len(self.postings):
             larger = np.empty((2 * (self.end + n), 2), np.int32)
             larger[: self.end] = self.postings[: self.end]
@@ -93,13 +97,13 @@ class Recent:
         own = store.numbers
         names = segment.terms(held.astype(np.int64))
         numbers = np.array([own.setdefault(name, len(own)) for name in names], np.int64)
-        lists, room = np.zeros((len(own), COLUMNS), np.int32), np.zeros(len(own), np.int32)
-        lists[: len(self.lists)], room[: len(store.room)] = self.lists, store.room
-        store.reserve(4 * (int(lists[numbers, DF].sum()) + len(terms)))  # each may move, more than once
+        lists, n = np.empty((len(own), COLUMNS), np.int32), len(self.lists)
+        lists[:n], lists[n:] = self.lists, 0
+        store.reserve(len(own), 4 * (int(lists[numbers, DF].sum()) + len(terms)))  # each may move, more than once
         # The number of documents first: a store that was left half changed is not extended again.
         n_docs, store.n_docs = store.n_docs, store.n_docs + len(starts) - 1
-        store.end = recent_kernels.add(starts, numbers[places], counts, n_docs, lists, room, store.postings, store.end)
-        store.room = room
+        added = starts, numbers[places], counts, n_docs
+        store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.end)
         self.lists = lists
 
     @cached_property

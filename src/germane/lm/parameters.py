@@ -26,6 +26,8 @@ SUM_TOLERANCE = 1e-9
 
 def number(name: str, value: float) -> float:
     """`value` as a float, if it is a finite real number (a bool is not one)."""
+    if type(value) is float and math.isfinite(value):
+        return value
     try:
         found = math.nan if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) else float(value)
     except OverflowError:  # a whole number beyond all floats
