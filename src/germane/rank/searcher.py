@@ -434,6 +434,8 @@ class Searcher:
 
     def terms_in(self, i: int, plan: Plan, numbers: TermNumbers | None = None) -> TermArrays:
         """The plan's terms that segment i holds; their lists are verified. `numbers`: of large segments, if known."""
+        if numbers is not None and len(self.snapshot.segments) == 1:  # which holds all that is known
+            return TermArrays(np.asarray(numbers[0], np.int64), plan.weight, plan.scale, plan)
         if numbers is not None and i in self.snapshot.large:
             return terms_in(plan, numbers[self.snapshot.large.index(i)])
         segment = self.snapshot.segments[i].segment
