@@ -129,6 +129,8 @@ def test_what_is_found_beside_changes_is_what_an_index_built_at_once_finds(tmp_p
     with Engine.create(tmp_path / "index") as engine:
         words = [f"w{i}" for i in range(42)]
         engine.add([Document(f"a{i}", {"text": " ".join(rng.choices(words, k=9))}) for i in range(120)])
+        engine.add([Document("b", {"text": "w1 w2"})])
+        engine.search("w1 w2", model=kept)  # what is compiled is compiled now
         apart, done = Engine.open(tmp_path / "index"), threading.Event()
 
         def read(reader, seed):
