@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -107,9 +108,12 @@ def test_searching_with_priors_beside_adds_and_refreshes(engine):
     assert max(seen) <= 60
 
 
-def changed_at_random(engine, rng):
-    """Adds, replaces and deletes documents, mostly one by one; merges come of it."""
+def changed_at_random(engine, rng, found, errors):
+    """Adds, replaces and deletes documents, mostly one by one; merges come of it. Between two something is found."""
     for i in range(150):
+        before = len(found)
+        while len(found) == before and not errors:
+            time.sleep(0.0005)
         texts = [" ".join(f"w{int(40 * rng.random() ** 2)}" for _ in range(rng.randint(1, 12))) for _ in range(3)]
         if i % 9 == 5:
             engine.delete([rng.choice(sorted(document.id for document in engine.documents()))])
@@ -129,8 +133,6 @@ def test_what_is_found_beside_changes_is_what_an_index_built_at_once_finds(tmp_p
     with Engine.create(tmp_path / "index") as engine:
         words = [f"w{i}" for i in range(42)]
         engine.add([Document(f"a{i}", {"text": " ".join(rng.choices(words, k=9))}) for i in range(120)])
-        engine.add([Document("b", {"text": "w1 w2"})])
-        engine.search("w1 w2", model=kept)  # what is compiled is compiled now
         apart, done = Engine.open(tmp_path / "index"), threading.Event()
 
         def read(reader, seed):
@@ -148,7 +150,7 @@ def test_what_is_found_beside_changes_is_what_an_index_built_at_once_finds(tmp_p
         threads = [threading.Thread(target=read, args=job) for job in ((engine, 1), (engine, 2), (apart, 3))]
         for thread in threads:
             thread.start()
-        changed_at_random(engine, random.Random(4))
+        changed_at_random(engine, random.Random(4), found, errors)
         done.set()
         for thread in threads:
             thread.join()
