@@ -46,6 +46,8 @@ ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
+COUNTING = 16
+"""Places that can be searched for those that reach something, in the time that it takes to add a posting."""
 SCANNING = 32
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
 AHEAD = 16
@@ -428,26 +430,23 @@ def costs(t, places):
 
 @inner
 def add_essential(decoded, m, terms, sums, essential, chunk, places):
-    """Add up the essential terms of a chunk, and more of them until few places can reach what is required.
+    """Add up the essential terms of a chunk, and those behind them while looking up what may still reach would cost more.
 
-    Returns how many terms were added, and their postings.
+    Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
+    postings.
     """
-    required, n_terms, done, size, rest, asking = required_units(m), m.n_terms, 0, np.int64(0), np.int64(0), np.int64(0)
-    for i in range(essential, n_terms):
-        adding, looking = costs(terms[i], places)
-        rest, asking = rest + adding, asking + looking
+    required, done, size = required_units(m), 0, np.int64(0)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
-        if essential == n_terms:
-            return essential, size
-        need, most = units_needed(required, sums.suffix[essential]), rest // asking
-        if count_reaching(decoded, terms, essential, size * SPARSE > places, places, sums.acc, need, most) <= most:
-            return essential, size
-        done, half = essential, rest // 2
-        while essential < n_terms and (essential == done or rest > half):
-            adding, looking = costs(terms[essential], places)
-            rest, asking = rest - adding, asking - looking
-            essential += 1
+        done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size, places // COUNTING)
+        while essential < m.n_terms and adding <= step:
+            one, other = costs(terms[essential], places)
+            adding, asking, essential = adding + one, asking + other, essential + 1
+        if asking == 0:
+            return done, size
+        need, most = units_needed(required, sums.suffix[done]), adding // asking
+        if count_reaching(decoded, terms, done, size * SPARSE > places, places, sums.acc, need, most) <= most:
+            return done, size
 
 
 @inner
