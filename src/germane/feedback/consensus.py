@@ -8,10 +8,10 @@ import numpy as np
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
-from germane.feedback.means import arithmetic_mean, sparse
+from germane.feedback.means import mean_excess, sparse
 from germane.feedback.method import FeedbackMethod, RankingChoice
 from germane.feedback.weights import weigh
-from germane.lm import Dirichlet, LanguageModel, Smoothing, robertson_idf
+from germane.lm import Dirichlet, LanguageModel, Smoothing
 from germane.lm.parameters import fraction, positive
 
 
@@ -61,20 +61,16 @@ class Consensus(FeedbackMethod):
 
     def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """t(w), as a distribution."""
-        mean = arithmetic_mean(evidence, weights, self.smoothing)
-        return _distribution(mean.excess_at(np.arange(len(evidence.p_C))) * _spread(evidence))
+        mean, _ = mean_excess(evidence, weights, self.smoothing)
+        return _distribution(mean * evidence.root_idf)
 
     def query_topic(self, evidence: Evidence) -> LanguageModel:
         """q(w) ∝ f_w·√idf(w)."""
-        return _distribution(evidence.at_query() * _spread(evidence))
+        return _distribution(evidence.at_query() * evidence.root_idf)
 
     def unmarked_share(self, evidence: Evidence) -> float:
         """b."""
         return min(self.query_weight * math.sqrt(evidence.query_length), self.most_query_weight)
-
-
-def _spread(evidence: Evidence) -> Floats:
-    return np.asarray(np.sqrt(robertson_idf(evidence.n_docs, evidence.df)))
 
 
 def _softmax(scores: Floats) -> Floats:

@@ -13,11 +13,12 @@ def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> Floats:
 
     With Jelinek-Mercer smoothing a_D is the same for all documents and falls out of the weights, which gives (5.8).
     """
-    ratios, background = evidence.log_ratios(smoothing)
-    weights = evidence.at_query()
+    weights = evidence.at_query()[evidence.ids]
+    own = np.flatnonzero(weights)
+    ratios, background = evidence.log_ratios(smoothing, own)
     constant = sum(f * np.log(evidence.p_C[w]) for w, f in evidence.query.items())
     shares = evidence.query_length * np.log(background)
-    return np.asarray(evidence.per_document(weights[evidence.ids] * ratios) + shares + constant)
+    return np.asarray(evidence.per_document(weights[own] * ratios, own) + shares + constant)
 
 
 def likelihood_weights(evidence: Evidence, smoothing: Smoothing, tempering: float, unmarked: float) -> Floats:
@@ -37,8 +38,7 @@ def log_odds(
     even a background share a_D that differs between documents (Dirichlet smoothing) cancels.
     """
     ratios, _ = evidence.log_ratios(smoothing)
-    words = np.arange(len(evidence.p_C))
-    difference = relevant.probability(words, evidence.p_C) - non_relevant.probability(words, evidence.p_C)
+    difference = relevant.everywhere(evidence.p_C) - non_relevant.everywhere(evidence.p_C)
     return evidence.per_document(S * difference[evidence.ids] * ratios)
 
 
@@ -48,12 +48,12 @@ def weigh(evidence: Evidence, log_scores: Floats, unmarked: float) -> Floats:
     A mark is a posterior of 1 (SD §5.2). All unmarked documents together count as `unmarked` marked ones; without a
     positive mark they are all there is. No document to learn from: all weights are 0.
     """
-    weights = np.zeros(len(evidence))
-    guessed, known = evidence.marks == Mark.UNMARKED, evidence.marks == Mark.RELEVANT
-    if guessed.any():
-        scores = np.exp(log_scores[guessed] - log_scores[guessed].max())
-        weights[guessed] = scores / scores.sum() * (unmarked if known.any() else 1.0)
-    weights[known] = 1.0
+    weights, guessed = np.zeros(len(evidence)), evidence.marks == Mark.UNMARKED
+    if evidence.n_marked(Mark.UNMARKED):
+        likely = log_scores[guessed]
+        scores = np.exp(likely - likely.max())
+        weights[guessed] = scores / scores.sum() * (unmarked if evidence.n_marked(Mark.RELEVANT) else 1.0)
+    weights[evidence.marks == Mark.RELEVANT] = 1.0
     total = float(weights.sum())
     return np.asarray(weights / total) if total > 0 else weights
 

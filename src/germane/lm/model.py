@@ -67,6 +67,16 @@ class LanguageModel:
         return made
 
     @classmethod
+    def sparse(cls, excess: Floats, background: float) -> "LanguageModel":
+        """The model with this excess, which is not negative, of every word from 0 on."""
+        ids = np.flatnonzero(excess > 0)
+        found = excess[ids]
+        total = float(found.sum()) + background
+        if background < 0.0 or not abs(total - 1) <= SUM_TOLERANCE:
+            raise ParameterError(f"excess and background must sum to 1, not {total!r}")
+        return cls._trusted(ids, found, background)
+
+    @classmethod
     def from_counts(cls, ids: npt.ArrayLike, counts: npt.ArrayLike) -> "LanguageModel":
         """The maximum likelihood estimate of a text: e(w) = c(w) / Σc, a = 0. Source: Lecture (MLE); SD (1.7).
 
@@ -89,6 +99,12 @@ class LanguageModel:
         """θ(w) = e(w) + a·p_C(w) for each of `ids`. Without background, p_C is not needed."""
         excess = self.excess_at(ids)
         return excess if self.background == 0 else excess + self.background * background_at(ids, p_C)
+
+    def everywhere(self, p_C: Floats) -> Floats:
+        """θ(w) for all words of the collection model."""
+        shares = self.background * p_C
+        shares[self.ids] += self.excess
+        return shares
 
     def interpolate(self, other: "LanguageModel", *, own_weight: float) -> "LanguageModel":
         """θ = own_weight·θ_self + (1 - own_weight)·θ_other, with 0 ≤ own_weight ≤ 1."""
@@ -185,8 +201,11 @@ def add_up(ids: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Integers, Floats]
 
 
 def _add_up(ids: Integers, values: Floats) -> tuple[Integers, Floats]:
-    unique, place = np.unique(ids, return_inverse=True)
-    return unique, np.bincount(place, weights=values, minlength=unique.size).astype(np.float64)
+    order = np.argsort(ids, kind="stable")  # what `np.unique` does, in a third of its time where there are few
+    ids, values = ids[order], values[order]
+    first = np.ones(len(ids), np.bool_)
+    np.not_equal(ids[1:], ids[:-1], out=first[1:])
+    return ids[first], np.bincount(np.cumsum(first) - 1, weights=values)
 
 
 def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> Floats:

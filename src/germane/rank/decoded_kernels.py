@@ -430,7 +430,7 @@ def costs(t, places):
 
 @inner
 def add_essential(decoded, m, terms, sums, essential, chunk, places):
-    """Add up the essential terms of a chunk, and those behind them while looking up what may still reach would cost more.
+    """Add up the essential terms of a chunk, and those behind them while to look up what may still reach costs more.
 
     Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
     postings.

@@ -510,6 +510,13 @@ class Searcher:
             np.array([row[3] for row in rows], np.int64),
         )
 
+    def by_id(self, hits: Hits) -> list[int]:
+        """The places of the documents in the list, in the order of their ids."""
+        if len(self.snapshot.segments) == 1:
+            ranks: list[int] = self.snapshot.segments[0].segment.id_rank[hits.docs].argsort().tolist()
+            return ranks
+        return sorted(range(len(hits.docs)), key=self.ids(hits).__getitem__)
+
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""
         if len(self.snapshot.segments) == 1:
