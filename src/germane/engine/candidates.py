@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,14 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.engine.topic_model import TopicModel
 from germane.index.snapshot import Snapshot
+from germane.lazy import LazyModule, is_few
 from germane.rank.models import RankingModel
 from germane.rank.searcher import Hits, Searcher
+
+if TYPE_CHECKING:
+    from germane.index import kernels
+else:
+    kernels = LazyModule("germane.index.kernels")
 
 _NONE: Integers = np.empty(0, np.int64)
 
@@ -112,8 +118,13 @@ def _number_anew(
         names = [segments[i].term(n) for i, n in zip(lying.tolist(), numbers.tolist(), strict=True)]
         _, first, words = np.unique(np.array(names, object), return_index=True, return_inverse=True)
         return words.astype(np.int64), Terms(snapshot, lying[first], numbers[first].astype(np.int64))
-    distinct, words = np.unique(numbers, return_inverse=True)
-    return words, Terms(snapshot, np.zeros(len(distinct), np.int64), distinct.astype(np.int64))
+    n = len(numbers)
+    if is_few(n):
+        found, words = np.unique(numbers, return_inverse=True)
+        return words, Terms(snapshot, _NONE, found.astype(np.int64))
+    words, distinct, *orders = np.empty((4, n), np.int64)
+    n_distinct = kernels.number_anew(numbers, (*orders, np.empty(1 << kernels.DIGIT, np.int64)), words, distinct)
+    return words, Terms(snapshot, _NONE, distinct[:n_distinct])
 
 
 @dataclass(frozen=True, eq=False)

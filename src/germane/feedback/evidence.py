@@ -60,9 +60,7 @@ class Evidence:
     @cached_property
     def query_model(self) -> LanguageModel:
         """θ̂^Q, the maximum likelihood estimate of the query; all background if it has no known word."""
-        return LanguageModel.from_counts(
-            np.fromiter(self.query, np.int64), np.fromiter(self.query.values(), np.float64)
-        )
+        return LanguageModel.of_weights(self.query)
 
     @cached_property
     def document_of(self) -> Integers:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from germane.arrays import Floats
-from germane.feedback.evidence import Evidence
+from germane.feedback.evidence import ALL, Evidence
 from germane.lm import LanguageModel, Smoothing
 from germane.types import Mark
 
@@ -16,7 +16,8 @@ def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> Floats:
     weights = evidence.at_query()[evidence.ids]
     own = np.flatnonzero(weights)
     ratios, background = evidence.log_ratios(smoothing, own)
-    constant = sum(f * np.log(evidence.p_C[w]) for w, f in evidence.query.items())
+    logs = np.log(evidence.p_C[list(evidence.query)]).tolist()
+    constant = sum(f * log for f, log in zip(evidence.query.values(), logs, strict=True))
     shares = evidence.query_length * np.log(background)
     return np.asarray(evidence.per_document(weights[own] * ratios, own) + shares + constant)
 
@@ -48,17 +49,20 @@ def weigh(evidence: Evidence, log_scores: Floats, unmarked: float) -> Floats:
     A mark is a posterior of 1 (SD §5.2). All unmarked documents together count as `unmarked` marked ones; without a
     positive mark they are all there is. No document to learn from: all weights are 0.
     """
-    weights, guessed = np.zeros(len(evidence)), evidence.marks == Mark.UNMARKED
-    if evidence.n_marked(Mark.UNMARKED):
+    weights = np.zeros(len(evidence))
+    n_guessed, n_known = evidence.n_marked(Mark.UNMARKED), evidence.n_marked(Mark.RELEVANT)
+    if n_guessed:
+        guessed = evidence.marks == Mark.UNMARKED if n_guessed < len(evidence) else ALL
         likely = log_scores[guessed]
         scores = np.exp(likely - likely.max())
-        weights[guessed] = scores / scores.sum() * (unmarked if evidence.n_marked(Mark.RELEVANT) else 1.0)
-    weights[evidence.marks == Mark.RELEVANT] = 1.0
+        weights[guessed] = scores / scores.sum() * (unmarked if n_known else 1.0)
+    if n_known:
+        weights[evidence.marks == Mark.RELEVANT] = 1.0
     total = float(weights.sum())
     return np.asarray(weights / total) if total > 0 else weights
 
 
 def weigh_negatives(evidence: Evidence) -> Floats:
     """Equal weights, summing to 1, for the documents marked not relevant."""
-    weights = (evidence.marks == Mark.NOT_RELEVANT).astype(np.float64)
-    return np.asarray(weights / max(float(weights.sum()), 1.0))
+    n = evidence.n_marked(Mark.NOT_RELEVANT)
+    return (evidence.marks == Mark.NOT_RELEVANT) / float(n) if n else np.zeros(len(evidence))

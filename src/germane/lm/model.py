@@ -6,7 +6,7 @@ a sparse *excess* e over a share a of the collection model p_C, the *background*
 tracked topics are all of this type. Wherever p_C is an argument it is an array indexed by word id.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -87,6 +87,14 @@ class LanguageModel:
         total = counts.sum()
         return cls._trusted(ids, counts / total, 0.0) if total > 0 else cls([], [], 1.0)
 
+    @classmethod
+    def of_weights(cls, weights: Mapping[int, float]) -> "LanguageModel":
+        """The same of a mapping from words to what they count, none below 0."""
+        ids = sorted(weights)
+        counts = np.array([weights[word] for word in ids], np.float64)
+        total = counts.sum()
+        return cls._trusted(np.array(ids, np.int64), counts / total, 0.0) if total > 0 else cls([], [], 1.0)
+
     def excess_at(self, ids: npt.ArrayLike) -> Floats:
         """e(w) for each of `ids`, which may come in any order; 0 for words outside the support."""
         wanted = wholes("ids", ids)
@@ -159,7 +167,8 @@ class LanguageModel:
 
         By excess, not by θ: these are the words the model says more often than the collection does.
         """
-        order = self._strongest(whole("n", n, least=0))
+        among = self._strongest(whole("n", n, least=0))
+        order = among[np.argsort(-self.excess[among], kind="stable")]
         return self.ids[order], self.excess[order]
 
     def truncate(self, n_terms: int) -> Truncation:
@@ -168,19 +177,24 @@ class LanguageModel:
         The dropped excess goes to the kept words in proportion, and is reported. For the usual clipped feedback query,
         which is proportional to the kept words alone, follow with `without_background`.
         """
-        keep = np.sort(self._strongest(whole("n_terms", n_terms, least=1)))
-        total, kept = float(self.excess.sum()), float(self.excess[keep].sum())
+        keep = self._strongest(whole("n_terms", n_terms, least=1))
+        excess = self.excess[keep]
+        total, kept = float(self.excess.sum()), float(excess.sum())
         scale = total / kept if kept > 0 else 1.0
-        model = self._trusted(self.ids[keep], self.excess[keep] * scale, self.background)
+        model = self._trusted(self.ids[keep], excess * scale, self.background)
         return Truncation(model, max(total - kept, 0.0) if len(keep) < len(self.ids) else 0.0)
 
     def _strongest(self, n: int) -> Integers:
-        """Positions of the n words of largest excess, strongest first, ties by the smaller id."""
-        among = np.arange(len(self.ids))
-        if 0 < n < len(self.ids) // 4:  # sort only what may be among them
-            least = np.partition(self.excess, len(self.ids) - n)[len(self.ids) - n]
-            among = np.flatnonzero(self.excess >= least)
-        return among[np.lexsort((among, -self.excess[among]))[:n]]
+        """Positions, ascending, of the n words of largest excess, of equal ones those with the smaller ids."""
+        behind = len(self.ids) - n
+        if behind <= 0 or n == 0:
+            return np.arange(min(n, len(self.ids)))
+        least = np.partition(self.excess, behind)[behind]
+        among = np.flatnonzero(self.excess >= least)
+        if len(among) == n:
+            return among
+        ties = self.excess[among] == least
+        return among[~ties | (np.cumsum(ties) <= n - (len(among) - ties.sum()))]
 
     def without_background(self) -> "LanguageModel":
         """e'(w) = e(w)/Σe, a = 0: the excess alone, as a distribution. A pure background has none and is refused."""
@@ -221,7 +235,11 @@ def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> Floats:
 def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[LanguageModel], Floats]:
     """The parts of non-zero weight, and their weights divided by the sum."""
     pairs = list(parts)
-    weights = reals("weights", [weight for weight, _ in pairs])
-    if not weights.sum() > 0:
+    for weight, _ in pairs:
+        if not 0.0 <= weight < np.inf:
+            raise ParameterError(f"weights must be finite and not negative, found {weight}")
+    kept = [pair for pair in pairs if pair[0] > 0]
+    if not kept:
         raise ParameterError("a mean needs at least one model with a weight greater than 0")
-    return [m for (_, m), w in zip(pairs, weights, strict=True) if w > 0], weights[weights > 0] / weights.sum()
+    weights = np.array([weight for weight, _ in pairs], np.float64)
+    return [m for _, m in kept], np.array([weight for weight, _ in kept], np.float64) / weights.sum()

@@ -1,16 +1,24 @@
 """Plans of many terms: what `rank.plan.Columns.of` does with rows, over columns."""
 
-from germane.jit import kernel
+from germane.jit import inner, kernel
+
+
+@inner
+def comes_before(places, i, j):
+    """Whether term i comes before term j: by their places, then as they came."""
+    return places[i] < places[j] or (places[i] == places[j] and i < j)
 
 
 @kernel
 def arrange(values, numbers, places, alpha, order, columns, own, sums):
     """Bring the terms at these places, which weigh `alpha`, into the canonical order; whether their places tell it.
 
+    Terms that have the same place there stay as they came.
+
     `values`: of each term its place in the order, weight, scale and part of the constant; `numbers`: its number in each
     segment. `order`: which term comes when; `columns`, `own`: what becomes of the two, a row for each kind of number
     and for each segment; `sums`: of the weights and of the parts of the constant. Equivalent in NumPy:
-    `order = np.argsort(values[places, 0] * alpha)`, both taken in that order.
+    `order = np.argsort(values[places, 0] * alpha, kind="stable")`, both taken in that order.
     """
     n, sure = len(places), True
     for i in range(n):
@@ -22,7 +30,7 @@ def arrange(values, numbers, places, alpha, order, columns, own, sums):
     while gap > 0:
         for i in range(gap, n):
             moved, j = order[i], i
-            while j >= gap and columns[0, order[j - gap]] > columns[0, moved]:
+            while j >= gap and comes_before(columns[0], moved, order[j - gap]):
                 order[j] = order[j - gap]
                 j -= gap
             order[j] = moved

@@ -419,6 +419,9 @@ class Searcher:
     def _scores_of(
         self, hits: Hits, plan: Plan, values: Mapping[int, DocumentValues], numbers: TermNumbers | None = None
     ) -> Floats:
+        if len(self.snapshot.segments) == 1:
+            segment = self.snapshot.segments[0].segment
+            return scores_of(segment, self.terms_in(0, plan, numbers), values[0], hits.docs)
         scores = np.full(len(hits.docs), -np.inf)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i

@@ -5,7 +5,9 @@ The numbers of the terms lie in a table too, so that a query of many words is pl
 
 import threading
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from math import isnan
+from operator import gt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -163,14 +165,15 @@ def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, 
 
 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
-    """The same of many terms; None too if their places do not tell the order."""
+    """The same of many terms; None too if neither their places tell the order nor that in which they came."""
     places = [*map(known.places.get, weights)]
     if None in places or not _are_good(weights):
         return None
     n, order = len(places), np.empty(len(places), np.int64)
     columns, numbers = np.empty((4, n)), np.empty((known.numbers.shape[1], n), np.int64)
     at, alpha, sums = np.array(places), np.array([*weights.values()], np.float64), np.empty(2)
-    if not plan_kernels.arrange(known.values, known.numbers, at, alpha, order, columns, numbers, sums):
+    sure = plan_kernels.arrange(known.values, known.numbers, at, alpha, order, columns, numbers, sums)
+    if not sure and any(map(gt, weights, islice(weights, 1, None))):
         return None
     terms = WeighedTerms(known.rows, weights, order)
     return Columns(terms, columns[1], columns[2], columns[3], sums.tolist()), numbers
