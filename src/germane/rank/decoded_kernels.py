@@ -44,6 +44,8 @@ ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
 ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
+READING = 512
+"""Scoring a document by its forward list costs as much as adding so many postings."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 COUNTING = 16
@@ -154,7 +156,7 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     settings, total, rough = asked.settings, 0.0, 0.0
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
-    m.k, m.prune = np.int64(settings[8]), True
+    m.hinted, m.k, m.prune = settings[7] > 0.0, np.int64(settings[8]), True
     m.n_docs, m.n_terms, m.found = n_docs, len(rows), 0
     for i in range(m.n_terms):
         t, row = terms[i], rows[i]
@@ -295,13 +297,28 @@ def find_held(held, d):
 
 
 @inner
-def admit(docs, m, sums, d, units, later, n):
+def units_left(docs, m, sums, done, d):
+    """The units that document d may still get from the terms from `done` on: its length is shared by all that it holds.
+
+    Of saturations: Σ w·c/(c + x) = Σw - x·Σ w/(c + x) <= Σw - x·(Σ√w)²/(|D| + n·x), by Cauchy and Schwarz, for Σc <= |D|.
+    """
+    later = sums.suffix[done]
+    if not m.hinted or m.kind != SATURATION or later == 0.0:
+        return later
+    rest, length = sums.rest[done], np.float64(docs.size[d])
+    x = m.x0 + m.x1 * length
+    return min(later, rest[0] - x * rest[1] * rest[1] / (length + rest[2] * x) + 1.0)
+
+
+@inner
+def admit(docs, m, sums, d, units, done, n):
     """Take document d in, if it is wanted and its bound reaches the threshold; how many candidates there are then.
 
-    `later`: units it may still get from other terms; if there are none its bound is complete, else it is a candidate.
+    Where it may still get something from the terms from `done` on it is a candidate, else its bound is complete.
     """
     if len(docs.mask) > 0 and docs.mask[d] == 0:
         return n
+    later = units_left(docs, m, sums, done, d)
     score = score_of(docs, m, d, (units + later) * m.unit)
     if score >= m.threshold:
         if later == 0.0:
@@ -323,7 +340,7 @@ def highest(acc, group):
 
 
 @inner
-def collect(docs, m, sums, base, begin, end, need, later):
+def collect(docs, m, sums, base, begin, end, need, done):
     """Admit the documents from `begin` to `end` of a chunk that have what they need; all sums are cleared.
 
     How many candidates.
@@ -334,17 +351,17 @@ def collect(docs, m, sums, base, begin, end, need, later):
         while reaching != 0:
             place = group + lowest_bit(reaching)
             reaching &= reaching - np.uint64(1)
-            n = admit(docs, m, sums, base + place, np.float64(acc[place]), later, n)
+            n = admit(docs, m, sums, base + place, np.float64(acc[place]), done, n)
     for place in range(np.uint64(begin), np.uint64(end)):
         acc[place] = np.uint16(0)
     return n
 
 
 @inner
-def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
+def collect_touched(docs, m, sums, decoded, terms, base, need, done):
     """The same for all documents of a chunk that the first terms touched."""
     n, acc, background = 0, sums.acc, len(docs.background) > 0
-    for i in range(n_terms):
+    for i in range(done):
         t = terms[i]
         for p in range(np.uint64(t.begin), np.uint64(t.end)):
             if background:
@@ -353,26 +370,39 @@ def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
                     prefetch(docs.background, base + np.int64(soon))
             place = np.uint64(decoded.docs[p])
             if acc[place] >= need:
-                n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), later, n)
+                n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), done, n)
             acc[place] = np.uint16(0)
     return n
 
 
 @inner
-def count_reaching(decoded, terms, n, whole, places, acc, need, most):
-    """How many places reach `need`, one as often as it was added to if not `whole`; stops counting above `most`."""
-    reaching = 0
+def reaches(docs, m, sums, done, d, place, required):
+    """Whether document d, at this place, can reach what is required by the terms from `done` on."""
+    return np.float64(sums.acc[place]) + units_left(docs, m, sums, done, d) >= required
+
+
+@inner
+def count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, most):
+    """How many places can reach what is required by the terms from `done` on, one as often as it was added to if not
+    `whole`; stops counting above `most`."""
+    reaching, acc, required, base = 0, sums.acc, required_units(m), chunk << CHUNK_BITS
+    need = units_needed(required, sums.suffix[done])
     if whole:
         for group in range(0, places, LANES):
-            if highest(acc, group) >= need:
-                reaching += count_bits(reach_mask(acc, group, need))
-                if reaching > most:
-                    break
+            mask = reach_mask(acc, group, need) if highest(acc, group) >= need else np.uint64(0)
+            while mask != 0:
+                place = group + lowest_bit(mask)
+                mask &= mask - np.uint64(1)
+                reaching += reaches(docs, m, sums, done, base + place, place, required)
+            if reaching > most:
+                break
         return reaching
-    for i in range(n):
+    for i in range(done):
         t = terms[i]
         for p in range(np.uint64(t.begin), np.uint64(t.end)):
-            reaching += acc[np.uint64(decoded.docs[p])] >= need
+            place = np.int64(decoded.docs[p])
+            if acc[place] >= need:
+                reaching += reaches(docs, m, sums, done, base + place, place, required)
         if reaching > most:
             break
     return reaching
@@ -408,14 +438,17 @@ def units_needed(required, later):
 
 
 @inner
-def split(decoded, m, terms, suffix, chunk, required):
-    """How many terms are essential in a chunk, 0 for none; fills `suffix`: the bounds from a term on."""
-    essential = 0
-    suffix[m.n_terms] = 0.0
+def split(decoded, m, terms, sums, chunk, required):
+    """How many terms are essential in a chunk, 0 for none; fills `suffix` and `rest`: of the terms from one on."""
+    essential, suffix, rest = 0, sums.suffix, sums.rest
+    suffix[m.n_terms], rest[m.n_terms] = 0.0, 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
         n = enter(decoded, t, chunk)
         suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0)
+        most = t.weight / m.unit if n > 0 else 0.0
+        rest[i, 0], rest[i, 1] = rest[i + 1, 0] + most, rest[i + 1, 1] + math.sqrt(most)
+        rest[i, 2] = rest[i + 1, 2] + np.float64(n > 0)
         if essential == 0 and suffix[i] >= required:
             essential = i + 1
     return essential
@@ -429,24 +462,32 @@ def costs(t, places):
 
 
 @inner
-def add_essential(decoded, m, terms, sums, essential, chunk, places):
+def add_essential(docs, decoded, m, terms, sums, essential, chunk, places):
     """Add up the essential terms of a chunk, and those behind them while to look up what may still reach costs more.
 
     Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
     postings.
     """
-    required, done, size = required_units(m), 0, np.int64(0)
+    done, size = 0, np.int64(0)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
         done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size, places // COUNTING)
         while essential < m.n_terms and adding <= step:
             one, other = costs(terms[essential], places)
-            adding, asking, essential = adding + one, asking + other, essential + 1
+            adding, asking, essential = adding + one, READING if m.hinted else asking + other, essential + 1
         if asking == 0:
             return done, size
-        need, most = units_needed(required, sums.suffix[done]), adding // asking
-        if count_reaching(decoded, terms, done, size * SPARSE > places, places, sums.acc, need, most) <= most:
+        whole, most = size * SPARSE > places, adding // asking
+        if count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, most) <= most:
             return done, size
+
+
+@inner
+def leave(m, sums, n):
+    """Take n candidates in as they are: whoever has hinted at the threshold scores them by their forward lists."""
+    for c in range(n):
+        sums.results[m.found].score, sums.results[m.found].doc = np.inf, sums.candidates[c].doc
+        m.found += 1
 
 
 @inner
@@ -454,19 +495,22 @@ def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
     places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
-    essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
+    essential = split(decoded, m, terms, sums, chunk, required_units(m))
     if essential == 0:
         return
-    essential, size = add_essential(decoded, m, terms, sums, essential, chunk, places)
+    essential, size = add_essential(docs, decoded, m, terms, sums, essential, chunk, places)
     whole = size * SPARSE > places
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
-        required, later = required_units(m), sums.suffix[essential]
-        need = units_needed(required, later)
+        required = required_units(m)
+        need = units_needed(required, sums.suffix[essential])
         if whole:
-            n = collect(docs, m, sums, base, begin, end, need, later)
+            n = collect(docs, m, sums, base, begin, end, need, essential)
         else:
-            n = collect_touched(docs, m, sums, decoded, terms, essential, base, need, later)
+            n = collect_touched(docs, m, sums, decoded, terms, base, need, essential)
+        if m.hinted:
+            leave(m, sums, n)
+            n = 0
         for i in range(essential, n_terms):
             n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1])
         for c in range(n):
@@ -621,8 +665,9 @@ def finish(docs, decoded, terms, m, sums):
 def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
 
-    First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
-    the largest norm and prior, and the factor by which kept saturations may be wrong.
+    First all documents are collected whose bounds reach what k of them surely have, then these are scored; where the
+    threshold is a hint they are left in `results`, in any order. `extremes`: the largest norm and prior, and the factor
+    by which kept saturations may be wrong.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
@@ -630,4 +675,7 @@ def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
         if not make_room(m, sums):
             return -1
         visit(docs, decoded, terms, m, sums, chunk)
+    if m.hinted:
+        forget(sums.results, m)
+        return m.found
     return finish(docs, decoded, terms, m, sums)

@@ -81,6 +81,7 @@ MODEL = np.dtype(
         ("unit", np.float64),
         ("flat", np.float64),
         ("norm", np.float64),
+        ("hinted", np.int64),
         ("by_of", np.float64, TF_CAP + 1),
         ("background_of", np.float64, TF_CAP + 1),
     ]
@@ -91,7 +92,8 @@ MODEL = np.dtype(
 documents; `dense`: windows are cleared and searched whole, for most of their places are touched. `threshold`: what a
 result must reach; `slack`: by how much sums in another order may differ; `low`, `per_class`, `edge`, `above`: the
 histogram of scores, where it begins, how many classes a point has, the class that holds the threshold, and results
-above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as of a WINDOW, for the whole segment.
+above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as of a WINDOW, for the whole segment;
+`hinted`: the threshold is that of documents which are likely to be among the best, and there are many terms.
 `by_of`, `background_of`: by the code of a length, what x0 + x1·size is at least, and what mass times the background is
 at most, above that of `top`, for this length and longer ones.
 """
@@ -228,11 +230,13 @@ class Decoded(NamedTuple):
 class Sums(NamedTuple):
     """Memory of a pass over decoded lists. `acc`: sums in units by place in the chunk, zeros before and after.
 
+    From a term on `suffix`: the sum of bounds; `rest`: of weights in units and of their roots, and how many there are.
     `hits`: postings of a chunk; `id_rank`: the segment's, by which equal scores are ordered.
     """
 
     acc: npt.NDArray[np.uint16]
     suffix: Floats
+    rest: Floats
     candidates: Records
     results: Records
     histogram: npt.NDArray[np.int32]

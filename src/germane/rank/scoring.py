@@ -74,6 +74,8 @@ MOST_BITS, LONG, LONG_BITS = 15, 12, 13
 IN_A_WINDOW = 300
 """Postings of a term in a window, so that what is done for each window and term does not count; larger windows would
 be bounded more loosely."""
+MANY = 16
+"""Of a query of so many terms the documents that may be among the best are scored by their forward lists."""
 ROOM = 1 << 14
 """Results collected, beyond those of one window, before the best are selected; at least four times k."""
 
@@ -104,6 +106,7 @@ class Memory(threading.local):
         self.sums = Sums(
             acc=np.zeros(CHUNK, np.uint16),
             suffix=np.zeros(MOST_TERMS + 1),
+            rest=np.zeros((MOST_TERMS + 1, 3)),
             candidates=np.zeros(0, CANDIDATE),
             results=np.zeros(0, RESULT),
             histogram=self.work.histogram,
@@ -277,7 +280,8 @@ def _top_k_decoded(
     background = values.background
     typical = plan.constant + mass * background.typical + values.prior.typical
     top = float(background.by_length[0]) if len(background.by_length) else 0.0
-    asked = tuple(_asked(terms, mass, threshold, 0, k, top, 1, typical))
+    hinted = threshold > -np.inf and len(terms.numbers) >= MANY and not plan.sized_by_unique
+    asked = tuple(_asked(terms, mass, threshold, hinted, k, top, 1, typical))
     given = (
         asked,
         tuple(_documents(segment, plan, values, mask)),
@@ -293,6 +297,9 @@ def _top_k_decoded(
         n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
     else:
         n = decoded_kernels.top_k(*given)
+    if hinted and n >= 0:
+        docs = sums.results["doc"][:n].copy()
+        return _in_total_order(segment, scores_of(segment, terms, values, docs), docs, k)
     return None if n < 0 else (sums.best["score"][:n].copy(), sums.best["doc"][:n].copy())
 
 
@@ -350,11 +357,16 @@ def top_k_with_all(
     conjunction_kernels.scores_among(
         asked, *lists, documents, query.terms, query.model, found, docs, counts, wordless, scores
     )
-    if n > k:  # ties with the last one stay in
-        found, scores = found[among := scores >= np.partition(scores, n - k)[n - k]], scores[among]
-    order = np.lexsort((segment.id_rank[found], -scores))[:k]
+    return _in_total_order(segment, scores, found, k)
+
+
+def _in_total_order(segment: Segment, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
+    """The best k of some documents."""
+    if len(docs) > k:  # ties with the last one stay in
+        docs, scores = docs[among := scores >= np.partition(scores, len(docs) - k)[len(docs) - k]], scores[among]
+    order = np.lexsort((segment.id_rank[docs], -scores))[:k]
     order = order[scores[order] > -np.inf]
-    return scores[order], found[order]
+    return scores[order], docs[order]
 
 
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:
