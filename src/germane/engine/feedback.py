@@ -1,7 +1,7 @@
 """A search in two passes: rank, learn from the best and from what is marked, rank the whole collection again."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -92,13 +92,14 @@ def gather_evidence(
     guessed = []
     for hits in rankings:
         places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
-        ranked = (row for row in zip(places, hits.scores.tolist(), strict=True) if row[0] not in labelled)
+        ranked: Iterable[tuple[tuple[int, int], float]] = zip(places, hits.scores.tolist(), strict=True)
+        if labelled:
+            ranked = (row for row in ranked if row[0] not in labelled)
         guessed.append(dict(itertools.islice(ranked, n_docs)))
     chosen = [*labelled, *dict.fromkeys(itertools.chain.from_iterable(guessed))]
-    lying = np.array(chosen, np.int64).reshape(-1, 2)
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
-    order = searcher.by_id(Hits(NOTHING, lying[:, 0], lying[:, 1]))
-    chosen, documents = [chosen[i] for i in order], Hits(NOTHING, lying[order, 0], lying[order, 1])
+    chosen = searcher.by_id(chosen)
+    documents = Hits(NOTHING, *np.array(chosen, np.int64).reshape(-1, 2).T.copy())
     words = gather(snapshot, documents, query)
     df, cf = words.terms.frequencies()
     evidence = Evidence(

@@ -57,7 +57,7 @@ class Consensus(FeedbackMethod):
             for tempering, scores in zip((self.tempering, self.second_tempering), evidence.scores, strict=True)
         ]
         with np.errstate(divide="ignore"):
-            return weigh(evidence, np.log(np.mean(halves, axis=0)), self.unmarked)
+            return weigh(evidence, np.log((halves[0] + halves[1]) / 2.0), self.unmarked)
 
     def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """t(w), as a distribution."""
@@ -75,9 +75,10 @@ class Consensus(FeedbackMethod):
 
 def _softmax(scores: Floats) -> Floats:
     """exp(scores) divided by their sum; -inf has none. All zeros if no score is finite."""
-    if not np.isfinite(scores).any():
+    most = scores.max(initial=-np.inf)
+    if most == -np.inf:
         return np.zeros(len(scores))
-    exponentials = np.exp(scores - scores.max())
+    exponentials = np.exp(scores - most)
     return np.asarray(exponentials / exponentials.sum())
 
 

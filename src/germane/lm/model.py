@@ -232,7 +232,7 @@ def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> Floats:
     return shares[ids]
 
 
-def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[LanguageModel], Floats]:
+def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[LanguageModel], list[float]]:
     """The parts of non-zero weight, and their weights divided by the sum."""
     pairs = list(parts)
     for weight, _ in pairs:
@@ -241,5 +241,5 @@ def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[Langua
     kept = [pair for pair in pairs if pair[0] > 0]
     if not kept:
         raise ParameterError("a mean needs at least one model with a weight greater than 0")
-    weights = np.array([weight for weight, _ in pairs], np.float64)
-    return [m for _, m in kept], np.array([weight for weight, _ in kept], np.float64) / weights.sum()
+    total = float(np.array([weight for weight, _ in pairs], np.float64).sum())
+    return [m for _, m in kept], [weight / total for weight, _ in kept]

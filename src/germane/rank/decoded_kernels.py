@@ -44,7 +44,7 @@ ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
 ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
-READING = 512
+READING = 256
 """Scoring a document by its forward list costs as much as adding so many postings."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
