@@ -109,7 +109,7 @@ def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, count
 
 @kernel
 def number_anew(numbers, orders, words, distinct):
-    """words[i] = the place of numbers[i] among the distinct ones, which go to `distinct`, ascending; how many there are.
+    """words[i] = the place of numbers[i] among the distinct ones, which go to `distinct`, ascending. How many.
 
     `orders`: memory, two rows as long as the numbers, and one of 2^DIGIT. Equivalent in NumPy:
     `np.unique(numbers, return_inverse=True)`.

@@ -300,7 +300,8 @@ def find_held(held, d):
 def units_left(docs, m, sums, done, d):
     """The units that document d may still get from the terms from `done` on: its length is shared by all that it holds.
 
-    Of saturations: Σ w·c/(c + x) = Σw - x·Σ w/(c + x) <= Σw - x·(Σ√w)²/(|D| + n·x), by Cauchy and Schwarz, for Σc <= |D|.
+    Of saturations: Σ w·c/(c + x) = Σw - x·Σ w/(c + x) <= Σw - x·(Σ√w)²/(|D| + n·x), by Cauchy and Schwarz, since Σc <=
+    |D|.
     """
     later = sums.suffix[done]
     if not m.hinted or m.kind != SATURATION or later == 0.0:

@@ -280,7 +280,7 @@ def _top_k_decoded(
     background = values.background
     typical = plan.constant + mass * background.typical + values.prior.typical
     top = float(background.by_length[0]) if len(background.by_length) else 0.0
-    hinted = threshold > -np.inf and len(terms.numbers) >= MANY and not plan.sized_by_unique
+    hinted = threshold > -np.inf and len(terms.numbers) >= MANY and not plan.sized_by_unique and mass == plan.mass
     asked = tuple(_asked(terms, mass, threshold, hinted, k, top, 1, typical))
     given = (
         asked,

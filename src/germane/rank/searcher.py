@@ -2,7 +2,7 @@
 
 import math
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -513,13 +513,13 @@ class Searcher:
             np.array([row[3] for row in rows], np.int64),
         )
 
-    def by_id(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    def by_id(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Documents, by the segment and their number there, in the order of their ids."""
-        segments = [live.segment for live in self.snapshot.segments]
-        if len(segments) == 1:
-            rank = segments[0].id_rank.item
+        if len(self.snapshot.segments) == 1:
+            rank = self.snapshot.segments[0].segment.id_rank.item
             return sorted(places, key=lambda place: rank(place[1]))
-        return sorted(places, key=lambda place: segments[place[0]].doc_id(place[1]))
+        ids = self.ids(Hits(NOTHING, *np.array(places, np.int64).reshape(-1, 2).T))
+        return [place for _, place in sorted(zip(ids, places, strict=True))]
 
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""
