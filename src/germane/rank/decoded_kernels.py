@@ -304,7 +304,7 @@ def units_left(docs, m, sums, done, d):
     |D|.
     """
     later = sums.suffix[done]
-    if not m.hinted or m.kind != SATURATION or later == 0.0:
+    if m.kind != SATURATION or later == 0.0:
         return later
     rest, length = sums.rest[done], np.float64(docs.size[d])
     x = m.x0 + m.x1 * length
@@ -312,14 +312,13 @@ def units_left(docs, m, sums, done, d):
 
 
 @inner
-def admit(docs, m, sums, d, units, done, n):
+def admit(docs, m, sums, d, units, later, n):
     """Take document d in, if it is wanted and its bound reaches the threshold; how many candidates there are then.
 
-    Where it may still get something from the terms from `done` on it is a candidate, else its bound is complete.
+    `later`: units it may still get from other terms; if there are none its bound is complete, else it is a candidate.
     """
     if len(docs.mask) > 0 and docs.mask[d] == 0:
         return n
-    later = units_left(docs, m, sums, done, d)
     score = score_of(docs, m, d, (units + later) * m.unit)
     if score >= m.threshold:
         if later == 0.0:
@@ -341,7 +340,7 @@ def highest(acc, group):
 
 
 @inner
-def collect(docs, m, sums, base, begin, end, need, done):
+def collect(docs, m, sums, base, begin, end, need, later):
     """Admit the documents from `begin` to `end` of a chunk that have what they need; all sums are cleared.
 
     How many candidates.
@@ -352,17 +351,17 @@ def collect(docs, m, sums, base, begin, end, need, done):
         while reaching != 0:
             place = group + lowest_bit(reaching)
             reaching &= reaching - np.uint64(1)
-            n = admit(docs, m, sums, base + place, np.float64(acc[place]), done, n)
+            n = admit(docs, m, sums, base + place, np.float64(acc[place]), later, n)
     for place in range(np.uint64(begin), np.uint64(end)):
         acc[place] = np.uint16(0)
     return n
 
 
 @inner
-def collect_touched(docs, m, sums, decoded, terms, base, need, done):
+def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
     """The same for all documents of a chunk that the first terms touched."""
     n, acc, background = 0, sums.acc, len(docs.background) > 0
-    for i in range(done):
+    for i in range(n_terms):
         t = terms[i]
         for p in range(np.uint64(t.begin), np.uint64(t.end)):
             if background:
@@ -371,42 +370,65 @@ def collect_touched(docs, m, sums, decoded, terms, base, need, done):
                     prefetch(docs.background, base + np.int64(soon))
             place = np.uint64(decoded.docs[p])
             if acc[place] >= need:
-                n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), done, n)
+                n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), later, n)
             acc[place] = np.uint16(0)
     return n
 
 
 @inner
-def reaches(docs, m, sums, done, d, place, required):
-    """Whether document d, at this place, can reach what is required by the terms from `done` on."""
-    return np.float64(sums.acc[place]) + units_left(docs, m, sums, done, d) >= required
+def reaching_in(docs, m, sums, group, base, need, done):
+    """The bits of a group's places that have what they need; if hinted, that can reach the threshold at their length."""
+    mask, kept = reach_mask(sums.acc, group, need), np.uint64(0)
+    if not m.hinted:
+        return mask
+    while mask != 0:
+        bit = lowest_bit(mask)
+        mask &= mask - np.uint64(1)
+        units = np.float64(sums.acc[group + bit]) + units_left(docs, m, sums, done, base + group + bit)
+        if score_of(docs, m, base + group + bit, units * m.unit) >= m.threshold:
+            kept |= np.uint64(1) << np.uint64(bit)
+    return kept
 
 
 @inner
 def count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, most):
-    """How many places can reach what is required by the terms from `done` on, one as often as it was added to if not
-    `whole`; stops counting above `most`."""
-    reaching, acc, required, base = 0, sums.acc, required_units(m), chunk << CHUNK_BITS
-    need = units_needed(required, sums.suffix[done])
+    """How many places may reach what is required, one as often as it was added to if not `whole`; stops counting above
+    `most`. The terms before `done` were added."""
+    reaching, acc, need = 0, sums.acc, units_needed(required_units(m), sums.suffix[done])
     if whole:
         for group in range(0, places, LANES):
-            mask = reach_mask(acc, group, need) if highest(acc, group) >= need else np.uint64(0)
-            while mask != 0:
-                place = group + lowest_bit(mask)
-                mask &= mask - np.uint64(1)
-                reaching += reaches(docs, m, sums, done, base + place, place, required)
-            if reaching > most:
-                break
+            if highest(acc, group) >= need:
+                reaching += count_bits(reaching_in(docs, m, sums, group, chunk << CHUNK_BITS, need, done))
+                if reaching > most:
+                    break
         return reaching
     for i in range(done):
         t = terms[i]
         for p in range(np.uint64(t.begin), np.uint64(t.end)):
-            place = np.int64(decoded.docs[p])
-            if acc[place] >= need:
-                reaching += reaches(docs, m, sums, done, base + place, place, required)
+            reaching += acc[np.uint64(decoded.docs[p])] >= need
         if reaching > most:
             break
     return reaching
+
+
+@inner
+def leave(docs, m, sums, done, chunk, places):
+    """Put the documents of a chunk that may reach a hinted threshold among the results, unscored; all sums are cleared.
+
+    They are few, and scored by their forward lists.
+    """
+    acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done]), chunk << CHUNK_BITS
+    for group in range(0, places, LANES):
+        if highest(acc, group) >= need:
+            reaching = reaching_in(docs, m, sums, group, base, need, done)
+            while reaching != 0:
+                d = base + group + lowest_bit(reaching)
+                reaching &= reaching - np.uint64(1)
+                if len(docs.mask) == 0 or docs.mask[d] != 0:
+                    sums.results[m.found].score, sums.results[m.found].doc = np.inf, d
+                    m.found += 1
+    for place in range(np.uint64(places)):
+        acc[place] = np.uint16(0)
 
 
 @inner
@@ -442,14 +464,15 @@ def units_needed(required, later):
 def split(decoded, m, terms, sums, chunk, required):
     """How many terms are essential in a chunk, 0 for none; fills `suffix` and `rest`: of the terms from one on."""
     essential, suffix, rest = 0, sums.suffix, sums.rest
-    suffix[m.n_terms], rest[m.n_terms] = 0.0, 0.0
+    suffix[m.n_terms], rest[m.n_terms, 0], rest[m.n_terms, 1], rest[m.n_terms, 2] = 0.0, 0.0, 0.0, 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
         n = enter(decoded, t, chunk)
         suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0)
-        most = t.weight / m.unit if n > 0 else 0.0
-        rest[i, 0], rest[i, 1] = rest[i + 1, 0] + most, rest[i + 1, 1] + math.sqrt(most)
-        rest[i, 2] = rest[i + 1, 2] + np.float64(n > 0)
+        if m.hinted:
+            most = t.weight / m.unit if n > 0 else 0.0
+            rest[i, 0], rest[i, 1] = rest[i + 1, 0] + most, rest[i + 1, 1] + math.sqrt(most)
+            rest[i, 2] = rest[i + 1, 2] + np.float64(n > 0)
         if essential == 0 and suffix[i] >= required:
             essential = i + 1
     return essential
@@ -484,14 +507,6 @@ def add_essential(docs, decoded, m, terms, sums, essential, chunk, places):
 
 
 @inner
-def leave(m, sums, n):
-    """Take n candidates in as they are: whoever has hinted at the threshold scores them by their forward lists."""
-    for c in range(n):
-        sums.results[m.found].score, sums.results[m.found].doc = np.inf, sums.candidates[c].doc
-        m.found += 1
-
-
-@inner
 def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
@@ -500,18 +515,18 @@ def visit(docs, decoded, terms, m, sums, chunk):
     if essential == 0:
         return
     essential, size = add_essential(docs, decoded, m, terms, sums, essential, chunk, places)
+    if m.hinted:
+        leave(docs, m, sums, essential, chunk, places)
+        return
     whole = size * SPARSE > places
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
-        required = required_units(m)
-        need = units_needed(required, sums.suffix[essential])
+        required, later = required_units(m), sums.suffix[essential]
+        need = units_needed(required, later)
         if whole:
-            n = collect(docs, m, sums, base, begin, end, need, essential)
+            n = collect(docs, m, sums, base, begin, end, need, later)
         else:
-            n = collect_touched(docs, m, sums, decoded, terms, base, need, essential)
-        if m.hinted:
-            leave(m, sums, n)
-            n = 0
+            n = collect_touched(docs, m, sums, decoded, terms, essential, base, need, later)
         for i in range(essential, n_terms):
             n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1])
         for c in range(n):

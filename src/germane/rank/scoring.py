@@ -74,8 +74,9 @@ MOST_BITS, LONG, LONG_BITS = 15, 12, 13
 IN_A_WINDOW = 300
 """Postings of a term in a window, so that what is done for each window and term does not count; larger windows would
 be bounded more loosely."""
-MANY = 16
-"""Of a query of so many terms the documents that may be among the best are scored by their forward lists."""
+MANY, FEW = 16, 64
+"""For a query of so many terms that asks for so few documents, and where it is known what these must reach, the few that
+may be among the best are scored by their forward lists."""
 ROOM = 1 << 14
 """Results collected, beyond those of one window, before the best are selected; at least four times k."""
 
@@ -280,7 +281,8 @@ def _top_k_decoded(
     background = values.background
     typical = plan.constant + mass * background.typical + values.prior.typical
     top = float(background.by_length[0]) if len(background.by_length) else 0.0
-    hinted = threshold > -np.inf and len(terms.numbers) >= MANY and not plan.sized_by_unique and mass == plan.mass
+    hinted = threshold > -np.inf and len(terms.numbers) >= MANY and k <= FEW
+    hinted = hinted and mass == plan.mass and not plan.sized_by_unique
     asked = tuple(_asked(terms, mass, threshold, hinted, k, top, 1, typical))
     given = (
         asked,
