@@ -106,7 +106,8 @@ class LazyModule:
         if self._module is None:
             with _importing_kernels():
                 self._module = import_module(self._name)
-        return getattr(self._module, name)
+        found = vars(self)[name] = getattr(self._module, name)  # the next time Python finds it without asking
+        return found
 
 
 def load(home: str) -> Any:

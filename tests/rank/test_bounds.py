@@ -9,7 +9,7 @@ from germane.index.blocks import BLOCK
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, model_named, scoring
 from germane.rank.evidence import EvidenceModel
-from germane.rank.scoring import NO_MASK, impacts_of, top_k
+from germane.rank.scoring import NO_MASK, impacts_of, top_k, with_maxima
 from germane.rank.searcher import Searcher
 
 MODELS: list[RankingModel] = [
@@ -82,3 +82,20 @@ def test_a_posting_is_never_above_its_bounds(make, model, seed, n, longest, weig
     rest = plan.constant + lack[held] + float(m["mass"] * m["top"])
     rest = rest + (values.prior.values[held] if len(values.prior.values) else 0.0)
     assert np.all(query.windows["total"][held >> m["bits"]] >= sums[held] * norm + rest - m["slack"])
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.floats(-1e-300, 1e-300), min_size=1, max_size=40))
+def test_rounded_backgrounds_are_not_below_the_true_ones(values: list[float]) -> None:
+    true = np.array(values)
+    part = with_maxima(true, np.zeros(len(true), np.uint8))
+    if not len(part.rounded):
+        assert part.step == 0.0
+        return
+    bounds = part.least + part.step * part.rounded.astype(np.float64)
+    assert (bounds >= true).all()
+    assert (bounds - true <= 2.0 * part.step + 1e-12 * (1.0 + np.abs(true))).all()
+
+
+def test_backgrounds_without_an_end_are_not_rounded() -> None:
+    part = with_maxima(np.array([-np.inf, 0.0, -1.0]), np.zeros(3, np.uint8))
+    assert (len(part.rounded), part.highest) == (0, 0.0)

@@ -726,7 +726,7 @@ class Engine:
 
     def _parse(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
         if not isinstance(query, str):
-            if not isinstance(query, Mapping):
+            if not isinstance(query, (dict, Mapping)):
                 raise ParameterError(f"a query is a text, or a mapping from terms to weights, not {query!r:.60}")
             return ParsedQuery(dict(query))
         analyzer = searcher.snapshot.manifest.analyzer
@@ -737,7 +737,7 @@ class Engine:
         if len(parsed.weights) <= MAX_QUERY_TERMS:
             return parsed
         strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
-        return dataclasses.replace(parsed, weights=strongest)
+        return parsed._replace(weights=strongest)
 
     def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
         if not priors:

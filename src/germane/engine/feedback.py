@@ -16,9 +16,9 @@ from germane.feedback import Evidence, Expansion, FeedbackMethod
 from germane.feedback.method import RankingChoice
 from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.lm import Smoothing
-from germane.rank.arguments import NOTHING
 from germane.rank.conditions import Condition
 from germane.rank.models import QueryLikelihood, RankingModel
+from germane.rank.plan import NOTHING
 from germane.rank.registry import model_named
 from germane.rank.searcher import Hits, Searcher
 from germane.types import Mark, Marks

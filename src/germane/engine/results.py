@@ -45,7 +45,7 @@ class ResultGroup:
     ranks: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class SearchResult(Sequence[Hit]):
     """The best documents of one query, best first: a sequence of `Hit`s with their stored fields, read when needed."""
 
@@ -58,6 +58,20 @@ class SearchResult(Sequence[Hit]):
     """Results that were left out before the first."""
     widened: bool = False
     """Whether a second stage brought documents of its own."""
+
+    def __init__(
+        self,
+        query: ParsedQuery,
+        hits: Hits,
+        searcher: Searcher,
+        feedback: FeedbackReport | None = None,
+        offset: int = 0,
+        widened: bool = False,
+    ) -> None:
+        # All at once: one after the other takes longer, where all are frozen.
+        vars(self).update(
+            query=query, _hits=hits, _searcher=searcher, feedback=feedback, offset=offset, widened=widened
+        )
 
     @property
     def scores(self) -> npt.NDArray[np.float64]:

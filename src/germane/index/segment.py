@@ -107,6 +107,9 @@ class Segment:
         self.container = Container(path, verify.rule_of(weakref.ref(self)), trusted=trusted)
         self._trusted = trusted
         self._numbers: dict[str, int] = {}
+        self.kept: list[Any] = []
+        """What rankings keep of it in memory (`rank.decoded`), as long as it is there itself."""
+        self.was_searched = False
         self._all_sound, self._sound = trusted, {-1}
         """The terms whose posting lists were verified."""
         meta = self.container.meta

@@ -17,7 +17,7 @@ else:
 
 Packed: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.integer]]
 """String i is `data[offsets[i]:offsets[i + 1]]`."""
-FEW = 32
+FEW, VERY_FEW = 32, 4
 """So many strings are read without a kernel: calling one costs more."""
 
 
@@ -143,7 +143,7 @@ def decoded(strings: Packed, chosen: Integers) -> list[str]:
     data, offsets = strings
     if len(chosen) == 0:
         return []
-    if len(chosen) <= FEW or is_few(len(chosen)):
+    if len(chosen) < VERY_FEW or is_few(len(chosen)):
         view, ends = memoryview(data), memoryview(offsets)  # type: ignore[arg-type]
         return [str(view[ends[number] : ends[number + 1]], "utf-8") for number in chosen.tolist()]
     room = string_kernels.bytes_of(data, offsets, chosen) + len(chosen) + string_kernels.PREFIX

@@ -8,7 +8,7 @@ from functools import lru_cache
 from germane.lm.parameters import bounded, fraction, number, positive
 from germane.rank.kinds import SATURATION
 from germane.rank.models import TermwiseModel, idf_of
-from germane.rank.plan import Collection, Columns, Plan, QueryTerm, Row, row_of
+from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of
 
 FROM_LENGTHS = 0.0
 """The k1 that stands for the one of `saturation`."""
@@ -63,9 +63,9 @@ class AdaptiveBM25(TermwiseModel):
         weight = own * (self._k1(collection) + 1.0)
         return row_of(term, weight, weight)
 
-    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
+    def frame(self, collection: Collection) -> Plan:
         k1 = self._k1(collection)
-        return Plan.of(SATURATION, columns, x0=k1 * (1.0 - self.b), x1=k1 * self.b / collection.average_length)
+        return Plan(SATURATION, x0=k1 * (1.0 - self.b), x1=k1 * self.b / collection.average_length)
 
     def _k1(self, collection: Collection) -> float:
         return self.k1 if self.k1 != FROM_LENGTHS else _own_k1(collection)

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.rank.plan import Plan
 
-NOTHING: Floats = np.empty(0, np.float64)
-
 
 class TermArrays(NamedTuple):
     """A plan in one segment: its terms that the segment holds, in canonical order, by their numbers there.
@@ -26,15 +24,19 @@ class TermArrays(NamedTuple):
 class DocumentPart(NamedTuple):
     """A number for each document of a segment; empty: none.
 
-    `maxima`: in each fine window of documents. `by_length`: among documents whose length has this code or a larger one
-    (`index.blocks`), of a background only. `highest`: of all, 0 if there are none; `typical`: the mean.
+    `maxima`: in each fine window of documents. `highest`: of all, 0 if there are none; `typical`: the mean. Of a
+    background only, `by_length`: the largest among documents whose length has this code or a larger one
+    (`index.blocks`); `rounded`: no value is above least + step·rounded, or below by more than two steps.
     """
 
     values: Floats
     maxima: Floats
-    by_length: Floats
     highest: float
     typical: float
+    by_length: Floats
+    rounded: npt.NDArray[np.uint16]
+    least: float = 0.0
+    step: float = 0.0
 
 
 class DocumentValues(NamedTuple):

@@ -8,12 +8,12 @@ those in use come back. Unpacking takes longer than a search, so that lists must
 import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Integers
+from germane.arrays import AnyArray, Integers
 from germane.index.blocks import BLOCK
 from germane.index.heap import memory_limit
 from germane.index.segment import Segment
@@ -48,7 +48,7 @@ class Coding(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> "Coding":
-        return cls(plan.sized_by_unique, plan.x0, plan.x1) if plan.kind == SATURATION else cls(False, -1.0, 0.0)
+        return cls(plan.sized_by_unique, plan.x0, plan.x1) if plan.kind == SATURATION else COUNTS_ALONE
 
     @lru_cache(maxsize=16)  # noqa: B019 - tuples of numbers, few of them
     def inflation(self, other: "Coding") -> float:
@@ -59,6 +59,9 @@ class Coding(NamedTuple):
         if any((a == 0.0) != (b == 0.0) for a, b in pairs):
             return float("inf")
         return max(max(a / b, b / a) for a, b in pairs if a > 0.0)
+
+
+COUNTS_ALONE = Coding(False, -1.0, 0.0)
 
 
 class DecodedLists:
@@ -85,6 +88,7 @@ class DecodedLists:
             np.empty((n_frequent, chunks + 1), np.int64),
             np.zeros((n_frequent, words, 2), np.uint64),
         )
+        self.arrays: tuple[AnyArray, ...] = tuple(self.decoded)
         self._frequent = np.zeros(2, np.int64)
         self.row_of = np.full(segment.n_terms, -1, np.int64)
         self._state = np.zeros(3, np.int64)
@@ -109,12 +113,12 @@ class DecodedLists:
         size = segment.n_unique if self.coding.by_unique else segment.doc_len
         lists, coding, begin = Lists(segment.first_block, segment.df), self.coding, int(self._state[0])
         block = np.empty((2, BLOCK), np.uint32)
-        groups = self._state, tuple(self.decoded), block
+        groups = self._state, self.arrays, block
         decoded_kernels.fill(*segment.blocks, tuple(lists), size, coding.x0, coding.x1, numbers, *groups)
         rows = np.arange(begin, begin + len(numbers))
         frequent = rows[self._are_frequent(segment.df[numbers])]
         if len(frequent):
-            decoded_kernels.spread(tuple(self.decoded), frequent, self._frequent, coding.x0 < 0.0)
+            decoded_kernels.spread(self.arrays, frequent, self._frequent, coding.x0 < 0.0)
         self.row_of[numbers] = rows
 
     def _are_frequent(self, df: Integers) -> npt.NDArray[np.bool_]:
@@ -125,7 +129,7 @@ class DecodedLists:
 class Found(NamedTuple):
     """The rows of a query's lists, and by which factor kept saturations may be too small or too large."""
 
-    decoded: Decoded
+    decoded: tuple[AnyArray, ...]
     rows: Integers
     inflation: float
 
@@ -139,7 +143,7 @@ def keep_decoded(megabytes: int) -> None:
     whole("megabytes", megabytes, least=0)
     with _lock:
         _room = megabytes << 20
-        _kept.clear()
+        _forget_all()
 
 
 class Use:
@@ -163,7 +167,8 @@ class Use:
         return self.asked >= PATIENCE and 2 * self.served < self.asked
 
 
-_kept: "WeakKeyDictionary[Segment, list[DecodedLists]]" = WeakKeyDictionary()
+_keeping: "WeakSet[Segment]" = WeakSet()
+"""The segments that keep lists, each with its own."""
 _use = Use()
 _lock = threading.Lock()
 _room = min(max(memory_limit() // 16, 256 << 20), 1 << 30)
@@ -177,7 +182,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
         return None
     coding = Coding.of(plan)
     with _lock:
-        kept = _kept.setdefault(segment, [])
+        kept: list[DecodedLists] = segment.kept
         for lists in kept:
             inflation = 1.0 if lists.coding == coding else coding.inflation(lists.coding)
             if inflation <= TOLERANCE:
@@ -186,15 +191,16 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
             kept[:] = [lists for lists in kept if (lists.coding.x0 < 0.0) != (coding.x0 < 0.0)]
             lists, inflation = DecodedLists(segment, coding), 1.0
             kept.append(lists)
+            _keeping.add(segment)
         rows = lists.row_of[numbers]
         served = -1 not in rows.tolist()
         _use.note(served=served)
         if not served:
             missing = numbers[rows < 0]
             wanted = lists.bytes_of(segment.df[missing])
-            if sum(own.bytes for all_own in _kept.values() for own in all_own) + wanted > _room:
+            if sum(own.bytes for keeping in _keeping for own in keeping.kept) + wanted > _room:
                 if _use.is_poor:
-                    _kept.clear()
+                    _forget_all()
                     _use.forget()
                 return None
             try:
@@ -203,4 +209,11 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
                 kept.remove(lists)
                 raise
             rows = lists.row_of[numbers]
-        return Found(lists.decoded, rows, inflation)
+        return Found(lists.arrays, rows, inflation)
+
+
+def _forget_all() -> None:
+    """Keep no lists any more; `_lock` is held."""
+    for segment in _keeping:
+        segment.kept.clear()
+    _keeping.clear()

@@ -46,14 +46,16 @@ ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
 READING = 256
 """Scoring a document by its forward list costs as much as adding so many postings."""
+MOST_LEFT = 1024
+"""If more documents than these may reach a threshold, it was no good hint."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 COUNTING = 16
 """Places that can be searched for those that reach something, in the time that it takes to add a posting."""
-SCANNING = 32
+SCANNING = 8
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
 AHEAD = 16
-"""Postings between asking for a document's background and reading it."""
+"""Documents between asking for one's background and reading it."""
 FAR = 1024
 """Postings that are passed over at once on the way to a document."""
 FIRST_PIECE, PIECE = 512, 4096
@@ -312,6 +314,19 @@ def units_left(docs, m, sums, done, d):
 
 
 @inner
+def bound_of(docs, m, rounded, d, impacts):
+    """What `score_of` says, or a little more: by rounded backgrounds, if there are some."""
+    if len(rounded) == 0:
+        return score_of(docs, m, d, impacts)
+    rest = m.rest + m.step * np.float64(rounded[d])
+    if len(docs.prior) > 0:
+        rest += docs.prior[d]
+    if len(docs.norm) > 0:
+        impacts *= docs.norm[d]
+    return impacts + rest
+
+
+@inner
 def admit(docs, m, sums, d, units, later, n):
     """Take document d in, if it is wanted and its bound reaches the threshold; how many candidates there are then.
 
@@ -319,7 +334,7 @@ def admit(docs, m, sums, d, units, later, n):
     """
     if len(docs.mask) > 0 and docs.mask[d] == 0:
         return n
-    score = score_of(docs, m, d, (units + later) * m.unit)
+    score = bound_of(docs, m, sums.rounded, d, (units + later) * m.unit)
     if score >= m.threshold:
         if later == 0.0:
             take(m, sums, d, score)
@@ -358,26 +373,36 @@ def collect(docs, m, sums, base, begin, end, need, later):
 
 
 @inner
-def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
-    """The same for all documents of a chunk that the first terms touched."""
-    n, acc, background = 0, sums.acc, len(docs.background) > 0
+def gather_touched(decoded, terms, n_terms, acc, need, hits):
+    """The places of a chunk that the first terms touched and that have what they need, with their sums; how many.
+
+    All sums are cleared, so that each is found once. Nothing is decided on the way: no processor could foretell it.
+    """
+    n = np.uint64(0)
     for i in range(n_terms):
         t = terms[i]
         for p in range(np.uint64(t.begin), np.uint64(t.end)):
-            if background:
-                soon = np.uint64(decoded.docs[p + np.uint64(AHEAD)])
-                if acc[soon] >= need:
-                    prefetch(docs.background, base + np.int64(soon))
             place = np.uint64(decoded.docs[p])
-            if acc[place] >= need:
-                n = admit(docs, m, sums, base + np.int64(place), np.float64(acc[place]), later, n)
+            hits[n] = (np.int64(acc[place]) << CHUNK_BITS) + np.int64(place)
+            n += np.uint64(acc[place] >= need)
             acc[place] = np.uint16(0)
+    return np.int64(n)
+
+
+@inner
+def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
+    """The same for all documents of a chunk that the first terms touched, of which there are few."""
+    n, hits, background = 0, sums.hits, len(sums.rounded) > 0
+    for h in range(gather_touched(decoded, terms, n_terms, sums.acc, need, hits)):
+        if background:
+            prefetch(sums.rounded, base + (hits[h + AHEAD] & (CHUNK - 1)))
+        n = admit(docs, m, sums, base + (hits[h] & (CHUNK - 1)), np.float64(hits[h] >> CHUNK_BITS), later, n)
     return n
 
 
 @inner
 def reaching_in(docs, m, sums, group, base, need, done):
-    """The bits of a group's places that have what they need; if hinted, that can reach the threshold at their length."""
+    """The bits of a group's places that have what they need; if hinted, that may reach the threshold."""
     mask, kept = reach_mask(sums.acc, group, need), np.uint64(0)
     if not m.hinted:
         return mask
@@ -385,7 +410,7 @@ def reaching_in(docs, m, sums, group, base, need, done):
         bit = lowest_bit(mask)
         mask &= mask - np.uint64(1)
         units = np.float64(sums.acc[group + bit]) + units_left(docs, m, sums, done, base + group + bit)
-        if score_of(docs, m, base + group + bit, units * m.unit) >= m.threshold:
+        if bound_of(docs, m, sums.rounded, base + group + bit, units * m.unit) >= m.threshold:
             kept |= np.uint64(1) << np.uint64(bit)
     return kept
 
@@ -415,7 +440,7 @@ def count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, mo
 def leave(docs, m, sums, done, chunk, places):
     """Put the documents of a chunk that may reach a hinted threshold among the results, unscored; all sums are cleared.
 
-    They are few, and scored by their forward lists.
+    They are few, and to be scored by their forward lists.
     """
     acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done]), chunk << CHUNK_BITS
     for group in range(0, places, LANES):
@@ -538,8 +563,8 @@ def visit(docs, decoded, terms, m, sums, chunk):
 
 
 @inner
-def exact(decoded, t, m, size, p, d):
-    """The impact of the term's posting p, in document d."""
+def exact(decoded, t, m, p, by):
+    """The impact of the term's posting p, in a document of this x0 + x1·size."""
     count = np.int64(decoded.extras[p]) + 1
     if count < CODES and m.kind != SATURATION:
         return t.value[count - 1]
@@ -550,7 +575,7 @@ def exact(decoded, t, m, size, p, d):
             if further < len(decoded.large) and decoded.large[further, 0] <= p:
                 at = further
         count = decoded.large[at, 1]
-    return impact(t, m, np.float64(count), m.x0 + m.x1 * np.float64(size[d]))
+    return impact(t, m, np.float64(count), by)
 
 
 @inner
@@ -578,8 +603,8 @@ def advance(docs, p, end, place):
 
 
 @inner
-def add_scanned(decoded, t, m, size, base, marks, hits, totals):
-    """Add the term's impacts to the totals of the marked documents of the chunk from `base` on: all postings are read.
+def add_scanned(decoded, t, m, marks, hits, totals):
+    """Add the term's impacts to the totals of the marked documents of the chunk: all postings are read.
 
     A mark is the place of a document's total, plus 1.
     """
@@ -589,12 +614,12 @@ def add_scanned(decoded, t, m, size, base, marks, hits, totals):
         n += np.uint64(marks[np.uint64(decoded.docs[p])] > 0)
     for h in range(n):
         p = hits[h]
-        place = np.int64(decoded.docs[np.uint64(p)])
-        totals[np.int64(marks[place]) - 1].sum += exact(decoded, t, m, size, p, base + place)
+        total = totals[np.int64(marks[np.uint64(decoded.docs[np.uint64(p)])]) - 1]
+        total.sum += exact(decoded, t, m, p, total.by)
 
 
 @inner
-def add_looked_up(decoded, t, m, size, results, a, b, totals):
+def add_looked_up(decoded, t, m, results, a, b, totals):
     """Add the term's impacts to the totals of the results from a to b, which ascend in runs: each is looked up."""
     p, before = t.begin, np.int64(0)
     for r in range(a, b):
@@ -604,18 +629,17 @@ def add_looked_up(decoded, t, m, size, results, a, b, totals):
         before, place = d, np.uint16(d & (CHUNK - 1))
         p = advance(decoded.docs, p, t.end, place)
         if p < t.end and decoded.docs[np.uint64(p)] == place:
-            totals[r - a].sum += exact(decoded, t, m, size, p, d)
+            totals[r - a].sum += exact(decoded, t, m, p, totals[r - a].by)
 
 
 @inner
-def add_held(decoded, t, m, size, results, a, b, totals):
+def add_held(decoded, t, m, results, a, b, totals):
     """The same where the term is frequent."""
     held = decoded.held[t.frequent]
     for r in range(a, b):
-        d = results[r].doc
-        p = find_held(held, d)
+        p = find_held(held, results[r].doc)
         if p >= 0:
-            totals[r - a].sum += exact(decoded, t, m, size, p, d)
+            totals[r - a].sum += exact(decoded, t, m, p, totals[r - a].by)
 
 
 @inner
@@ -625,18 +649,21 @@ def score(docs, decoded, terms, m, sums):
     while a < m.found:
         chunk, b = results[a].doc >> CHUNK_BITS, a
         while b < m.found and b - a < CHUNK - 1 and results[b].doc >> CHUNK_BITS == chunk:
-            marks[results[b].doc & (CHUNK - 1)] = np.uint16(b - a + 1)
+            d = results[b].doc
+            marks[d & (CHUNK - 1)] = np.uint16(b - a + 1)
             totals[b - a].sum = 0.0
+            if m.kind == SATURATION:
+                totals[b - a].by = m.x0 + m.x1 * np.float64(docs.size[d])
             b += 1
         for i in range(m.n_terms):
             t = terms[i]
             n = enter(decoded, t, chunk)
             if t.frequent >= 0:
-                add_held(decoded, t, m, docs.size, results, a, b, totals)
+                add_held(decoded, t, m, results, a, b, totals)
             elif n > SCANNING * (b - a):
-                add_looked_up(decoded, t, m, docs.size, results, a, b, totals)
+                add_looked_up(decoded, t, m, results, a, b, totals)
             else:
-                add_scanned(decoded, t, m, docs.size, chunk << CHUNK_BITS, marks, sums.hits, totals)
+                add_scanned(decoded, t, m, marks, sums.hits, totals)
         for r in range(a, b):
             d = results[r].doc
             marks[d & (CHUNK - 1)] = np.uint16(0)
@@ -656,7 +683,8 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
     magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
     if prior > -np.inf:
         magnitude += abs(prior)
-    m.slack = m.norm * rough + 1e-12 * magnitude
+    m.rest, m.step = m.constant + m.mass * extremes[3], m.mass * extremes[4]
+    m.slack = m.norm * rough + 2.0 * m.step + 1e-12 * magnitude
     for place in range(len(sums.histogram)):
         sums.histogram[place] = 0
 
@@ -682,16 +710,17 @@ def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
 
     First all documents are collected whose bounds reach what k of them surely have, then these are scored; where the
-    threshold is a hint they are left in `results`, in any order. `extremes`: the largest norm and prior, and the factor
-    by which kept saturations may be wrong.
+    threshold is a hint (`hinted`), they are left in `results`, in any order. `extremes`: the largest norm and prior,
+    the factor by which kept saturations may be wrong, the least background and the step of rounded ones.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
-    for chunk in range(decoded.begins.shape[1] - 1):
+    chunk = 0
+    while chunk < decoded.begins.shape[1] - 1:
         if not make_room(m, sums):
             return -1
         visit(docs, decoded, terms, m, sums, chunk)
-    if m.hinted:
-        forget(sums.results, m)
-        return m.found
-    return finish(docs, decoded, terms, m, sums)
+        chunk += 1
+        if m.hinted and m.found > MOST_LEFT:
+            m.hinted, m.found, chunk = False, 0, 0
+    return m.found if m.hinted else finish(docs, decoded, terms, m, sums)

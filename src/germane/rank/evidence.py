@@ -16,9 +16,8 @@ import numpy as np
 
 from germane.arrays import Floats, Integers, Mask
 from germane.errors import IndexFormatError, ParameterError
-from germane.rank.arguments import NOTHING
 from germane.rank.models import RankingModel
-from germane.rank.plan import Collection, Plan, QueryTerm
+from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm
 from germane.rank.scoring import add_impacts
 
 if TYPE_CHECKING:

@@ -19,11 +19,10 @@ from germane.errors import ParameterError
 from germane.index.sequences import counts_by_field, field_lengths
 from germane.lm import Dirichlet, Size, Smoothing
 from germane.lm.parameters import LARGEST, bounded, fraction, positive
-from germane.rank.arguments import NOTHING
 from germane.rank.evidence import NONE_COUNTED, Counted, Evidence, EvidenceModel, check_order
 from germane.rank.kinds import LOG_COUNT_RATIO
 from germane.rank.models import BM25
-from germane.rank.plan import Plan, QueryTerm
+from germane.rank.plan import NOTHING, Plan, QueryTerm
 from germane.rank.registry import DEFAULT_MU
 
 if TYPE_CHECKING:

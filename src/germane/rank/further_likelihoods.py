@@ -15,12 +15,11 @@ from germane.index.sequences import pair_counts
 from germane.lm import Dirichlet
 from germane.lm.distributions.dcm import log_rising
 from germane.lm.parameters import EDGE, bounded, open_fraction, positive
-from germane.rank.arguments import NOTHING
 from germane.rank.dependence import MAX_PAIRS, WINDOW, Runs, live_frequencies, postings_of
 from germane.rank.evidence import Counted, Evidence, EvidenceModel, check_order
 from germane.rank.kinds import COUNT
 from germane.rank.models import QueryLikelihood
-from germane.rank.plan import Plan, QueryTerm
+from germane.rank.plan import NOTHING, Plan, QueryTerm
 from germane.rank.registry import DEFAULT_MU
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf
 from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
-from germane.rank.arguments import NOTHING
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
-from germane.rank.plan import Collection, Columns, Plan, QueryTerm, Row, row_of, weighed
+from germane.rank.plan import NOTHING, Collection, Columns, Plan, QueryTerm, Row, row_of, weighed
 from germane.rank.registry import DEFAULT_MU
 
 
@@ -101,12 +100,13 @@ class TermwiseModel(RankingModel):
         """The numbers of one term, which weighs 1; see `plan.weighed` for other weights."""
 
     @abstractmethod
-    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
-        """The work of a query whose terms have these numbers."""
+    def frame(self, collection: Collection) -> Plan:
+        """The plan of no terms. With mass 1, the mass of a plan is the sum of its terms' weights, and the constant that
+        of their parts and of the mass times the constant here; with mass 0, the two are 0."""
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         rows = [weighed(self.row(term._replace(weight=1.0), collection), term.weight) for term in terms]
-        return self.plan_of(Columns.of(rows), collection)
+        return self.frame(collection).of(Columns.of(rows))
 
 
 @dataclass(frozen=True)
@@ -143,16 +143,12 @@ class QueryLikelihood(TermwiseModel):
             usual = ratio.x0 + ratio.x1 * (n_tokens / max(collection.n_docs, 1))
         return row_of(term, 1.0, math.log1p(scale / usual), scale, math.log(p_C))
 
-    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
+    def frame(self, collection: Collection) -> Plan:
         ratio = self._ratio
-        constant, mass = columns.constant, columns.mass
-        if ratio.log_background is not None:
-            constant += mass * ratio.log_background
-        return Plan.of(
+        return Plan(
             LOG_COUNT_RATIO if ratio.size is Size.NONE else LOG_SIZE_RATIO,
-            columns,
-            constant=constant,
-            mass=mass,
+            constant=0.0 if ratio.log_background is None else ratio.log_background,
+            mass=1.0,
             delta=ratio.delta,
             x0=ratio.x0,
             x1=ratio.x1,
@@ -186,9 +182,8 @@ class BM25(TermwiseModel):
         weight = idf_of(collection.n_docs, term[2]) * (self.k1 + 1.0)
         return row_of(term, weight, weight)
 
-    def plan_of(self, columns: Columns, collection: Collection) -> Plan:
-        x1 = self.k1 * self.b / collection.average_length
-        return Plan.of(SATURATION, columns, x0=self.k1 * (1.0 - self.b), x1=x1)
+    def frame(self, collection: Collection) -> Plan:
+        return Plan(SATURATION, x0=self.k1 * (1.0 - self.b), x1=self.k1 * self.b / collection.average_length)
 
 
 def idf_of(n_docs: int, df: int) -> float:

@@ -7,7 +7,6 @@ same operations in the same order, logarithms by the C library.
 
 import math
 from collections.abc import Callable, Sequence
-from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -29,16 +28,14 @@ MOST_LOGARITHMS = 1 << 17
 
 NONE_FOUND: tuple[Floats, Integers] = np.empty(0), np.empty(0, np.int64)
 
-_searched: "WeakSet[Segment]" = WeakSet()
-
 
 def suits(segment: Segment, terms: TermArrays) -> bool:
     """Whether this search is better made here than by kernels: the segment is small, or has not been searched yet."""
     if segment.is_small:
         return len(terms.numbers) <= FEW_TERMS or not compiler_is_loaded()
-    if segment in _searched:
+    if segment.was_searched:
         return False
-    _searched.add(segment)
+    segment.was_searched = True
     most = MOST_LOGARITHMS if terms.plan.kind == LOG_SIZE_RATIO else MOST_POSTINGS
     return int(segment.df[terms.numbers].sum()) <= most
 

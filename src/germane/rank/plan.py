@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import repeat
 from numbers import Real
+from operator import add
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from germane.arrays import Floats
 from germane.errors import ParameterError
 
+NOTHING: Floats = np.empty(0, np.float64)
 MAX_WEIGHT = 1e12
 """The largest weight of a query's term: far above any topic model, and no sum of products overflows."""
 
@@ -65,11 +67,8 @@ def weighed(row: Row, weight: float) -> Row:
 
 
 def in_turn(values: Iterable[float]) -> float:
-    """The sum, one after the other: as a kernel adds them up, to the last bit."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
+    """The sum, one after the other: as a kernel adds them up, to the last bit (`sum` rounds in its own way)."""
+    return reduce(add, values, 0.0)
 
 
 class Columns(NamedTuple):
@@ -84,16 +83,6 @@ class Columns(NamedTuple):
     scale: Sequence[float] | Floats
     constants: Sequence[float] | Floats
     sums: Sequence[float] = ()
-
-    @property
-    def mass(self) -> float:
-        """The sum of the weights."""
-        return self.sums[0] if self.sums else in_turn(self.weight)
-
-    @property
-    def constant(self) -> float:
-        """The sum of the parts of the constant."""
-        return self.sums[1] if self.sums else in_turn(self.constants)
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Columns":
@@ -118,13 +107,16 @@ class Collection(NamedTuple):
         return max(self.n_tokens, 1) / max(self.n_docs, 1)
 
 
+_new_plan = tuple.__new__
+
+
 class Plan(NamedTuple):
     """The kernel's numbers for one query, terms in the order in which impacts are added (see `rank.kernels`)."""
 
     kind: int
-    terms: Sequence[QueryTerm]
-    weight: Floats
-    scale: Floats
+    terms: Sequence[QueryTerm] = ()
+    weight: Floats = NOTHING
+    scale: Floats = NOTHING
     constant: float = 0.0
     mass: float = 0.0
     delta: float = 0.0
@@ -144,13 +136,19 @@ class Plan(NamedTuple):
     ) -> "Plan":
         """The plan of terms with their weights, strengths and scales; no `scale`: the impacts have none."""
         scales = repeat(0.0, len(terms)) if scale is None else scale
-        return cls.of(kind, Columns.of(map(row_of, terms, weight, strength, scales)), **rest)
+        columns = Columns.of(map(row_of, terms, weight, strength, scales))
+        arrays = np.array((columns.weight, columns.scale), np.float64)
+        return cls(kind, columns.terms, *arrays, **rest)  # type: ignore[arg-type]
 
-    @classmethod
-    def of(cls, kind: int, columns: Columns, **rest: float) -> "Plan":
-        """The plan of terms in the canonical order; `rest`: the numbers that belong to no term."""
-        weight, scale = (np.asarray(column, np.float64) for column in (columns.weight, columns.scale))
-        return cls(kind, columns.terms, weight, scale, **rest)  # type: ignore[arg-type]
+    def of(self, columns: Columns) -> "Plan":
+        """The plan of terms in the canonical order, where this is that of none; see `models.TermwiseModel.frame`."""
+        kind, _, _, _, constant, mass, delta, x0, x1, by_unique = self
+        terms, weight, scale, constants, sums = columns
+        if mass:
+            mass, own = sums or (in_turn(weight), in_turn(constants))
+            constant = own + mass * constant
+        arrays = np.asarray(weight, np.float64), np.asarray(scale, np.float64)
+        return _new_plan(Plan, (kind, terms, *arrays, constant, mass, delta, x0, x1, by_unique))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

@@ -17,9 +17,9 @@ The grammar is in `rank.grammar`, the conditions in `rank.conditions`, told in d
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Names
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
@@ -104,8 +104,7 @@ def searchable_in(snapshot: Snapshot) -> Searchable:
     return Searchable(snapshot.filterable, snapshot.manifest.text_fields, numeric, Vocabulary(snapshot))
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(NamedTuple):
     """What a query asks: a topic model (term -> weight), a condition, the typed words, and what is to be told of it.
 
     `condition` is what a document must satisfy beside holding one of the weighted terms; None: nothing. With
@@ -114,7 +113,7 @@ class ParsedQuery:
     required word that a search by words finds anyway (`+heart` alone), of which `condition` is silent.
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float]
     condition: Condition | None = None
     wordless: bool = False
     words: tuple[str, ...] = ()
@@ -141,11 +140,11 @@ def plain(text: str, analyzer: Analyzer) -> ParsedQuery:
     return ParsedQuery(_counted(terms), runs=_one_run(terms))
 
 
-def _counted(terms: Iterable[str]) -> dict[str, float]:
+def _counted(terms: Sequence[str]) -> dict[str, float]:
     """How often each term is there."""
-    weights: dict[str, float] = {}
-    for term in terms:
-        weights[term] = weights.get(term, 0.0) + 1.0
+    weights = dict.fromkeys(terms, 1.0)
+    if len(weights) < len(terms):
+        return {term: float(count) for term, count in Counter(terms).items()}
     return weights
 
 
@@ -155,8 +154,8 @@ def parse(
     """Read a query. `max_expansions`: how many different prefixes, fuzzy words and phrases with moves it may have."""
     if (text.islower() and text.replace(" ", "").isalnum()) or _SPECIAL.search(text) is None:
         words, terms_of = text.split(), _remembering(analyzer)
-        run = list(chain.from_iterable(map(terms_of, words if analyzer.synonyms is None else [text])))
-        return ParsedQuery(_counted(run), words=tuple(words), runs=_one_run(run))
+        run = tuple(chain.from_iterable(map(terms_of, words if analyzer.synonyms is None else [text])))
+        return ParsedQuery(_counted(run), None, False, tuple(words), (), (run,) if run else ())
     if " AND " in text and _CONJUNCTION.fullmatch(text) is not None:
         return _conjunction(text.split(" AND "), _remembering(analyzer))
     if text.startswith('"') and (phrase := _PHRASE.fullmatch(text)) is not None:
@@ -178,7 +177,7 @@ def _one_run(terms: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery:
     """What `_Reader` makes of plain words with AND between them, without a tree."""
     runs = [tuple(terms_of(word)) for word in words]
-    weights = _counted(chain.from_iterable(runs))
+    weights = _counted([*chain.from_iterable(runs)])
     condition = And(tuple(map(holds, weights))) if len(weights) > 1 else None
     return ParsedQuery(weights, condition, words=tuple(words), runs=tuple(run for run in runs if run))
 

@@ -82,6 +82,8 @@ MODEL = np.dtype(
         ("flat", np.float64),
         ("norm", np.float64),
         ("hinted", np.int64),
+        ("rest", np.float64),
+        ("step", np.float64),
         ("by_of", np.float64, TF_CAP + 1),
         ("background_of", np.float64, TF_CAP + 1),
     ]
@@ -93,7 +95,8 @@ documents; `dense`: windows are cleared and searched whole, for most of their pl
 result must reach; `slack`: by how much sums in another order may differ; `low`, `per_class`, `edge`, `above`: the
 histogram of scores, where it begins, how many classes a point has, the class that holds the threshold, and results
 above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as of a WINDOW, for the whole segment;
-`hinted`: the threshold is that of documents which are likely to be among the best, and there are many terms.
+`hinted`: the threshold is that of documents which are likely to be among the best, and there are many terms. `rest`,
+`step`: the constant and mass times the least background, and mass times a step of the rounded ones.
 `by_of`, `background_of`: by the code of a length, what x0 + x1·size is at least, and what mass times the background is
 at most, above that of `top`, for this length and longer ones.
 """
@@ -128,6 +131,8 @@ CELL = np.dtype([("bound", np.float64), ("block", np.int64)])
 """Of a term in a window: the bound of its impact and the first block that reaches into it."""
 CANDIDATE = np.dtype([("doc", np.int64), ("sum", np.float64), ("need", np.float64), ("lack", np.float64)])
 """A document, its sum of impacts so far, what it must become, and its background below that of `top`."""
+SUMMED = np.dtype([("doc", np.int64), ("sum", np.float64), ("by", np.float64)])
+"""A document of decoded lists, its sum so far and, where it is scored exactly, what x0 + x1·size is."""
 RESULT = np.dtype([("score", np.float64), ("doc", np.int64)])
 
 Records = npt.NDArray[np.void]
@@ -231,7 +236,8 @@ class Sums(NamedTuple):
     """Memory of a pass over decoded lists. `acc`: sums in units by place in the chunk, zeros before and after.
 
     From a term on `suffix`: the sum of bounds; `rest`: of weights in units and of their roots, and how many there are.
-    `hits`: postings of a chunk; `id_rank`: the segment's, by which equal scores are ordered.
+    `hits`: postings or places of a chunk; `id_rank`: the segment's, by which equal scores are ordered; `rounded`: the
+    backgrounds of its documents as `rank.arguments.DocumentPart` has them, or empty.
     """
 
     acc: npt.NDArray[np.uint16]
@@ -243,3 +249,4 @@ class Sums(NamedTuple):
     hits: Integers
     best: Records
     id_rank: npt.NDArray[np.uint32]
+    rounded: npt.NDArray[np.uint16]

@@ -6,21 +6,21 @@ A searcher says what to score (`TermArrays`, `DocumentValues`, a mask); how the 
 import math
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats, Integers
+from germane.arrays import AnyArray, Floats, Integers
 from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
 from germane.index.recent import Recent
 from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
+from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
-from germane.rank.plan import Plan
+from germane.rank.plan import NOTHING, Plan
 from germane.rank.records import (
     CANDIDATE,
     CELL,
@@ -30,15 +30,11 @@ from germane.rank.records import (
     HISTOGRAM,
     MODEL,
     RESULT,
+    SUMMED,
     TERM,
     WINDOW,
-    Asked,
-    Documents,
-    Extremes,
-    Lists,
     Query,
     Records,
-    Sums,
     Work,
 )
 
@@ -66,7 +62,8 @@ else:
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
-NO_PART = DocumentPart(NOTHING, NOTHING, NOTHING, 0.0, 0.0)
+NOT_ROUNDED = np.empty(0, np.uint16)
+NO_PART = DocumentPart(NOTHING, NOTHING, 0.0, 0.0, NOTHING, NOT_ROUNDED)
 NO_VALUES = DocumentValues(NO_PART, NO_PART, NO_PART)
 LENGTHS = np.append(LENGTH_OF, LENGTH_OF[-1]).astype(np.int64)
 MOST_BITS, LONG, LONG_BITS = 15, 12, 13
@@ -75,10 +72,35 @@ IN_A_WINDOW = 300
 """Postings of a term in a window, so that what is done for each window and term does not count; larger windows would
 be bounded more loosely."""
 MANY, FEW = 16, 64
-"""For a query of so many terms that asks for so few documents, and where it is known what these must reach, the few that
-may be among the best are scored by their forward lists."""
+"""For a query of so many terms and so few documents, where it is known what these must reach, those that may be among
+the best are scored by their forward lists."""
+STEPS = (1 << 16) - 4
+"""Between the least and the highest background, which are rounded to find candidates: less memory is read."""
 ROOM = 1 << 14
 """Results collected, beyond those of one window, before the best are selected; at least four times k."""
+
+
+Group: TypeAlias = tuple[AnyArray, ...]
+"""The arrays of a named tuple of `rank.records` as a plain one: so kernels take them, and make the named one again."""
+
+
+class DecodedMemory(NamedTuple):
+    """Of a pass over decoded lists. `sums`: those of `Sums` that are no segment's; `scores`, `docs`: of its `best`."""
+
+    terms: Records
+    model: Records
+    sums: Group
+    results: Records
+    scores: Floats
+    docs: Integers
+
+    @classmethod
+    def of(cls, n_terms: int, n_results: int) -> "DecodedMemory":
+        results, best = np.zeros(n_results, RESULT), np.zeros(n_results, RESULT)
+        histogram, hits = np.zeros(HISTOGRAM + 1, np.int32), np.zeros(CHUNK, np.int64)
+        acc, suffix, candidates = np.zeros(CHUNK, np.uint16), np.zeros(MOST_TERMS + 1), np.zeros(CHUNK, SUMMED)
+        sums = acc, suffix, np.zeros((MOST_TERMS + 1, 3)), candidates, results, histogram, hits, best
+        return cls(np.zeros(n_terms, DECODED_TERM), np.zeros(1, MODEL), sums, results, best["score"], best["doc"])
 
 
 class Memory(threading.local):
@@ -103,18 +125,7 @@ class Memory(threading.local):
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
         self.recent = np.empty(0, np.int64), np.zeros((0, 3))
-        self.decoded_terms = np.zeros(0, DECODED_TERM)
-        self.sums = Sums(
-            acc=np.zeros(CHUNK, np.uint16),
-            suffix=np.zeros(MOST_TERMS + 1),
-            rest=np.zeros((MOST_TERMS + 1, 3)),
-            candidates=np.zeros(0, CANDIDATE),
-            results=np.zeros(0, RESULT),
-            histogram=self.work.histogram,
-            hits=np.zeros(CHUNK, np.int64),
-            best=np.zeros(0, RESULT),
-            id_rank=np.zeros(0, np.uint32),
-        )
+        self.decoded: DecodedMemory | None = None
 
     def reserve_recent(self, n_docs: int) -> tuple[Integers, Floats]:
         """Memory for so many recent documents, as `rank.small_kernels` takes it."""
@@ -122,16 +133,13 @@ class Memory(threading.local):
             self.recent = np.empty(2 * n_docs, np.int64), np.zeros((2 * n_docs, 3))
         return self.recent
 
-    def reserve_decoded(self, n_terms: int, n_results: int) -> tuple[Records, Sums]:
+    def reserve_decoded(self, n_terms: int, n_results: int) -> "DecodedMemory":
         """Memory for a query of so many terms over decoded lists."""
-        if n_terms > len(self.decoded_terms):
-            self.decoded_terms = np.zeros(2 * n_terms, DECODED_TERM)
-        if n_results > len(self.sums.results):
-            memory = (np.zeros(n_results, RESULT) for _ in range(2))
-            self.sums = self.sums._replace(
-                candidates=np.zeros(CHUNK, CANDIDATE), results=next(memory), best=next(memory)
-            )
-        return self.decoded_terms, self.sums
+        memory = self.decoded
+        if memory is None or n_terms > len(memory.terms) or n_results > len(memory.docs):
+            known = (0, 0) if memory is None else (len(memory.terms), len(memory.docs))
+            self.decoded = memory = DecodedMemory.of(max(2 * n_terms, known[0]), max(n_results, known[1]))
+        return memory
 
     def reserve(self, n_terms: int, n_windows: int, n_blocks: int, n_results: int) -> tuple[Query, Work]:
         """Memory for a query of so many terms and so on."""
@@ -159,14 +167,20 @@ def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> D
     """Prepare document values for the kernel; `codes`: those of the documents' lengths, needed for a background."""
     if len(values) == 0:
         return NO_PART
-    maxima = np.maximum.reduceat(values, np.arange(0, len(values), 1 << FINE_BITS))
-    by_length = NOTHING
-    if codes is not None:
-        own = np.full(TF_CAP + 1, values.min())
-        np.maximum.at(own, codes, values)
-        by_length = np.maximum.accumulate(own[::-1])[::-1].copy()
-    typical = float(values.mean())
-    return DocumentPart(values, maxima, by_length, float(maxima.max()), typical if math.isfinite(typical) else 0.0)
+    maxima, typical = np.maximum.reduceat(values, np.arange(0, len(values), 1 << FINE_BITS)), float(values.mean())
+    typical = typical if math.isfinite(typical) else 0.0
+    part = DocumentPart(values, maxima, float(maxima.max()), typical, NOTHING, NOT_ROUNDED)
+    if codes is None:
+        return part
+    least = float(values.min())
+    by_length = np.full(TF_CAP + 1, least)
+    np.maximum.at(by_length, codes, values)
+    part = part._replace(by_length=np.maximum.accumulate(by_length[::-1])[::-1].copy())
+    step = (part.highest - least) / STEPS
+    if not 0.0 < step < np.inf:
+        return part
+    rounded = np.ceil((values - least) / step) + 1.0  # whatever a division and a product may lose
+    return part._replace(rounded=rounded.astype(np.uint16), least=least, step=step)
 
 
 def terms_in(plan: Plan, numbers: Sequence[int] | Integers) -> TermArrays:
@@ -181,25 +195,26 @@ def terms_in(plan: Plan, numbers: Sequence[int] | Integers) -> TermArrays:
     return TermArrays(held[present], plan.weight[present], plan.scale[present], plan)
 
 
-def _asked(terms: TermArrays, *settings: float) -> Asked:
-    """The query as the kernels take it; `settings`: those of `records.SETTINGS` from the mass on."""
-    plan = terms.plan
-    own = (plan.kind, plan.delta, plan.x0, plan.x1, plan.constant, *settings)
-    return Asked(terms.numbers, terms.weight, terms.scale, np.array(own, np.float64))
+def _asked(terms: TermArrays, *settings: float) -> Group:
+    """The query as the kernels take it (`Asked`); `settings`: those of `records.SETTINGS` from the mass on."""
+    numbers, weight, scale, plan = terms
+    kind, _, _, _, constant, _, delta, x0, x1, _ = plan
+    return numbers, weight, scale, np.array((kind, delta, x0, x1, constant, *settings), np.float64)
 
 
-def _lists(segment: Segment) -> Lists:
-    return Lists(segment.first_block, segment.df)
+def _lists(segment: Segment) -> Group:
+    return segment.first_block, segment.df
 
 
-def _documents(segment: Segment, plan: Plan, values: DocumentValues, mask: Mask) -> Documents:
+def _documents(segment: Segment, plan: Plan, values: DocumentValues, mask: Mask) -> Group:
     size = segment.n_unique if plan.sized_by_unique else segment.doc_len
-    return Documents(size, values.norm.values, values.background.values, values.prior.values, mask)
+    norm, background, prior = values
+    return size, norm.values, background.values, prior.values, mask
 
 
-def _extremes(segment: Segment, plan: Plan, values: DocumentValues) -> Extremes:
+def _extremes(segment: Segment, plan: Plan, values: DocumentValues) -> Group:
     least = segment.least_unique if plan.sized_by_unique else LENGTHS
-    return Extremes(least, values.background.by_length, values.norm.maxima, values.prior.maxima)
+    return least, values.background.by_length, values.norm.maxima, values.prior.maxima
 
 
 def _window_bits(n_docs: int, n_terms: int, postings: int) -> int:
@@ -240,10 +255,8 @@ def top_k(
     room = (1 << bits) + max(ROOM, 4 * k)
     query, work = _memory.reserve(n_terms, n_windows, postings // BLOCK + n_terms, room)
     (words, table), extremes, state = segment.blocks, _extremes(segment, plan, values), query.model[0]
-    bound_kernels.prepare(
-        tuple(asked), tuple(_lists(segment)), table, n_docs, tuple(extremes), tuple(query), work.histogram
-    )
-    groups = tuple(_documents(segment, plan, values, mask)), tuple(query), tuple(work)
+    bound_kernels.prepare(asked, _lists(segment), table, n_docs, extremes, tuple(query), work.histogram)
+    groups = _documents(segment, plan, values, mask), tuple(query), tuple(work)
     w = 0
     while True:
         w = kernels.scan(words, table, *groups, w)
@@ -276,33 +289,31 @@ def _top_k_decoded(
 
     `required`: terms, by their place in the query and rarest first, that a document must hold.
     """
-    plan = terms.plan
-    query_terms, sums = _memory.reserve_decoded(len(terms.numbers), 2 * CHUNK + 4 * k)
-    background = values.background
-    typical = plan.constant + mass * background.typical + values.prior.typical
-    top = float(background.by_length[0]) if len(background.by_length) else 0.0
-    hinted = threshold > -np.inf and len(terms.numbers) >= MANY and k <= FEW
+    plan, (norm, background, prior) = terms.plan, values
+    memory = _memory.reserve_decoded(len(terms.numbers), 2 * CHUNK + 4 * k)
+    typical = plan.constant + mass * background.typical + prior.typical
+    top = background.by_length.item(0) if len(background.by_length) else 0.0
+    hinted = threshold > -math.inf and len(terms.numbers) >= MANY and k <= FEW
     hinted = hinted and mass == plan.mass and not plan.sized_by_unique
-    asked = tuple(_asked(terms, mass, threshold, hinted, k, top, 1, typical))
     given = (
-        asked,
-        tuple(_documents(segment, plan, values, mask)),
-        (values.norm.highest if len(values.norm.values) else 1.0, values.prior.highest, found.inflation),
-        tuple(found.decoded),
+        _asked(terms, mass, threshold, hinted, k, top, 1, typical),
+        _documents(segment, plan, values, mask),
+        (norm.highest if len(norm.values) else 1.0, prior.highest, found.inflation, background.least, background.step),
+        found.decoded,
         found.rows,
-        query_terms,
-        _memory.query.model,
-        (*sums[:-1], segment.id_rank),
+        memory.terms,
+        memory.model,
+        (*memory.sums, segment.id_rank, background.rounded),
     )
     if required:
         others = [place for place in range(len(terms.numbers)) if place not in required]
         n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
     else:
         n = decoded_kernels.top_k(*given)
-    if hinted and n >= 0:
-        docs = sums.results["doc"][:n].copy()
+    if n >= 0 and memory.model["hinted"][0]:
+        docs = memory.results["doc"][:n].copy()
         return _in_total_order(segment, scores_of(segment, terms, values, docs), docs, k)
-    return None if n < 0 else (sums.best["score"][:n].copy(), sums.best["doc"][:n].copy())
+    return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
 
 
 def _start_anew(model: Records, work: Work, scores: Floats, docs: Integers) -> None:
@@ -353,9 +364,9 @@ def top_k_with_all(
     n, (docs, counts) = len(found), np.empty((2, BLOCK), np.uint32)
     scores = np.empty(n)
     query, _ = _memory.reserve(len(terms.numbers), 0, 0, 0)
-    asked = tuple(_asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0))
-    documents = tuple(_documents(segment, terms.plan, values, NO_MASK))
-    lists = tuple(_lists(segment)), *segment.blocks
+    asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
+    documents = _documents(segment, terms.plan, values, NO_MASK)
+    lists = _lists(segment), *segment.blocks
     conjunction_kernels.scores_among(
         asked, *lists, documents, query.terms, query.model, found, docs, counts, wordless, scores
     )
@@ -378,7 +389,7 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     slots = np.full(max(64, 1 << (8 * n_terms - 1).bit_length()), -1, np.int64)
     asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
     documents = _documents(segment, terms.plan, values, NO_MASK)
-    groups = map(tuple, (asked, _lists(segment), documents, segment.forward_arrays(docs)))
+    groups = asked, _lists(segment), documents, tuple(segment.forward_arrays(docs))
     forward_kernels.score_documents(*groups, query.terms, query.model, slots, np.zeros(n_terms, np.int64), docs, scores)
     return scores
 
@@ -395,8 +406,8 @@ def score_recent(plan: Plan, recent: Recent, documents: RecentDocuments, thresho
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
     """The sum of impacts of every document of the segment, 0 for one without any of the terms."""
-    sums, size = np.empty(segment.n_docs), _documents(segment, terms.plan, NO_VALUES, NO_MASK).size
-    query, groups = _memory.query, (tuple(_asked(terms)), tuple(_lists(segment)))
+    sums, size = np.empty(segment.n_docs), _documents(segment, terms.plan, NO_VALUES, NO_MASK)[0]
+    query, groups = _memory.query, (_asked(terms), _lists(segment))
     document_kernels.impact_sums(*groups, *segment.blocks, size, query.terms, query.model, sums)
     return sums
 
@@ -404,7 +415,7 @@ def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
 def add_impacts(plan: Plan, i: int, docs: Integers, counts: Floats, size: npt.NDArray[np.uint32], sums: Floats) -> None:
     """Add to the documents' sums the impacts of item i of the plan, which they hold so often."""
     terms, query = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan), _memory.query
-    evidence_kernels.add_impacts(tuple(_asked(terms)), i, docs, counts, size, query.terms, query.model, sums)
+    evidence_kernels.add_impacts(_asked(terms), i, docs, counts, size, query.terms, query.model, sums)
 
 
 def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
@@ -413,5 +424,5 @@ def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
         return plainly.impacts_of(plan, size, counts)
     impacts, terms = np.empty(len(counts)), TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
     query = _memory.query
-    document_kernels.impacts_of(tuple(_asked(terms)), size, query.terms, query.model, counts, impacts)
+    document_kernels.impacts_of(_asked(terms), size, query.terms, query.model, counts, impacts)
     return impacts

@@ -17,12 +17,12 @@ from germane.index.recent import Recent, TermStats
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule
-from germane.rank.arguments import NOTHING, DocumentPart, DocumentValues, RecentDocuments, TermArrays
+from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
 from germane.rank.plainly import FEW_TERMS, NONE_FOUND
-from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
+from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
 from germane.rank.small_segments import Found, documents_of
@@ -234,8 +234,13 @@ class Searcher:
             terms = self.terms_in(i, plan, numbers)
             if required:
                 found = self._best_with_all(i, required, phrases, rest, terms, values[i], k, wordless=wordless)
+            elif wordless:
+                found = self._best_with_or_without(i, rest, terms, values[i], k, threshold, prune=prune)
+            elif len(terms.numbers):
+                mask = self.mask(i, rest) if rest else self._live[i]
+                found = top_k(segments[i].segment, terms, values[i], mask, k, threshold, prune=prune)
             else:
-                found = self._best_with_any(i, rest, terms, values[i], k, threshold, prune=prune, wordless=wordless)
+                continue
             if len(found[0]):
                 results[i] = found
                 if len(segments) > 1:
@@ -261,7 +266,7 @@ class Searcher:
 
     def _at_most(self, k: int) -> int:
         """k, or the number of documents if that is less: a kernel makes room for all k."""
-        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
+        if type(k) is not int and (not isinstance(k, (int, np.integer)) or isinstance(k, bool)):
             raise ParameterError(f"k must be a whole number, not {k!r}")
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
@@ -290,7 +295,7 @@ class Searcher:
             results[i] = self._best(i, scores, docs, k)
         return self._in_total_order(results, k)
 
-    def _best_with_any(
+    def _best_with_or_without(
         self,
         i: int,
         filters: Sequence[Condition],
@@ -300,19 +305,14 @@ class Searcher:
         threshold: float,
         *,
         prune: bool,
-        wordless: bool,
     ) -> tuple[Floats, Integers]:
-        """The best k documents of a segment that hold one of the terms or, if `wordless`, none."""
-        if len(terms.numbers) == 0 and not wordless:
-            return NONE_FOUND
+        """The best k documents of a segment that hold one of the terms or none."""
         segment, mask = self.snapshot.segments[i].segment, self.mask(i, filters)
         found = top_k(segment, terms, values, mask, k, threshold, prune=prune) if len(terms.numbers) else NONE_FOUND
-        if wordless:
-            others = self._passing_docs(i, mask)
-            others = others[~np.isin(others, documents_with_any(segment, terms.numbers.tolist()))]
-            scores = np.concatenate([found[0], _without_impacts(terms.plan, values, others)])
-            found = self._best(i, scores, np.concatenate([found[1], others]), k)
-        return found
+        others = self._passing_docs(i, mask)
+        others = others[~np.isin(others, documents_with_any(segment, terms.numbers.tolist()))]
+        scores = np.concatenate([found[0], _without_impacts(terms.plan, values, others)])
+        return self._best(i, scores, np.concatenate([found[1], others]), k)
 
     def _best_with_all(
         self,
@@ -431,6 +431,8 @@ class Searcher:
 
     def terms_in(self, i: int, plan: Plan, numbers: TermNumbers | None = None) -> TermArrays:
         """The plan's terms that segment i holds; their lists are verified. `numbers`: of large segments, if known."""
+        if numbers is not None and len(self.snapshot.segments) == 1:  # which holds all that is known
+            return TermArrays(np.asarray(numbers[0], np.int64), plan.weight, plan.scale, plan)
         if numbers is not None and i in self.snapshot.large:
             return terms_in(plan, numbers[self.snapshot.large.index(i)])
         segment = self.snapshot.segments[i].segment
@@ -495,8 +497,9 @@ class Searcher:
         """Join the segments' results: score descending, then id ascending."""
         if len(results) == 1:
             [(i, (scores, docs))] = results.items()
-            segments = np.empty(len(docs), np.int64)
-            segments.fill(i)
+            segments = np.zeros(len(docs), np.int64)
+            if i:
+                segments.fill(i)
             return Hits(scores, segments, docs)
         rows = [
             (-score, doc_id, i, doc)

@@ -6,9 +6,9 @@ import numpy as np
 
 from germane.arrays import Floats, Integers
 from germane.index.recent import Recent
-from germane.rank.arguments import NOTHING, RecentDocuments
+from germane.rank.arguments import RecentDocuments
 from germane.rank.models import Documents, RankingModel
-from germane.rank.plan import Plan
+from germane.rank.plan import NOTHING, Plan
 from germane.rank.scoring import NO_MASK, Mask, score_recent
 
 Found = tuple[Floats, Integers]

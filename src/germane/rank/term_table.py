@@ -5,8 +5,8 @@ The numbers of the terms lie in a table too, so that a query of many words is pl
 
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import islice
-from math import isnan
 from operator import gt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
@@ -62,7 +62,11 @@ class WeighedTerms(Sequence[QueryTerm]):
     def __init__(
         self, rows: Mapping[str, NumberedRow | tuple[()]], weights: Mapping[str, float], order: Integers
     ) -> None:
-        self._rows, self._weights, self._order = rows, [*weights.items()], order
+        self._rows, self._by_term, self._order = rows, weights, order
+
+    @cached_property
+    def _weights(self) -> list[tuple[str, float]]:
+        return [*self._by_term.items()]
 
     def __len__(self) -> int:
         return len(self._order)
@@ -87,6 +91,7 @@ class TermTable:
 
     def __init__(self, snapshot: Snapshot, model: TermwiseModel, collection: Collection) -> None:
         self._snapshot, self._model, self._collection = snapshot, model, collection
+        self._frame = model.frame(collection)
         self._large = [snapshot.segments[i].segment for i in snapshot.large]
         self._lock = threading.Lock()
         self._remembered, self._taken = self._empty(FIRST_ROOM), 0
@@ -106,7 +111,7 @@ class TermTable:
             found = (many and _by_columns(self._in_columns(weights), weights)) or _by_rows(known, weights)
             assert found is not None
         columns, numbers = found
-        return Numbered(self._model.plan_of(columns, self._collection), numbers)
+        return Numbered(self._frame.of(columns), numbers)
 
     def _with(self, weights: Mapping[str, float]) -> Remembered:
         """What is remembered then, the query's terms among it."""
@@ -166,21 +171,17 @@ def _by_rows(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, 
 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
     """The same of many terms; None too if neither their places tell the order nor that in which they came."""
-    places = [*map(known.places.get, weights)]
-    if None in places or not _are_good(weights):
+    n, values = len(weights), weights.values()
+    if not NUMBERS.issuperset(map(type, values)):
         return None
-    n, order = len(places), np.empty(len(places), np.int64)
-    columns, numbers = np.empty((4, n)), np.empty((known.numbers.shape[1], n), np.int64)
-    at, alpha, sums = np.array(places), np.array([*weights.values()], np.float64), np.empty(2)
-    sure = plan_kernels.arrange(known.values, known.numbers, at, alpha, order, columns, numbers, sums)
-    if not sure and any(map(gt, weights, islice(weights, 1, None))):
+    try:
+        places = np.fromiter(map(known.places.__getitem__, weights), np.int64, n)
+        alpha = np.fromiter(values, np.float64, n)
+    except (KeyError, OverflowError):  # a whole number beyond all floats
         return None
-    terms = WeighedTerms(known.rows, weights, order)
-    return Columns(terms, columns[1], columns[2], columns[3], sums.tolist()), numbers
-
-
-def _are_good(weights: Mapping[str, float]) -> bool:
-    """Whether all are Python's numbers above 0, and none is above MAX_WEIGHT."""
-    values = weights.values()
-    plain = NUMBERS.issuperset(map(type, values))
-    return plain and min(values) > 0.0 and max(values) <= MAX_WEIGHT and not isnan(sum(values))
+    columns, numbers, sums = np.empty((4, n)), np.empty((1 + known.numbers.shape[1], n), np.int64), np.empty(2)
+    ties = plan_kernels.arrange(known.values, known.numbers, places, alpha, columns, numbers, sums)
+    if ties < 0 or (ties > 0 and any(map(gt, weights, islice(weights, 1, None)))):
+        return None
+    terms = WeighedTerms(known.rows, dict(weights), numbers[0])
+    return Columns(terms, columns[1], columns[2], columns[3], sums.tolist()), numbers[1:]
