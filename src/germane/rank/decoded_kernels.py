@@ -305,12 +305,12 @@ def units_left(docs, m, sums, done, d):
     Of saturations: Σ w·c/(c + x) = Σw - x·Σ w/(c + x) <= Σw - x·(Σ√w)²/(|D| + n·x), by Cauchy and Schwarz, since Σc <=
     |D|.
     """
-    later = sums.suffix[done]
+    later, weights, roots, n = sums.suffix[done]
     if m.kind != SATURATION or later == 0.0:
         return later
-    rest, length = sums.rest[done], np.float64(docs.size[d])
+    length = np.float64(docs.size[d])
     x = m.x0 + m.x1 * length
-    return min(later, rest[0] - x * rest[1] * rest[1] / (length + rest[2] * x) + 1.0)
+    return min(later, weights - x * roots * roots / (length + n * x) + 1.0)
 
 
 @inner
@@ -419,7 +419,7 @@ def reaching_in(docs, m, sums, group, base, need, done):
 def count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, most):
     """How many places may reach what is required, one as often as it was added to if not `whole`; stops counting above
     `most`. The terms before `done` were added."""
-    reaching, acc, need = 0, sums.acc, units_needed(required_units(m), sums.suffix[done])
+    reaching, acc, need = 0, sums.acc, units_needed(required_units(m), sums.suffix[done, 0])
     if whole:
         for group in range(0, places, LANES):
             if highest(acc, group) >= need:
@@ -442,7 +442,7 @@ def leave(docs, m, sums, done, chunk, places):
 
     They are few, and to be scored by their forward lists.
     """
-    acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done]), chunk << CHUNK_BITS
+    acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done, 0]), chunk << CHUNK_BITS
     for group in range(0, places, LANES):
         if highest(acc, group) >= need:
             reaching = reaching_in(docs, m, sums, group, base, need, done)
@@ -486,19 +486,21 @@ def units_needed(required, later):
 
 
 @inner
-def split(decoded, m, terms, sums, chunk, required):
-    """How many terms are essential in a chunk, 0 for none; fills `suffix` and `rest`: of the terms from one on."""
-    essential, suffix, rest = 0, sums.suffix, sums.rest
-    suffix[m.n_terms], rest[m.n_terms, 0], rest[m.n_terms, 1], rest[m.n_terms, 2] = 0.0, 0.0, 0.0, 0.0
+def split(decoded, m, terms, suffix, chunk, required):
+    """How many terms are essential in a chunk, 0 for none; fills `suffix`."""
+    essential = 0
+    for column in range(suffix.shape[1]):
+        suffix[m.n_terms, column] = 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
         n = enter(decoded, t, chunk)
-        suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0)
+        top = np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0
+        suffix[i, 0] = suffix[i + 1, 0] + top
         if m.hinted:
             most = t.weight / m.unit if n > 0 else 0.0
-            rest[i, 0], rest[i, 1] = rest[i + 1, 0] + most, rest[i + 1, 1] + math.sqrt(most)
-            rest[i, 2] = rest[i + 1, 2] + np.float64(n > 0)
-        if essential == 0 and suffix[i] >= required:
+            suffix[i, 1], suffix[i, 2] = suffix[i + 1, 1] + most, suffix[i + 1, 2] + math.sqrt(most)
+            suffix[i, 3] = suffix[i + 1, 3] + np.float64(n > 0)
+        if essential == 0 and suffix[i, 0] >= required:
             essential = i + 1
     return essential
 
@@ -536,7 +538,7 @@ def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
     places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
-    essential = split(decoded, m, terms, sums, chunk, required_units(m))
+    essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
     if essential == 0:
         return
     essential, size = add_essential(docs, decoded, m, terms, sums, essential, chunk, places)
@@ -546,14 +548,14 @@ def visit(docs, decoded, terms, m, sums, chunk):
     whole = size * SPARSE > places
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
-        required, later = required_units(m), sums.suffix[essential]
+        required, later = required_units(m), sums.suffix[essential, 0]
         need = units_needed(required, later)
         if whole:
             n = collect(docs, m, sums, base, begin, end, need, later)
         else:
             n = collect_touched(docs, m, sums, decoded, terms, essential, base, need, later)
         for i in range(essential, n_terms):
-            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1])
+            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1, 0])
         for c in range(n):
             score = score_of(docs, m, candidates[c].doc, candidates[c].sum * m.unit)
             if score >= m.threshold:

@@ -98,8 +98,8 @@ class DecodedMemory(NamedTuple):
     def of(cls, n_terms: int, n_results: int) -> "DecodedMemory":
         results, best = np.zeros(n_results, RESULT), np.zeros(n_results, RESULT)
         histogram, hits = np.zeros(HISTOGRAM + 1, np.int32), np.zeros(CHUNK, np.int64)
-        acc, suffix, candidates = np.zeros(CHUNK, np.uint16), np.zeros(MOST_TERMS + 1), np.zeros(CHUNK, SUMMED)
-        sums = acc, suffix, np.zeros((MOST_TERMS + 1, 3)), candidates, results, histogram, hits, best
+        acc, suffix, candidates = np.zeros(CHUNK, np.uint16), np.zeros((MOST_TERMS + 1, 4)), np.zeros(CHUNK, SUMMED)
+        sums = acc, suffix, candidates, results, histogram, hits, best
         return cls(np.zeros(n_terms, DECODED_TERM), np.zeros(1, MODEL), sums, results, best["score"], best["doc"])
 
 
@@ -310,7 +310,7 @@ def _top_k_decoded(
         n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
     else:
         n = decoded_kernels.top_k(*given)
-    if n >= 0 and memory.model["hinted"][0]:
+    if hinted and n >= 0 and memory.model["hinted"][0]:
         docs = memory.results["doc"][:n].copy()
         return _in_total_order(segment, scores_of(segment, terms, values, docs), docs, k)
     return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
