@@ -117,7 +117,15 @@ class LanguageModel:
     def interpolate(self, other: "LanguageModel", *, own_weight: float) -> "LanguageModel":
         """θ = own_weight·θ_self + (1 - own_weight)·θ_other, with 0 ≤ own_weight ≤ 1."""
         weight = fraction("own_weight", own_weight)
-        return self.mixture([(weight, self), (1 - weight, other)])
+        if not (self.ids.size and other.ids.size and 0.0 < weight < 1.0):
+            return self.mixture([(weight, self), (1 - weight, other)])
+        places = np.searchsorted(other.ids, self.ids)
+        if self.ids[-1] > other.ids[-1] or (other.ids[places] != self.ids).any():
+            return self.mixture([(weight, self), (1 - weight, other)])
+        own, others = (share / (weight + (1 - weight)) for share in (weight, 1 - weight))  # as `mixture` has them
+        excess = others * other.excess
+        excess[places] += own * self.excess
+        return self._trusted(other.ids, excess, own * self.background + others * other.background)
 
     @classmethod
     def mixture(cls, parts: Iterable[tuple[float, "LanguageModel"]]) -> "LanguageModel":

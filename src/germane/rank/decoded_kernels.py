@@ -159,7 +159,7 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
     m.hinted, m.k, m.prune = settings[7] > 0.0, np.int64(settings[8]), True
-    m.n_docs, m.n_terms, m.found = n_docs, len(rows), 0
+    m.n_docs, m.n_terms, m.found, m.needed = n_docs, len(rows), 0, 0
     for i in range(m.n_terms):
         t, row = terms[i], rows[i]
         t.row, t.weight, t.scale, t.number = row, asked.weight[i], asked.scale[i], asked.numbers[i]
@@ -516,10 +516,12 @@ def costs(t, places):
 def add_essential(docs, decoded, m, terms, sums, essential, chunk, places):
     """Add up the essential terms of a chunk, and those behind them while to look up what may still reach costs more.
 
-    Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
-    postings.
+    Each time as much again is added up, then what may reach is counted; a hinted search begins with as many terms as
+    were needed in the chunk before. Returns how many terms were added, and their postings.
     """
     done, size = 0, np.int64(0)
+    if m.hinted:
+        essential = max(essential, m.needed)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
         done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size, places // COUNTING)
@@ -530,6 +532,7 @@ def add_essential(docs, decoded, m, terms, sums, essential, chunk, places):
             return done, size
         whole, most = size * SPARSE > places, adding // asking
         if count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, most) <= most:
+            m.needed = done
             return done, size
 
 
