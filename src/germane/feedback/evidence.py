@@ -50,7 +50,7 @@ class Evidence:
 
     def n_marked(self, mark: Mark) -> int:
         """Documents that are marked so."""
-        return self.marks.tolist().count(mark)
+        return int(self.marks.tolist().count(mark))
 
     @property
     def query_length(self) -> float:
@@ -97,11 +97,11 @@ class Evidence:
 
     def per_document(self, values: Floats, postings: Postings = ALL) -> Floats:
         """Σ over the postings of each document."""
-        return np.bincount(self.document_of[postings], values, minlength=len(self))
+        return np.asarray(np.bincount(self.document_of[postings], values, minlength=len(self)), np.float64)
 
     def per_word(self, values: Floats) -> Floats:
         """Σ over the postings of each word."""
-        return np.bincount(self.ids, values, minlength=len(self.p_C))
+        return np.asarray(np.bincount(self.ids, values, minlength=len(self.p_C)), np.float64)
 
     def at_query(self) -> Floats:
         """The query's weight of each word, 0 for words outside it."""

@@ -202,7 +202,8 @@ class LanguageModel:
         if len(among) == n:
             return among
         ties = self.excess[among] == least
-        return among[~ties | (np.cumsum(ties) <= n - (len(among) - ties.sum()))]
+        kept: Integers = among[~ties | (np.cumsum(ties) <= n - (len(among) - ties.sum()))]
+        return kept
 
     def without_background(self) -> "LanguageModel":
         """e'(w) = e(w)/Σe, a = 0: the excess alone, as a distribution. A pure background has none and is refused."""
@@ -227,7 +228,7 @@ def _add_up(ids: Integers, values: Floats) -> tuple[Integers, Floats]:
     ids, values = ids[order], values[order]
     first = np.ones(len(ids), np.bool_)
     np.not_equal(ids[1:], ids[:-1], out=first[1:])
-    return ids[first], np.bincount(np.cumsum(first) - 1, weights=values)
+    return ids[first], np.asarray(np.bincount(np.cumsum(first) - 1, weights=values), np.float64)
 
 
 def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> Floats:
