@@ -11,7 +11,7 @@ from germane.arrays import Words
 from germane.index import block_kernels, kernels, string_kernels
 from germane.index.blocks import LENGTH_OF, PADDING, PostingBlocks, length_codes
 from germane.index.simd import unpack_documents, unpack_values
-from germane.index.strings import narrow, pack_strings, string_at
+from germane.index.strings import decoded, narrow, pack_strings, string_at
 
 
 @njit
@@ -217,6 +217,10 @@ def test_gather_copies_eight_bytes_at_once_and_not_beyond_the_end(lengths: list[
     out = np.full(sum(lengths) + len(lengths) + string_kernels.PREFIX, 255, np.uint8)
     size = string_kernels.gather_strings(data, offsets, chosen, out)
     assert out[:size].tobytes() == b"".join(string + b"\0" for string in reversed(strings))
+    small = np.full(len(out) - 1, 255, np.uint8)
+    assert string_kernels.gather_strings(data, offsets, chosen, small) == size  # and nothing is written behind its end
+    longest = int(np.argmax(lengths))
+    assert decoded((data, offsets), np.full(9, longest)) == 9 * [strings[longest].decode()]
 
 
 @pytest.mark.parametrize("most", [1, 2000, 1 << 11, 1 << 25, 1 << 32])

@@ -7,7 +7,7 @@ from germane.jit import kernel
 
 PREFIX = 8
 AHEAD = 16
-"""Strings between asking for one and reading where it begins."""
+"""Strings between asking where one begins and reading that, and between asking for it and reading it."""
 
 
 @kernel
@@ -130,37 +130,28 @@ def find_strings(data, offsets, order, query_data, query_offsets, found):
 
 
 @kernel
-def bytes_of(data, offsets, wanted):
-    """How many bytes the wanted strings have; they are brought near on the way."""
-    size = np.int64(0)
-    for i in range(len(wanted)):
-        if i + AHEAD < len(wanted):
-            prefetch(offsets, np.int64(wanted[i + AHEAD]))
-        begin = np.int64(offsets[wanted[i]])
-        prefetch(data, begin)
-        size += np.int64(offsets[wanted[i] + 1]) - begin
-    return size
-
-
-@kernel
 def gather_strings(data, offsets, wanted, out):
-    """Copy the wanted strings into `out`, each followed by a zero byte; return the bytes written.
+    """Copy the wanted strings into `out`, each followed by a zero byte, as far as they fit; the bytes that all take.
 
     They are short: eight bytes at once, and some that do not belong to them. `out` has room for PREFIX more.
     """
-    at, last = np.int64(0), len(data) - PREFIX
+    at, last, room = np.int64(0), len(data) - PREFIX, len(out) - PREFIX
     for i in range(len(wanted)):
+        if i + 2 * AHEAD < len(wanted):
+            prefetch(offsets, np.int64(wanted[i + 2 * AHEAD]))
+        if i + AHEAD < len(wanted):
+            prefetch(data, np.int64(offsets[wanted[i + AHEAD]]))
         begin, end = np.int64(offsets[wanted[i]]), np.int64(offsets[wanted[i] + 1])
-        j = begin
-        while j < end and j <= last:
-            copy_eight(data, j, out, at + j - begin)
-            j += PREFIX
-        while j < end:
-            out[at + j - begin] = data[j]
-            j += 1
-        at += end - begin
-        out[at] = np.uint8(0)
-        at += 1
+        if at + end - begin < room:
+            j = begin
+            while j < end and j <= last:
+                copy_eight(data, j, out, at + j - begin)
+                j += PREFIX
+            while j < end:
+                out[at + j - begin] = data[j]
+                j += 1
+            out[at + end - begin] = np.uint8(0)
+        at += end - begin + 1
     return at
 
 

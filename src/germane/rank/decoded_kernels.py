@@ -178,13 +178,13 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
             most = t.weight / m.unit
             share = most * inflation / CODES
             for code in range(t.top + 1):
-                t.units[code] = np.uint16(np.int32(math.ceil(min(share * (code + 1), most)))) + np.uint16(1)
+                t.units[code] = np.uint16(max(np.int32(math.ceil(min(share * (code + 1), most))), 1))
         else:
             for code in range(t.top + 1):
-                t.units[code] = np.uint16(np.int32(math.ceil(t.value[code] / m.unit))) + np.uint16(1)
+                t.units[code] = np.uint16(max(np.int32(math.ceil(t.value[code] / m.unit)), 1))
         if t.frequent >= 0:
             by_class(decoded, t)
-    return rough + 2.0 * m.unit * m.n_terms
+    return rough + m.unit * m.n_terms
 
 
 @inner
@@ -690,6 +690,7 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
         magnitude += abs(prior)
     m.rest, m.step = m.constant + m.mass * extremes[3], m.mass * extremes[4]
     m.slack = m.norm * rough + 2.0 * m.step + 1e-12 * magnitude
+    m.threshold -= 1e-12 * magnitude  # bounds are rounded too, by less
     for place in range(len(sums.histogram)):
         sums.histogram[place] = 0
 
