@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from germane.index.blocks import BLOCK
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, decoded_kernels, model_named, scoring
+from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, hinted_kernels, model_named, scoring
 from germane.rank.evidence import EvidenceModel
 from germane.rank.kinds import SATURATION
 from germane.rank.scoring import NO_MASK, impacts_of, top_k, with_maxima
@@ -118,5 +118,5 @@ def test_no_document_gets_more_than_its_length_allows(held, others: int, x0: flo
     weights = np.array([weight for weight, _ in held])
     model = SimpleNamespace(kind=SATURATION, x0=x0, x1=x1)
     sums = SimpleNamespace(suffix=np.array([[np.inf, weights.sum(), np.sqrt(weights).sum(), len(held)]]))
-    left = decoded_kernels.units_left.py_func(SimpleNamespace(size=np.array([length])), model, sums, 0, 0)
+    left = hinted_kernels.units_left.py_func(SimpleNamespace(size=np.array([length])), model, sums, 0, 0)
     assert got <= left

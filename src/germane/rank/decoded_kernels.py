@@ -44,10 +44,6 @@ ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
 ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
-READING = 256
-"""Scoring a document by its forward list costs as much as adding so many postings."""
-MOST_LEFT = 1024
-"""If more documents than these may reach a threshold, it was no good hint."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 COUNTING = 16
@@ -158,8 +154,8 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     settings, total, rough = asked.settings, 0.0, 0.0
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
-    m.hinted, m.k, m.prune = settings[7] > 0.0, np.int64(settings[8]), True
-    m.n_docs, m.n_terms, m.found, m.needed = n_docs, len(rows), 0, 0
+    m.k, m.prune = np.int64(settings[8]), True
+    m.n_docs, m.n_terms, m.found = n_docs, len(rows), 0
     for i in range(m.n_terms):
         t, row = terms[i], rows[i]
         t.row, t.weight, t.scale, t.number = row, asked.weight[i], asked.scale[i], asked.numbers[i]
@@ -299,21 +295,6 @@ def find_held(held, d):
 
 
 @inner
-def units_left(docs, m, sums, done, d):
-    """The units that document d may still get from the terms from `done` on: its length is shared by all that it holds.
-
-    Of saturations: Σ w·c/(c + x) = Σw - x·Σ w/(c + x) <= Σw - x·(Σ√w)²/(|D| + n·x), by Cauchy and Schwarz, since Σc <=
-    |D|.
-    """
-    later, weights, roots, n = sums.suffix[done]
-    if m.kind != SATURATION or later == 0.0:
-        return later
-    length = np.float64(docs.size[d])
-    x = m.x0 + m.x1 * length
-    return min(later, weights - x * roots * roots / (length + n * x) + 1.0)
-
-
-@inner
 def bound_of(docs, m, rounded, d, impacts):
     """What `score_of` says, or a little more: by rounded backgrounds, if there are some."""
     if len(rounded) == 0:
@@ -401,59 +382,23 @@ def collect_touched(docs, m, sums, decoded, terms, n_terms, base, need, later):
 
 
 @inner
-def reaching_in(docs, m, sums, group, base, need, done):
-    """The bits of a group's places that have what they need; if hinted, that may reach the threshold."""
-    mask, kept = reach_mask(sums.acc, group, need), np.uint64(0)
-    if not m.hinted:
-        return mask
-    while mask != 0:
-        bit = lowest_bit(mask)
-        mask &= mask - np.uint64(1)
-        units = np.float64(sums.acc[group + bit]) + units_left(docs, m, sums, done, base + group + bit)
-        if bound_of(docs, m, sums.rounded, base + group + bit, units * m.unit) >= m.threshold:
-            kept |= np.uint64(1) << np.uint64(bit)
-    return kept
-
-
-@inner
-def count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, most):
-    """How many places may reach what is required, one as often as it was added to if not `whole`; stops counting above
-    `most`. The terms before `done` were added."""
-    reaching, acc, need = 0, sums.acc, units_needed(required_units(m), sums.suffix[done, 0])
+def count_reaching(decoded, terms, n, whole, places, acc, need, most):
+    """How many places reach `need`, one as often as it was added to if not `whole`; stops counting above `most`."""
+    reaching = 0
     if whole:
         for group in range(0, places, LANES):
             if highest(acc, group) >= need:
-                reaching += count_bits(reaching_in(docs, m, sums, group, chunk << CHUNK_BITS, need, done))
+                reaching += count_bits(reach_mask(acc, group, need))
                 if reaching > most:
                     break
         return reaching
-    for i in range(done):
+    for i in range(n):
         t = terms[i]
         for p in range(np.uint64(t.begin), np.uint64(t.end)):
             reaching += acc[np.uint64(decoded.docs[p])] >= need
         if reaching > most:
             break
     return reaching
-
-
-@inner
-def leave(docs, m, sums, done, chunk, places):
-    """Put the documents of a chunk that may reach a hinted threshold among the results, unscored; all sums are cleared.
-
-    They are few, and to be scored by their forward lists.
-    """
-    acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done, 0]), chunk << CHUNK_BITS
-    for group in range(0, places, LANES):
-        if highest(acc, group) >= need:
-            reaching = reaching_in(docs, m, sums, group, base, need, done)
-            while reaching != 0:
-                d = base + group + lowest_bit(reaching)
-                reaching &= reaching - np.uint64(1)
-                if len(docs.mask) == 0 or docs.mask[d] != 0:
-                    sums.results[m.found].score, sums.results[m.found].doc = np.inf, d
-                    m.found += 1
-    for place in range(np.uint64(places)):
-        acc[place] = np.uint16(0)
 
 
 @inner
@@ -487,19 +432,14 @@ def units_needed(required, later):
 
 @inner
 def split(decoded, m, terms, suffix, chunk, required):
-    """How many terms are essential in a chunk, 0 for none; fills `suffix`."""
+    """How many terms are essential in a chunk, 0 for none; fills the sums of bounds in `suffix`."""
     essential = 0
-    for column in range(suffix.shape[1]):
-        suffix[m.n_terms, column] = 0.0
+    suffix[m.n_terms, 0] = 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
         n = enter(decoded, t, chunk)
         top = np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0
         suffix[i, 0] = suffix[i + 1, 0] + top
-        if m.hinted:
-            most = t.weight / m.unit if n > 0 else 0.0
-            suffix[i, 1], suffix[i, 2] = suffix[i + 1, 1] + most, suffix[i + 1, 2] + math.sqrt(most)
-            suffix[i, 3] = suffix[i + 1, 3] + np.float64(n > 0)
         if essential == 0 and suffix[i, 0] >= required:
             essential = i + 1
     return essential
@@ -513,26 +453,23 @@ def costs(t, places):
 
 
 @inner
-def add_essential(docs, decoded, m, terms, sums, essential, chunk, places):
+def add_essential(decoded, m, terms, sums, essential, chunk, places):
     """Add up the essential terms of a chunk, and those behind them while to look up what may still reach costs more.
 
-    Each time as much again is added up, then what may reach is counted; a hinted search begins with as many terms as
-    were needed in the chunk before. Returns how many terms were added, and their postings.
+    Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
+    postings.
     """
-    done, size = 0, np.int64(0)
-    if m.hinted:
-        essential = max(essential, m.needed)
+    done, size, required = 0, np.int64(0), required_units(m)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
         done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size, places // COUNTING)
         while essential < m.n_terms and adding <= step:
             one, other = costs(terms[essential], places)
-            adding, asking, essential = adding + one, READING if m.hinted else asking + other, essential + 1
+            adding, asking, essential = adding + one, asking + other, essential + 1
         if asking == 0:
             return done, size
-        whole, most = size * SPARSE > places, adding // asking
-        if count_reaching(docs, decoded, m, terms, sums, done, whole, chunk, places, most) <= most:
-            m.needed = done
+        need, most = units_needed(required, sums.suffix[done, 0]), adding // asking
+        if count_reaching(decoded, terms, done, size * SPARSE > places, places, sums.acc, need, most) <= most:
             return done, size
 
 
@@ -544,10 +481,7 @@ def visit(docs, decoded, terms, m, sums, chunk):
     essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
     if essential == 0:
         return
-    essential, size = add_essential(docs, decoded, m, terms, sums, essential, chunk, places)
-    if m.hinted:
-        leave(docs, m, sums, essential, chunk, places)
-        return
+    essential, size = add_essential(decoded, m, terms, sums, essential, chunk, places)
     whole = size * SPARSE > places
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
@@ -715,18 +649,14 @@ def finish(docs, decoded, terms, m, sums):
 def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
 
-    First all documents are collected whose bounds reach what k of them surely have, then these are scored; where the
-    threshold is a hint (`hinted`), they are left in `results`, in any order. `extremes`: the largest norm and prior,
-    the factor by which kept saturations may be wrong, the least background and the step of rounded ones.
+    First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
+    the largest norm and prior, the factor by which kept saturations may be wrong, the least background and the step
+    of rounded ones.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
-    chunk = 0
-    while chunk < decoded.begins.shape[1] - 1:
+    for chunk in range(decoded.begins.shape[1] - 1):
         if not make_room(m, sums):
             return -1
         visit(docs, decoded, terms, m, sums, chunk)
-        chunk += 1
-        if m.hinted and m.found > MOST_LEFT:
-            m.hinted, m.found, chunk = False, 0, 0
-    return m.found if m.hinted else finish(docs, decoded, terms, m, sums)
+    return finish(docs, decoded, terms, m, sums)

@@ -81,8 +81,6 @@ MODEL = np.dtype(
         ("unit", np.float64),
         ("flat", np.float64),
         ("norm", np.float64),
-        ("hinted", np.int64),
-        ("needed", np.int64),
         ("rest", np.float64),
         ("step", np.float64),
         ("by_of", np.float64, TF_CAP + 1),
@@ -96,9 +94,7 @@ documents; `dense`: windows are cleared and searched whole, for most of their pl
 result must reach; `slack`: by how much sums in another order may differ; `low`, `per_class`, `edge`, `above`: the
 histogram of scores, where it begins, how many classes a point has, the class that holds the threshold, and results
 above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as of a WINDOW, for the whole segment;
-`hinted`: the threshold is that of documents which are likely to be among the best, and there are many terms; `needed`:
-so many of them were added up before. `rest`, `step`: the constant and mass times the least background, and mass times a
-step of the rounded ones.
+`rest`, `step`: the constant and mass times the least background, and mass times a step of the rounded ones.
 `by_of`, `background_of`: by the code of a length, what x0 + x1·size is at least, and what mass times the background is
 at most, above that of `top`, for this length and longer ones.
 """
@@ -238,7 +234,7 @@ class Sums(NamedTuple):
     """Memory of a pass over decoded lists. `acc`: sums in units by place in the chunk, zeros before and after.
 
     `suffix`, from a term on: the sum of bounds, that of weights in units, that of their roots, and how many terms there
-    are; of all but the first, see `decoded_kernels.units_left`.
+    are; of all but the first, see `hinted_kernels.units_left`.
     `hits`: postings or places of a chunk; `id_rank`: the segment's, by which equal scores are ordered; `rounded`: the
     backgrounds of its documents as `rank.arguments.DocumentPart` has them, or empty.
     """

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         document_kernels,
         evidence_kernels,
         forward_kernels,
+        hinted_kernels,
         kernels,
         small_kernels,
     )
@@ -55,8 +56,8 @@ else:
         LazyModule(f"germane.rank.{name}_kernels")
         for name in ("bound", "conjunction", "decoded_conjunction", "decoded", "document")
     )
-    evidence_kernels, forward_kernels, small_kernels = (
-        LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward", "small")
+    evidence_kernels, forward_kernels, hinted_kernels, small_kernels = (
+        LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward", "hinted", "small")
     )
     kernels = LazyModule("germane.rank.kernels")
 
@@ -296,7 +297,7 @@ def _top_k_decoded(
     hinted = threshold > -math.inf and len(terms.numbers) >= MANY and k <= FEW
     hinted = hinted and mass == plan.mass and not plan.sized_by_unique
     given = (
-        _asked(terms, mass, threshold, hinted, k, top, 1, typical),
+        _asked(terms, mass, threshold, 0, k, top, 1, typical),
         _documents(segment, plan, values, mask),
         (norm.highest if len(norm.values) else 1.0, prior.highest, found.inflation, background.least, background.step),
         found.decoded,
@@ -305,14 +306,16 @@ def _top_k_decoded(
         memory.model,
         (*memory.sums, segment.id_rank, background.rounded),
     )
+    if hinted and not required:
+        n = hinted_kernels.leave_above(*given)
+        if n >= 0:
+            docs = memory.results["doc"][:n].copy()
+            return _in_total_order(segment, scores_of(segment, terms, values, docs), docs, k)
     if required:
         others = [place for place in range(len(terms.numbers)) if place not in required]
         n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
     else:
         n = decoded_kernels.top_k(*given)
-    if hinted and n >= 0 and memory.model["hinted"][0]:
-        docs = memory.results["doc"][:n].copy()
-        return _in_total_order(segment, scores_of(segment, terms, values, docs), docs, k)
     return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
 
 
