@@ -223,6 +223,15 @@ def test_gather_copies_eight_bytes_at_once_and_not_beyond_the_end(lengths: list[
     assert decoded((data, offsets), np.full(9, longest)) == 9 * [strings[longest].decode()]
 
 
+@pytest.mark.parametrize("most", [1, 2000, 1 << 11, 1 << 25, 1 << 32])
+def test_number_anew(most: int) -> None:
+    numbers = np.random.default_rng(most).integers(0, most, 500, np.uint32)
+    words, distinct, *orders = np.empty((4, 500), np.int64)
+    n = kernels.number_anew(numbers, (*orders, np.empty(1 << kernels.DIGIT, np.int64)), words, distinct)
+    expected = np.unique(numbers, return_inverse=True)
+    assert (distinct[:n].tolist(), words.tolist()) == tuple(array.tolist() for array in expected)
+
+
 def test_close_gaps() -> None:
     docs = np.arange(10, dtype=np.uint32)
     counts = docs + 100

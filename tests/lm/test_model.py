@@ -76,6 +76,37 @@ def test_interpolation_weighs_the_model_it_is_called_on() -> None:
     assert query.interpolate(feedback, own_weight=0).ids.tolist() == [2]
 
 
+def test_interpolation_with_a_model_of_more_words_is_a_mixture() -> None:
+    query, feedback = LanguageModel.from_counts([2, 5], [1, 2]), LanguageModel([1, 2, 4, 5], [0.1, 0.3, 0.2, 0.3], 0.1)
+    for weight in (0.3, 0.5, 1 / 3):
+        mixed = query.interpolate(feedback, own_weight=weight)
+        expected = LanguageModel.mixture([(weight, query), (1 - weight, feedback)])
+        assert (mixed.ids.tolist(), mixed.excess.tolist()) == (expected.ids.tolist(), expected.excess.tolist())
+        assert mixed.background == expected.background
+
+
+def test_models_of_weights_and_of_arrays() -> None:
+    model = LanguageModel.of_weights({5: 2.0, 2: 1.0})
+    expected = LanguageModel.from_counts([5, 2], [2.0, 1.0])
+    assert (model.ids.tolist(), model.excess.tolist()) == (expected.ids.tolist(), expected.excess.tolist())
+    assert LanguageModel.of_weights({}).background == 1.0
+    assert LanguageModel.sparse(np.array([0.0, 0.5, 0.25]), 0.25).ids.tolist() == [1, 2]
+    for excess, background in (([0.5, np.inf], 0.0), ([0.5], 0.25), ([1.5], -0.5)):
+        with pytest.raises(ParameterError, match="sum to 1"):
+            LanguageModel.sparse(np.array(excess), background)
+
+
+def test_everywhere_is_the_probability_of_each_word() -> None:
+    model = Dirichlet(3).model([1, 4], [2, 1])
+    assert model.everywhere(P_C).tolist() == model.probability(np.arange(len(P_C)), P_C).tolist()
+
+
+def test_ties_at_the_edge_of_a_truncation_go_to_the_smaller_ids() -> None:
+    model = LanguageModel(range(10), [0.2, *[0.1] * 8, 0.0], 0.0)
+    assert [model.truncate(n).model.ids.tolist() for n in (1, 3, 9)] == [[0], [0, 1, 2], [*range(9)]]
+    assert model.top(3)[0].tolist() == [0, 1, 2]
+
+
 def test_top_is_strongest_first_and_breaks_ties_by_id() -> None:
     model = LanguageModel([1, 3, 5, 6], [0.2, 0.1, 0.2, 0.3], 0.2)
     ids, excess = model.top(3)

@@ -1,5 +1,7 @@
 """No bound lies below what it bounds: blocks, terms in windows, windows; for every kind of impact."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,9 @@ from hypothesis import strategies as st
 
 from germane.index.blocks import BLOCK
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, model_named, scoring
+from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, hinted_kernels, model_named, scoring
 from germane.rank.evidence import EvidenceModel
+from germane.rank.kinds import SATURATION
 from germane.rank.scoring import NO_MASK, impacts_of, top_k, with_maxima
 from germane.rank.searcher import Searcher
 
@@ -99,3 +102,21 @@ def test_rounded_backgrounds_are_not_below_the_true_ones(values: list[float]) ->
 def test_backgrounds_without_an_end_are_not_rounded() -> None:
     part = with_maxima(np.array([-np.inf, 0.0, -1.0]), np.zeros(3, np.uint8))
     assert (len(part.rounded), part.highest) == (0, 0.0)
+
+
+@given(
+    held=st.lists(st.tuples(st.floats(1e-9, 60_000.0), st.integers(0, 50)), min_size=1, max_size=40),
+    others=st.integers(0, 100),
+    x0=st.floats(0.001, 5.0),
+    x1=st.floats(0.0, 0.1),
+)
+def test_no_document_gets_more_than_its_length_allows(held, others: int, x0: float, x1: float) -> None:
+    """`units_left` of saturations, where nothing else bounds the sum."""
+    length = sum(count for _, count in held) + others + 1
+    x = x0 + x1 * length
+    got = sum(weight * count / (count + x) for weight, count in held)
+    weights = np.array([weight for weight, _ in held])
+    model = SimpleNamespace(kind=SATURATION, x0=x0, x1=x1)
+    sums = SimpleNamespace(suffix=np.array([[np.inf, weights.sum(), np.sqrt(weights).sum(), len(held)]]))
+    left = hinted_kernels.units_left.py_func(SimpleNamespace(size=np.array([length])), model, sums, 0, 0)
+    assert got <= left

@@ -28,7 +28,7 @@ from germane.rank import (
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
 from germane.rank.scoring import _start_anew as start_anew
-from germane.rank.searcher import Searcher
+from germane.rank.searcher import Hits, Searcher
 
 EVERYTHING = 1_000_000
 NEVER = 1 << 60
@@ -409,6 +409,18 @@ def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str,
         expected, found = (chunks.search(weights, model, k, prune=prune) for prune in (False, True))
         assert found.scores.tolist() == expected.scores.tolist()
         assert found.docs.tolist() == expected.docs.tolist()
+
+
+@pytest.mark.parametrize("name", ["adaptive", "bm25", "dirichlet", "tfidf"])
+@pytest.mark.parametrize("begin", [0, 5, 20_000], ids=["the best", "good ones", "documents that most are better than"])
+def test_hints_over_decoded_lists(chunks: Searcher, name: str, begin: int) -> None:
+    model, weights = model_named(name), {word: 1.0 + i % 3 for i, word in enumerate(WORDS[2:60])}
+    best = chunks.search(weights, model, 30_000, prune=False)
+    hint = Hits(*(column[begin : begin + 80] for column in best))
+    for k in (1, 10, 64, 70):
+        found = chunks.search(weights, model, k, hint=hint)
+        assert found.scores.tolist() == best.scores[:k].tolist()
+        assert found.docs.tolist() == best.docs[:k].tolist()
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,26 @@ Feedback learns from it, refinement and re-rankers order by it: counts from the 
 the first ranking, and the stored fields when they are asked for.
 """
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.engine.topic_model import TopicModel
-from germane.index.snapshot import DocumentPlace, Snapshot
+from germane.index.snapshot import Snapshot
+from germane.lazy import LazyModule, is_few
 from germane.rank.models import RankingModel
 from germane.rank.searcher import Hits, Searcher
+
+if TYPE_CHECKING:
+    from germane.index import kernels
+else:
+    kernels = LazyModule("germane.index.kernels")
 
 _NONE: Integers = np.empty(0, np.int64)
 
@@ -69,7 +76,7 @@ class Gathered(NamedTuple):
     terms: Terms
 
 
-def gather(snapshot: Snapshot, places: Sequence[DocumentPlace], query: Mapping[str, float]) -> Gathered:
+def gather(snapshot: Snapshot, documents: Hits, query: Mapping[str, float]) -> Gathered:
     """Read documents from the forward index, the words numbered anew. Neighbours in one segment are read at once."""
     held = zip(*(live.segment.numbers_of(list(query)) for live in snapshot.segments), strict=True)
     known = [
@@ -79,31 +86,45 @@ def gather(snapshot: Snapshot, places: Sequence[DocumentPlace], query: Mapping[s
         for home in [next(i for i, number in enumerate(numbers) if number >= 0)]
     ]
     parts = []
-    for i, group in itertools.groupby(places, key=lambda place: place.segment):
-        segment, docs = snapshot.segments[i].segment, np.array([place.doc for place in group], np.int64)
+    for i, docs in _runs(documents):
+        segment = snapshot.segments[i].segment
         parts.append((i, segment.doc_len[docs], *segment.forward_of(docs)))
-    homes = [np.array([home for home, _, _ in known], np.int64), *(np.full(len(held), i) for i, _, _, held, _ in parts)]
-    numbers = [np.array([number for _, number, _ in known], np.int64), *(held for _, _, _, held, _ in parts)]
-    words, terms = _number_anew(snapshot, np.concatenate(homes), np.concatenate(numbers).astype(np.int64))
+    numbers = np.concatenate([np.array([own for _, own, _ in known], np.uint32), *(part[3] for part in parts)])
+    homes = *(home for home, _, _ in known), *(part[0] for part in parts)
+    words, terms = _number_anew(snapshot, homes, [1] * len(known) + [len(part[3]) for part in parts], numbers)
     return Gathered(
         query=dict(zip(words[: len(known)].tolist(), (weight for _, _, weight in known), strict=True)),
         starts=np.concatenate([[0], np.cumsum(np.concatenate([_NONE, *(np.diff(part[2]) for part in parts)]))]),
         words=words[len(known) :],
-        counts=np.concatenate([_NONE, *(part[4] for part in parts)]).astype(np.float64),
-        lengths=np.concatenate([_NONE, *(part[1] for part in parts)]).astype(np.float64),
+        counts=np.concatenate([_NONE, *(part[4] for part in parts)], dtype=np.float64),
+        lengths=np.concatenate([_NONE, *(part[1] for part in parts)], dtype=np.float64),
         terms=terms,
     )
 
 
-def _number_anew(snapshot: Snapshot, homes: Integers, numbers: Integers) -> tuple[Integers, Terms]:
-    """For each (segment, term number) a word from 0 on, the same for the same term."""
+def _runs(documents: Hits) -> Iterator[tuple[int, Integers]]:
+    """Neighbours in one segment, by the segment and their numbers there."""
+    segments = documents.segments
+    ends = [*(np.flatnonzero(segments[1:] != segments[:-1]) + 1).tolist(), len(segments)]
+    return ((segments.item(begin), documents.docs[begin:end]) for begin, end in pairwise([0, *ends]) if begin < end)
+
+
+def _number_anew(
+    snapshot: Snapshot, homes: Sequence[int], sizes: Sequence[int], numbers: npt.NDArray[np.uint32]
+) -> tuple[Integers, Terms]:
+    """For each term number a word from 0 on, the same for the same term; so many at a time are of these segments."""
     if len(snapshot.segments) > 1:  # segments number their terms on their own: go by the terms themselves
-        segments = [live.segment for live in snapshot.segments]
-        names = [segments[i].term(n) for i, n in zip(homes.tolist(), numbers.tolist(), strict=True)]
+        segments, lying = [live.segment for live in snapshot.segments], np.repeat(np.array(homes, np.int64), sizes)
+        names = [segments[i].term(n) for i, n in zip(lying.tolist(), numbers.tolist(), strict=True)]
         _, first, words = np.unique(np.array(names, object), return_index=True, return_inverse=True)
-        return words.astype(np.int64), Terms(snapshot, homes[first], numbers[first])
-    distinct, words = np.unique(numbers, return_inverse=True)
-    return words, Terms(snapshot, np.zeros(len(distinct), np.int64), distinct)
+        return words.astype(np.int64), Terms(snapshot, lying[first], numbers[first].astype(np.int64))
+    n = len(numbers)
+    if is_few(n):
+        found, words = np.unique(numbers, return_inverse=True)
+        return words, Terms(snapshot, _NONE, found.astype(np.int64))
+    words, distinct, *orders = np.empty((4, n), np.int64)
+    n_distinct = kernels.number_anew(numbers, (*orders, np.empty(1 << kernels.DIGIT, np.int64)), words, distinct)
+    return words, Terms(snapshot, _NONE, distinct[:n_distinct])
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +161,7 @@ class Candidates:
     @cached_property
     def gathered(self) -> Gathered:
         """The documents' words and lengths."""
-        places = list(map(DocumentPlace, self._hits.segments.tolist(), self._hits.docs.tolist()))
-        return gather(self._searcher.snapshot, places, self.topic.weights)
+        return gather(self._searcher.snapshot, self._hits, self.topic.weights)
 
     def fields(self, i: int) -> dict[str, Any]:
         """The stored fields of candidate i (from 0)."""

@@ -1,7 +1,7 @@
 """A search in two passes: rank, learn from the best and from what is marked, rank the whole collection again."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.lm import Smoothing
 from germane.rank.conditions import Condition
 from germane.rank.models import QueryLikelihood, RankingModel
+from germane.rank.plan import NOTHING
 from germane.rank.registry import model_named
 from germane.rank.searcher import Hits, Searcher
 from germane.types import Mark, Marks
@@ -42,10 +43,10 @@ def model_of(choice: RankingChoice) -> RankingModel:
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What the first pass gave the second: the evidence, where it lies, and the expansion made of it."""
+    """What the first pass gave the second: the evidence, where its documents lie, and the expansion made of it."""
 
     evidence: Evidence
-    places: tuple[DocumentPlace, ...]
+    documents: Hits
     terms: Terms
     expansion: Expansion
 
@@ -56,8 +57,8 @@ def search_with_feedback(
     """Rank, learn, rank again."""
     n_first = max(method.n_docs + len(marks.relevant) + len(marks.not_relevant), 1)
     firsts = [rank_first(searcher, query, model, n_first, method, passes) for model in passes.firsts]
-    evidence, places, terms = gather_evidence(searcher.snapshot, query, firsts, marks, method.n_docs)
-    learnt = Learnt(evidence, places, terms, method.expand(evidence))
+    evidence, documents, terms = gather_evidence(searcher, query, firsts, marks, method.n_docs)
+    learnt = Learnt(evidence, documents, terms, method.expand(evidence))
     hint = max(firsts, key=lambda hits: len(hits.docs))
     return rank_expansion(searcher, learnt.expansion, terms, k, passes, hint), learnt
 
@@ -82,22 +83,24 @@ def rank_first(
 
 
 def gather_evidence(
-    snapshot: Snapshot, query: dict[str, float], rankings: Sequence[Hits], marks: Marks, n_docs: int
-) -> tuple[Evidence, tuple[DocumentPlace, ...], Terms]:
-    """The marked documents, and the first n_docs unmarked ones of each ranking, as evidence."""
-    labelled = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
+    searcher: Searcher, query: dict[str, float], rankings: Sequence[Hits], marks: Marks, n_docs: int
+) -> tuple[Evidence, Hits, Terms]:
+    """The marked documents, and the first n_docs unmarked ones of each ranking, as evidence; and where they lie."""
+    snapshot = searcher.snapshot
+    labelled: dict[tuple[int, int], Mark] = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
     labelled |= {_marked(snapshot, doc_id): Mark.NOT_RELEVANT for doc_id in marks.not_relevant}
     guessed = []
     for hits in rankings:
-        ranked = zip(map(DocumentPlace, hits.segments.tolist(), hits.docs.tolist()), hits.scores.tolist(), strict=True)
-        guessed.append(dict(itertools.islice((row for row in ranked if row[0] not in labelled), n_docs)))
-    unmarked = dict.fromkeys(place for scores in guessed for place in scores)
+        places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
+        ranked: Iterable[tuple[tuple[int, int], float]] = zip(places, hits.scores.tolist(), strict=True)
+        if labelled:
+            ranked = (row for row in ranked if row[0] not in labelled)
+        guessed.append(dict(itertools.islice(ranked, n_docs)))
+    chosen = [*labelled, *dict.fromkeys(itertools.chain.from_iterable(guessed))]
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
-    chosen = (*labelled, *unmarked)
-    places = tuple(place for _, place in sorted(zip(ids_at(snapshot, chosen), chosen, strict=True)))
-    labels = [labelled.get(place, Mark.UNMARKED) for place in places]
-    scores = np.array([[scores.get(place, -np.inf) for place in places] for scores in guessed])
-    words = gather(snapshot, places, query)
+    chosen = searcher.by_id(chosen)
+    documents = Hits(NOTHING, *np.array(chosen, np.int64).reshape(-1, 2).T.copy())
+    words = gather(snapshot, documents, query)
     df, cf = words.terms.frequencies()
     evidence = Evidence(
         query=words.query,
@@ -105,24 +108,13 @@ def gather_evidence(
         ids=words.words,
         counts=words.counts,
         lengths=words.lengths,
-        marks=np.array(labels, np.int8),
+        marks=np.array([labelled.get(place, Mark.UNMARKED) for place in chosen], np.int8),
         p_C=cf / max(snapshot.n_tokens, 1),
         df=df,
         n_docs=snapshot.n_docs,
-        scores=scores,
+        scores=np.array([[scores.get(place, -np.inf) for place in chosen] for scores in guessed]),
     )
-    return evidence, places, words.terms
-
-
-def ids_at(snapshot: Snapshot, places: Sequence[DocumentPlace]) -> list[str]:
-    """The ids of the documents that lie there."""
-    ids = [""] * len(places)
-    for i in {place.segment for place in places}:
-        own = [j for j, place in enumerate(places) if place.segment == i]
-        docs = np.array([places[j].doc for j in own], np.int64)
-        for j, doc_id in zip(own, snapshot.segments[i].segment.doc_ids(docs), strict=True):
-            ids[j] = doc_id
-    return ids
+    return evidence, documents, words.terms
 
 
 def _marked(snapshot: Snapshot, doc_id: str) -> DocumentPlace:
@@ -157,8 +149,8 @@ def topic_of(expansion: Expansion, terms: Terms) -> TopicModel:
 def signed_weights(expansion: Expansion, terms: Terms) -> dict[str, float]:
     """The words' weights in the ranking: e^R(w) - against_weight·e^N(w)."""
     against = expansion.against
-    words = np.union1d(expansion.topic.ids, against.ids) if against is not None else expansion.topic.ids
-    weights = expansion.topic.excess_at(words)
+    words, weights = expansion.topic.ids, expansion.topic.excess
     if against is not None:
-        weights = weights - expansion.against_weight * against.excess_at(words)
+        words = np.union1d(words, against.ids)
+        weights = expansion.topic.excess_at(words) - expansion.against_weight * against.excess_at(words)
     return dict(zip(terms.of(words), weights.tolist(), strict=True))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from germane.engine.feedback import Learnt, Passes, ids_at, model_of, rank_first, signed_weights, topic_of
+from germane.engine.feedback import Learnt, Passes, model_of, rank_first, signed_weights, topic_of
 from germane.engine.topic_model import TopicModel
 from germane.feedback import Drift, FeedbackMethod
 from germane.index.snapshot import DocumentPlace
@@ -146,7 +146,7 @@ class FeedbackReport:
 
     @cached_property
     def _ids(self) -> list[str]:
-        return ids_at(self._searcher.snapshot, self._learnt.places)
+        return self._searcher.ids(self._learnt.documents)
 
     @cached_property
     def documents(self) -> list[EvidenceDocument]:

@@ -13,7 +13,6 @@ from scipy import sparse
 from germane.arrays import Floats, Integers
 from germane.engine.candidates import Gathered, gather
 from germane.engine.results import GROUPED, ResultGroup
-from germane.index.snapshot import DocumentPlace
 from germane.lm.distributions.mixtures import SmoothedDirichlets, cluster
 from germane.lm.distributions.smoothed_documents import SmoothedDocuments
 from germane.rank.searcher import Hits, Searcher
@@ -28,8 +27,7 @@ LEAST_DOCUMENTS = 2
 
 def grouped(hits: Hits, searcher: Searcher, n: int, query: Collection[str], offset: int = 0) -> tuple[ResultGroup, ...]:
     """At most `n` groups of the hits, the largest first; results that share no word with another are in none."""
-    places = list(map(DocumentPlace, hits.segments.tolist(), hits.docs.tolist()))
-    found = gather(searcher.snapshot, places, {})
+    found = gather(searcher.snapshot, hits, {})
     counts, words = _counts(found)
     rows = np.flatnonzero(np.diff(counts.indptr))
     if not len(rows):

@@ -303,9 +303,11 @@ class Learning(Pipeline):
         chosen = self.model.of_query(first.query.runs) if self.model is not None else None
         models = [chosen or model_of(choice) for choice in (*method.first_rankings, method.final)]
         passes = Passes(tuple(models[:-1]), models[-1], first.query.conditions, first.priors, first.query.wordless)
-        snapshot, rankings = first.searcher.snapshot, [first.hits] * len(method.first_rankings)
-        evidence, places, terms = gather_evidence(snapshot, dict(first.query.weights), rankings, Marks(), method.n_docs)
-        learnt = Learnt(evidence, places, terms, method.expand(evidence))
+        searcher, rankings = first.searcher, [first.hits] * len(method.first_rankings)
+        evidence, documents, terms = gather_evidence(
+            searcher, dict(first.query.weights), rankings, Marks(), method.n_docs
+        )
+        learnt = Learnt(evidence, documents, terms, method.expand(evidence))
         hits = rank_expansion(first.searcher, learnt.expansion, terms, n, passes)
         report = FeedbackReport(method, learnt, passes, first.searcher, first.query, hits)
         return first._replace(topic=report.topic, hits=hits, report=report)

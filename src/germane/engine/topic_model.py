@@ -25,8 +25,10 @@ class TopicModel(NamedTuple):
         A search scores documents that hold one of its words; a word that repels counts for all. Models without
         smoothing have no background.
         """
-        wanted = {term: weight for term, weight in self.weights.items() if weight > 0}
-        unwanted = {term: -weight for term, weight in self.weights.items() if weight < 0}
+        wanted, unwanted = dict(self.weights), {}
+        if min(wanted.values(), default=1.0) <= 0:
+            wanted = {term: weight for term, weight in self.weights.items() if weight > 0}
+            unwanted = {term: -weight for term, weight in self.weights.items() if weight < 0}
         if not wanted:  # no document can be found, and a collection without words has no background
             return wanted, priors
         parts = [priors] if priors is not None else []

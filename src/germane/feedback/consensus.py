@@ -8,10 +8,10 @@ import numpy as np
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
-from germane.feedback.means import arithmetic_mean, sparse
+from germane.feedback.means import mean_excess, sparse
 from germane.feedback.method import FeedbackMethod, RankingChoice
 from germane.feedback.weights import weigh
-from germane.lm import Dirichlet, LanguageModel, Smoothing, robertson_idf
+from germane.lm import Dirichlet, LanguageModel, Smoothing
 from germane.lm.parameters import fraction, positive
 
 
@@ -57,31 +57,28 @@ class Consensus(FeedbackMethod):
             for tempering, scores in zip((self.tempering, self.second_tempering), evidence.scores, strict=True)
         ]
         with np.errstate(divide="ignore"):
-            return weigh(evidence, np.log(np.mean(halves, axis=0)), self.unmarked)
+            return weigh(evidence, np.log((halves[0] + halves[1]) / 2.0), self.unmarked)
 
     def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """t(w), as a distribution."""
-        mean = arithmetic_mean(evidence, weights, self.smoothing)
-        return _distribution(mean.excess_at(np.arange(len(evidence.p_C))) * _spread(evidence))
+        mean, _ = mean_excess(evidence, weights, self.smoothing)
+        return _distribution(mean * evidence.root_idf)
 
     def query_topic(self, evidence: Evidence) -> LanguageModel:
         """q(w) ∝ f_w·√idf(w)."""
-        return _distribution(evidence.at_query() * _spread(evidence))
+        return _distribution(evidence.at_query() * evidence.root_idf)
 
     def unmarked_share(self, evidence: Evidence) -> float:
         """b."""
         return min(self.query_weight * math.sqrt(evidence.query_length), self.most_query_weight)
 
 
-def _spread(evidence: Evidence) -> Floats:
-    return np.asarray(np.sqrt(robertson_idf(evidence.n_docs, evidence.df)))
-
-
 def _softmax(scores: Floats) -> Floats:
     """exp(scores) divided by their sum; -inf has none. All zeros if no score is finite."""
-    if not np.isfinite(scores).any():
+    most = scores.max(initial=-np.inf)
+    if most == -np.inf:
         return np.zeros(len(scores))
-    exponentials = np.exp(scores - scores.max())
+    exponentials = np.exp(scores - most)
     return np.asarray(exponentials / exponentials.sum())
 
 

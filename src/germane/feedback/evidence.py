@@ -12,7 +12,12 @@ import numpy as np
 
 from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
-from germane.lm import LanguageModel, Smoothing
+from germane.lm import LanguageModel, Smoothing, robertson_idf
+from germane.types import Mark
+
+Postings = Integers | slice
+ALL = slice(None)
+"""Which postings: by their places, or all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +48,10 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    def n_marked(self, mark: Mark) -> int:
+        """Documents that are marked so."""
+        return int(self.marks.tolist().count(mark))
+
     @property
     def query_length(self) -> float:
         """|Q|: the sum of the query's weights."""
@@ -51,9 +60,7 @@ class Evidence:
     @cached_property
     def query_model(self) -> LanguageModel:
         """θ̂^Q, the maximum likelihood estimate of the query; all background if it has no known word."""
-        return LanguageModel.from_counts(
-            np.fromiter(self.query, np.int64), np.fromiter(self.query.values(), np.float64)
-        )
+        return LanguageModel.of_weights(self.query)
 
     @cached_property
     def document_of(self) -> Integers:
@@ -66,33 +73,35 @@ class Evidence:
         return self.starts[1:] - self.starts[:-1]
 
     @cached_property
-    def _sizes(self) -> tuple[Floats, Integers]:
-        """For each posting the length and the distinct words of its document."""
-        return self.lengths[self.document_of], self._n_unique[self.document_of]
+    def root_idf(self) -> Floats:
+        """√idf(w) of each word."""
+        return np.asarray(np.sqrt(robertson_idf(self.n_docs, self.df)))
 
-    def log_ratios(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
+    def log_ratios(self, smoothing: Smoothing, postings: Postings = ALL) -> tuple[Floats, Floats]:
         """For each posting log(1 + e/(a·p_C)), and for each document its a: θ_D = e + a·p_C, SD (5.6).
 
         A smoothing without background (λ = 1) has no such ratio and is refused.
         """
-        excess, background = self.split(smoothing)
+        excess, background = self.split(smoothing, postings)
         if (background <= 0).any():
             raise ParameterError(f"{smoothing} leaves no share to the collection, so a log-ratio with it is infinite")
-        return np.log1p(excess / (background[self.document_of] * self.p_C[self.ids])), background
+        share = background[self.document_of[postings]] * self.p_C[self.ids[postings]]
+        return np.log1p(excess / share), background
 
-    def split(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
+    def split(self, smoothing: Smoothing, postings: Postings = ALL) -> tuple[Floats, Floats]:
         """The excess e of each posting and the background share a of each document."""
-        excess, _ = smoothing.split(self.counts, *self._sizes)
-        _, background = smoothing.split(np.zeros(len(self)), self.lengths, self._n_unique)
-        return excess, np.broadcast_to(np.asarray(background, np.float64), self.lengths.shape)
+        of = self.document_of[postings]
+        excess, _ = smoothing.split(self.counts[postings], self.lengths[of], self._n_unique[of])
+        _, background = smoothing.split(0.0, self.lengths, self._n_unique)
+        return excess, background if np.ndim(background) else np.full(len(self), background)
 
-    def per_document(self, values: Floats) -> Floats:
+    def per_document(self, values: Floats, postings: Postings = ALL) -> Floats:
         """Σ over the postings of each document."""
-        return np.bincount(self.document_of, values, minlength=len(self)).astype(np.float64)
+        return np.asarray(np.bincount(self.document_of[postings], values, minlength=len(self)), np.float64)
 
     def per_word(self, values: Floats) -> Floats:
         """Σ over the postings of each word."""
-        return np.bincount(self.ids, values, minlength=len(self.p_C)).astype(np.float64)
+        return np.asarray(np.bincount(self.ids, values, minlength=len(self.p_C)), np.float64)
 
     def at_query(self) -> Floats:
         """The query's weight of each word, 0 for words outside it."""

@@ -6,12 +6,20 @@ from germane.arrays import Floats
 from germane.feedback.evidence import Evidence
 from germane.lm import LanguageModel, Smoothing
 
+sparse = LanguageModel.sparse
+"""The model with this excess over all words of the evidence, and this background."""
+
 
 def arithmetic_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> LanguageModel:
     """θ(w) = Σ_i W(i)·θ^i(w), SD (5.2) and table 5.1 row 4: e = Σ W·e_i, a = Σ W·a_i. The weights sum to 1."""
+    excess, background = mean_excess(evidence, weights, smoothing)
+    return sparse(excess, float(weights @ background))
+
+
+def mean_excess(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> tuple[Floats, Floats]:
+    """That e of each word, and a_i of each document."""
     excess, background = evidence.split(smoothing)
-    mean = evidence.per_word(weights[evidence.document_of] * excess)
-    return sparse(mean, float(weights @ background))
+    return evidence.per_word(weights[evidence.document_of] * excess), background
 
 
 def geometric_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> LanguageModel:
@@ -24,9 +32,3 @@ def geometric_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) ->
     raised = evidence.p_C * np.expm1(evidence.per_word(weights[evidence.document_of] * ratios))
     Z = 1.0 + float(raised.sum())
     return sparse(raised / Z, 1.0 / Z)
-
-
-def sparse(excess: Floats, background: float) -> LanguageModel:
-    """The model with this excess over all words of the evidence."""
-    ids = np.flatnonzero(excess > 0)
-    return LanguageModel(ids, excess[ids], background)

@@ -46,8 +46,8 @@ def drift_of(evidence: Evidence, weights: Floats) -> Drift:
     apart = (_entropy(mean) - float(weights @ own)) / of_weights if of_weights > ONE_DOCUMENT else 0.0
     held = evidence.per_word(weights[evidence.document_of])
     coverage = float(np.mean(held[list(evidence.query)]))
-    marked = bool((evidence.marks == Mark.RELEVANT).any())
-    return Drift(apart, coverage, not marked and apart > MOST_DISAGREEMENT and coverage < LEAST_COVERAGE)
+    marked = evidence.n_marked(Mark.RELEVANT)
+    return Drift(apart, coverage, marked == 0 and apart > MOST_DISAGREEMENT and coverage < LEAST_COVERAGE)
 
 
 def _entropy(distribution: Floats) -> float:
@@ -139,12 +139,11 @@ class FeedbackMethod(ABC):
         """
         weights, repelled = self.document_weights(evidence), weigh_negatives(evidence)
         drift = drift_of(evidence, weights) if self.guard else None
-        topic, dropped = self.query_topic(evidence), 0.0
-        trusted = self.query_share(evidence) < 1.0 and not (drift is not None and drift.fell_back)
+        topic, dropped, own = self.query_topic(evidence), 0.0, self.query_share(evidence)
+        trusted = own < 1.0 and not (drift is not None and drift.fell_back)
         learnt = self._learn(evidence, weights) if trusted else None
         if learnt is not None:
             estimate, dropped = learnt
-            own = self.query_share(evidence)
             topic, dropped = topic.interpolate(estimate, own_weight=own), dropped * (1.0 - own)
         against = self.against(evidence, repelled)
         against_weight = self.negative_weight if repelled.any() else 1.0
@@ -163,8 +162,7 @@ class FeedbackMethod(ABC):
         if not evidence.query:
             return 0.0
         own = self.unmarked_share(evidence)
-        known = float((evidence.marks == Mark.RELEVANT).sum())
-        return own / (own + (1.0 - own) * (1.0 + self.trust * known))
+        return own / (own + (1.0 - own) * (1.0 + self.trust * evidence.n_marked(Mark.RELEVANT)))
 
     def unmarked_share(self, evidence: Evidence) -> float:
         """λ: the weight of the query's own part where nothing is marked."""

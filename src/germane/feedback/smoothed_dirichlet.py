@@ -75,6 +75,6 @@ class SD(FeedbackMethod):
 
     def _non_relevant(self, evidence: Evidence) -> LanguageModel:
         """α^N / S: general English (5.10), or the model of the documents marked not relevant."""
-        if (evidence.marks == Mark.NOT_RELEVANT).any():
+        if evidence.n_marked(Mark.NOT_RELEVANT):
             return self.estimate(evidence, weigh_negatives(evidence))
         return ALL_BACKGROUND

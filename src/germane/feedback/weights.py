@@ -3,7 +3,7 @@
 import numpy as np
 
 from germane.arrays import Floats
-from germane.feedback.evidence import Evidence
+from germane.feedback.evidence import ALL, Evidence
 from germane.lm import LanguageModel, Smoothing
 from germane.types import Mark
 
@@ -13,11 +13,13 @@ def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> Floats:
 
     With Jelinek-Mercer smoothing a_D is the same for all documents and falls out of the weights, which gives (5.8).
     """
-    ratios, background = evidence.log_ratios(smoothing)
-    weights = evidence.at_query()
-    constant = sum(f * np.log(evidence.p_C[w]) for w, f in evidence.query.items())
+    weights = evidence.at_query()[evidence.ids]
+    own = np.flatnonzero(weights)
+    ratios, background = evidence.log_ratios(smoothing, own)
+    logs = np.log(evidence.p_C[list(evidence.query)]).tolist()
+    constant = sum(f * log for f, log in zip(evidence.query.values(), logs, strict=True))
     shares = evidence.query_length * np.log(background)
-    return np.asarray(evidence.per_document(weights[evidence.ids] * ratios) + shares + constant)
+    return np.asarray(evidence.per_document(weights[own] * ratios, own) + shares + constant)
 
 
 def likelihood_weights(evidence: Evidence, smoothing: Smoothing, tempering: float, unmarked: float) -> Floats:
@@ -37,8 +39,7 @@ def log_odds(
     even a background share a_D that differs between documents (Dirichlet smoothing) cancels.
     """
     ratios, _ = evidence.log_ratios(smoothing)
-    words = np.arange(len(evidence.p_C))
-    difference = relevant.probability(words, evidence.p_C) - non_relevant.probability(words, evidence.p_C)
+    difference = relevant.everywhere(evidence.p_C) - non_relevant.everywhere(evidence.p_C)
     return evidence.per_document(S * difference[evidence.ids] * ratios)
 
 
@@ -49,16 +50,19 @@ def weigh(evidence: Evidence, log_scores: Floats, unmarked: float) -> Floats:
     positive mark they are all there is. No document to learn from: all weights are 0.
     """
     weights = np.zeros(len(evidence))
-    guessed, known = evidence.marks == Mark.UNMARKED, evidence.marks == Mark.RELEVANT
-    if guessed.any():
-        scores = np.exp(log_scores[guessed] - log_scores[guessed].max())
-        weights[guessed] = scores / scores.sum() * (unmarked if known.any() else 1.0)
-    weights[known] = 1.0
+    n_guessed, n_known = evidence.n_marked(Mark.UNMARKED), evidence.n_marked(Mark.RELEVANT)
+    if n_guessed:
+        guessed = evidence.marks == Mark.UNMARKED if n_guessed < len(evidence) else ALL
+        likely = log_scores[guessed]
+        scores = np.exp(likely - likely.max())
+        weights[guessed] = scores / scores.sum() * (unmarked if n_known else 1.0)
+    if n_known:
+        weights[evidence.marks == Mark.RELEVANT] = 1.0
     total = float(weights.sum())
     return np.asarray(weights / total) if total > 0 else weights
 
 
 def weigh_negatives(evidence: Evidence) -> Floats:
     """Equal weights, summing to 1, for the documents marked not relevant."""
-    weights = (evidence.marks == Mark.NOT_RELEVANT).astype(np.float64)
-    return np.asarray(weights / max(float(weights.sum()), 1.0))
+    n = evidence.n_marked(Mark.NOT_RELEVANT)
+    return (evidence.marks == Mark.NOT_RELEVANT) / float(n) if n else np.zeros(len(evidence))

@@ -344,7 +344,9 @@ class Container:
             self._verify_pieces(name, range(n))
         elif len(begins) <= FEW:
             for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-                self._verify_pieces(name, range(begin * width // step, (end * width + step - 1) // step))
+                first, behind = begin * width // step, (end * width + step - 1) // step
+                if section.right.find(0, first, behind) >= 0:
+                    self._verify_pieces(name, range(first, behind))
         else:
             self._verify_many(name, begins, ends)
 

@@ -5,6 +5,9 @@ import numpy as np
 from germane.index.block_kernels import bits_needed, decode_list, unpack_short, words_needed
 from germane.jit import kernel
 
+DIGIT = 11
+"""Bits of a term's number that one pass of a radix sort looks at."""
+
 
 @kernel
 def encode_forward(doc_starts, terms, counts, words, term_bits, tf_bits):
@@ -102,6 +105,38 @@ def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, count
         last = decode_forward(words, ats[d], n, term_widths[d], tf_widths[d], terms, counts, starts[d])
         most = max(most, last)
     return most < n_terms
+
+
+@kernel
+def number_anew(numbers, orders, words, distinct):
+    """words[i] = the place of numbers[i] among the distinct ones, which go to `distinct`, ascending. How many.
+
+    `orders`: memory, two rows as long as the numbers, and one of 2^DIGIT. Equivalent in NumPy:
+    `np.unique(numbers, return_inverse=True)`.
+    """
+    (order, other, begins), n, most, shift = orders, len(numbers), np.uint32(0), 0
+    for i in range(n):
+        order[i], most = i, max(most, numbers[i])
+    while most >> np.uint32(shift) > 0:
+        begins[:] = 0
+        for i in range(n):
+            begins[(numbers[i] >> np.uint32(shift)) & np.uint32((1 << DIGIT) - 1)] += 1
+        before = 0
+        for digit in range(len(begins)):
+            begins[digit], before = before, before + begins[digit]
+        for i in range(n):
+            digit = (numbers[order[i]] >> np.uint32(shift)) & np.uint32((1 << DIGIT) - 1)
+            other[begins[digit]] = order[i]
+            begins[digit] += 1
+        order, other, shift = other, order, shift + DIGIT
+    found = 0
+    for i in range(n):
+        number = np.int64(numbers[order[i]])
+        if i == 0 or number != distinct[found - 1]:
+            distinct[found] = number
+            found += 1
+        words[order[i]] = found - 1
+    return found
 
 
 @kernel

@@ -51,7 +51,7 @@ class LiveSegment(NamedTuple):
 
     def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf of some terms among the segment's live documents."""
-        df, cf = self.segment.df[numbers].astype(np.int64), self.segment.cf[numbers].astype(np.int64)
+        df, cf = self.segment.df.take(numbers), self.segment.cf.take(numbers)
         if len(self.deletions.terms):
             fallen_df, fallen_cf = self.deletions.frequencies_of(numbers)
             df, cf = df - fallen_df, cf - fallen_cf

@@ -204,8 +204,10 @@ def _for_ranking(name: str, value: float) -> float:
 
 def _per_token(amount: npt.ArrayLike, len_d: npt.ArrayLike) -> Floats:
     """amount / |d|, and 0 where |d| = 0 (an empty document has no amounts)."""
-    length = np.asarray(len_d, dtype=np.float64)
-    return np.where(length > 0, np.asarray(amount, dtype=np.float64) / np.where(length > 0, length, 1.0), 0.0)
+    length, amount = np.asarray(len_d, dtype=np.float64), np.asarray(amount, dtype=np.float64)
+    if length.all():
+        return np.asarray(amount / length)
+    return np.where(length > 0, amount / np.where(length > 0, length, 1.0), 0.0)
 
 
 def _or_pure(background: npt.ArrayLike, len_d: npt.ArrayLike) -> Floats:

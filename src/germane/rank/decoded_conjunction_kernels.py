@@ -20,13 +20,14 @@ def bounds_from(decoded, terms, order, n_required, suffix, chunk):
     """Whether the chunk may hold a document of all required terms; fills `suffix`: the units that there can be from a
     term on, in this order.
     """
-    suffix[len(order)] = 0.0
+    suffix[len(order), 0] = 0.0
     for i in range(len(order) - 1, -1, -1):
         t = terms[order[i]]
         n = enter(decoded, t, chunk)
         if n == 0 and i < n_required:
             return False
-        suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0)
+        top = np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0
+        suffix[i, 0] = suffix[i + 1, 0] + top
     return True
 
 
@@ -65,11 +66,11 @@ def keep_found(decoded, t, candidates, n, least):
 def visit_all(docs, decoded, terms, m, sums, order, n_required, chunk):
     """Take the chunk's documents in that hold all required terms and whose bounds reach the threshold."""
     suffix, candidates, needed = sums.suffix, sums.candidates, required_units(m)
-    if not bounds_from(decoded, terms, order, n_required, suffix, chunk) or suffix[0] < needed:
+    if not bounds_from(decoded, terms, order, n_required, suffix, chunk) or suffix[0, 0] < needed:
         return
-    n = begin_with(decoded, terms[order[0]], candidates, chunk << CHUNK_BITS, needed - suffix[1])
+    n = begin_with(decoded, terms[order[0]], candidates, chunk << CHUNK_BITS, needed - suffix[1, 0])
     for i in range(1, len(order)):
-        t, least = terms[order[i]], needed - suffix[i + 1]
+        t, least = terms[order[i]], needed - suffix[i + 1, 0]
         if i >= n_required:
             n = look_up(decoded, t, candidates, n, least)
         else:

@@ -46,6 +46,8 @@ ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
+COUNTING = 16
+"""Places that can be searched for those that reach something, in the time that it takes to add a posting."""
 SCANNING = 8
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
 AHEAD = 16
@@ -430,14 +432,15 @@ def units_needed(required, later):
 
 @inner
 def split(decoded, m, terms, suffix, chunk, required):
-    """How many terms are essential in a chunk, 0 for none; fills `suffix`: the bounds from a term on."""
+    """How many terms are essential in a chunk, 0 for none; fills the sums of bounds in `suffix`."""
     essential = 0
-    suffix[m.n_terms] = 0.0
+    suffix[m.n_terms, 0] = 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
         n = enter(decoded, t, chunk)
-        suffix[i] = suffix[i + 1] + (np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0)
-        if essential == 0 and suffix[i] >= required:
+        top = np.float64(t.units[np.uint64(decoded.tops[t.row, chunk])]) if n > 0 else 0.0
+        suffix[i, 0] = suffix[i + 1, 0] + top
+        if essential == 0 and suffix[i, 0] >= required:
             essential = i + 1
     return essential
 
@@ -451,26 +454,23 @@ def costs(t, places):
 
 @inner
 def add_essential(decoded, m, terms, sums, essential, chunk, places):
-    """Add up the essential terms of a chunk, and more of them until few places can reach what is required.
+    """Add up the essential terms of a chunk, and those behind them while to look up what may still reach costs more.
 
-    Returns how many terms were added, and their postings.
+    Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
+    postings.
     """
-    required, n_terms, done, size, rest, asking = required_units(m), m.n_terms, 0, np.int64(0), np.int64(0), np.int64(0)
-    for i in range(essential, n_terms):
-        adding, looking = costs(terms[i], places)
-        rest, asking = rest + adding, asking + looking
+    done, size, required = 0, np.int64(0), required_units(m)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
-        if essential == n_terms:
-            return essential, size
-        need, most = units_needed(required, sums.suffix[essential]), rest // asking
-        if count_reaching(decoded, terms, essential, size * SPARSE > places, places, sums.acc, need, most) <= most:
-            return essential, size
-        done, half = essential, rest // 2
-        while essential < n_terms and (essential == done or rest > half):
-            adding, looking = costs(terms[essential], places)
-            rest, asking = rest - adding, asking - looking
-            essential += 1
+        done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size, places // COUNTING)
+        while essential < m.n_terms and adding <= step:
+            one, other = costs(terms[essential], places)
+            adding, asking, essential = adding + one, asking + other, essential + 1
+        if asking == 0:
+            return done, size
+        need, most = units_needed(required, sums.suffix[done, 0]), adding // asking
+        if count_reaching(decoded, terms, done, size * SPARSE > places, places, sums.acc, need, most) <= most:
+            return done, size
 
 
 @inner
@@ -485,14 +485,14 @@ def visit(docs, decoded, terms, m, sums, chunk):
     whole = size * SPARSE > places
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
-        required, later = required_units(m), sums.suffix[essential]
+        required, later = required_units(m), sums.suffix[essential, 0]
         need = units_needed(required, later)
         if whole:
             n = collect(docs, m, sums, base, begin, end, need, later)
         else:
             n = collect_touched(docs, m, sums, decoded, terms, essential, base, need, later)
         for i in range(essential, n_terms):
-            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1])
+            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1, 0])
         for c in range(n):
             score = score_of(docs, m, candidates[c].doc, candidates[c].sum * m.unit)
             if score >= m.threshold:

@@ -81,10 +81,10 @@ def score_documents(asked, lists, documents, forward, terms, model, slots, held,
     hash_terms(terms, m.n_terms, slots)
     for c in range(len(docs)):
         ask_ahead(docs, c, len(docs), forward)
-        d, total = docs[c], 0.0
+        d, total, found = docs[c], 0.0, False
         look_up(d, forward, terms, slots, held)
         for i in range(m.n_terms):
             if held[i] > 0:
                 total += impact(terms[i], m, np.float64(held[i]), m.x0 + m.x1 * np.float64(documents.size[d]))
-                held[i] = 0
-        out[c] = score_of(documents, m, d, total) if total > 0.0 else -np.inf
+                held[i], found = 0, True
+        out[c] = score_of(documents, m, d, total) if found else -np.inf

@@ -1,22 +1,30 @@
 """Plans of many terms: what `rank.plan.Columns.of` does with rows, over columns."""
 
-from germane.jit import kernel
+from germane.jit import inner, kernel
 from germane.rank.plan import MAX_WEIGHT
+
+
+@inner
+def comes_before(places, i, j):
+    """Whether term i comes before term j: by their places, then as they came."""
+    return places[i] < places[j] or (places[i] == places[j] and i < j)
 
 
 @kernel
 def arrange(values, numbers, places, alpha, columns, own, sums):
-    """Bring the terms at these places, which weigh `alpha`, into the canonical order; whether their places tell it, and
-    all weigh what a term may.
+    """Bring the terms at these places, which weigh `alpha`, into the canonical order.
+
+    How many have the place of another in it, and stay as they came; -1 if one does not weigh what a term may.
 
     `values`: of each term its place in the order, weight, scale and part of the constant; `numbers`: its number in each
     segment. `columns`: a row for each kind of number; `own`: which term comes when, then a row for each segment;
     `sums`: of the weights and of the parts of the constant. Equivalent in NumPy:
-    `order = np.argsort(values[places, 0] * alpha)`, both taken in that order.
+    `order = np.argsort(values[places, 0] * alpha, kind="stable")`, both taken in that order.
     """
-    n, sure, order, at = len(places), True, own[0], columns[0]
+    n, ties, order, at = len(places), 0, own[0], columns[0]
     for i in range(n):
-        sure &= 0.0 < alpha[i] <= MAX_WEIGHT
+        if not 0.0 < alpha[i] <= MAX_WEIGHT:
+            return -1
         at[i] = values[places[i], 0] * alpha[i]
         order[i] = i
     gap = 1
@@ -25,13 +33,13 @@ def arrange(values, numbers, places, alpha, columns, own, sums):
     while gap > 0:
         for i in range(gap, n):
             moved, j = order[i], i
-            while j >= gap and at[order[j - gap]] > at[moved]:
+            while j >= gap and comes_before(at, moved, order[j - gap]):
                 order[j] = order[j - gap]
                 j -= gap
             order[j] = moved
         gap //= 3
     for i in range(1, n):
-        sure &= at[order[i - 1]] < at[order[i]]
+        ties += at[order[i - 1]] == at[order[i]]
     sums[0], sums[1] = 0.0, 0.0
     for i in range(n):
         row, weight = places[order[i]], alpha[order[i]]
@@ -40,4 +48,4 @@ def arrange(values, numbers, places, alpha, columns, own, sums):
         sums[1] += columns[3, i]
         for segment in range(numbers.shape[1]):
             own[1 + segment, i] = numbers[row, segment]
-    return sure
+    return ties

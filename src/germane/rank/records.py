@@ -233,6 +233,8 @@ class Decoded(NamedTuple):
 class Sums(NamedTuple):
     """Memory of a pass over decoded lists. `acc`: sums in units by place in the chunk, zeros before and after.
 
+    `suffix`, from a term on: the sum of bounds, that of weights in units, that of their roots, and how many terms there
+    are; of all but the first, see `hinted_kernels.units_left`.
     `hits`: postings or places of a chunk; `id_rank`: the segment's, by which equal scores are ordered; `rounded`: the
     backgrounds of its documents as `rank.arguments.DocumentPart` has them, or empty.
     """

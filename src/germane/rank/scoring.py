@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         document_kernels,
         evidence_kernels,
         forward_kernels,
+        hinted_kernels,
         kernels,
         small_kernels,
     )
@@ -55,8 +56,8 @@ else:
         LazyModule(f"germane.rank.{name}_kernels")
         for name in ("bound", "conjunction", "decoded_conjunction", "decoded", "document")
     )
-    evidence_kernels, forward_kernels, small_kernels = (
-        LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward", "small")
+    evidence_kernels, forward_kernels, hinted_kernels, small_kernels = (
+        LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward", "hinted", "small")
     )
     kernels = LazyModule("germane.rank.kernels")
 
@@ -71,6 +72,9 @@ MOST_BITS, LONG, LONG_BITS = 15, 12, 13
 IN_A_WINDOW = 300
 """Postings of a term in a window, so that what is done for each window and term does not count; larger windows would
 be bounded more loosely."""
+MANY, FEW = 16, 64
+"""For a query of so many terms and so few documents, where it is known what these must reach, those that may be among
+the best are scored by their forward lists."""
 STEPS = (1 << 16) - 4
 """Between the least and the highest background, which are rounded to find candidates: less memory is read."""
 ROOM = 1 << 14
@@ -87,6 +91,7 @@ class DecodedMemory(NamedTuple):
     terms: Records
     model: Records
     sums: Group
+    results: Records
     scores: Floats
     docs: Integers
 
@@ -94,9 +99,9 @@ class DecodedMemory(NamedTuple):
     def of(cls, n_terms: int, n_results: int) -> "DecodedMemory":
         results, best = np.zeros(n_results, RESULT), np.zeros(n_results, RESULT)
         histogram, hits = np.zeros(HISTOGRAM + 1, np.int32), np.zeros(CHUNK, np.int64)
-        acc, suffix, candidates = np.zeros(CHUNK, np.uint16), np.zeros(MOST_TERMS + 1), np.zeros(CHUNK, SUMMED)
+        acc, suffix, candidates = np.zeros(CHUNK, np.uint16), np.zeros((MOST_TERMS + 1, 4)), np.zeros(CHUNK, SUMMED)
         sums = acc, suffix, candidates, results, histogram, hits, best
-        return cls(np.zeros(n_terms, DECODED_TERM), np.zeros(1, MODEL), sums, best["score"], best["doc"])
+        return cls(np.zeros(n_terms, DECODED_TERM), np.zeros(1, MODEL), sums, results, best["score"], best["doc"])
 
 
 class Memory(threading.local):
@@ -289,6 +294,8 @@ def _top_k_decoded(
     memory = _memory.reserve_decoded(len(terms.numbers), 2 * CHUNK + 4 * k)
     typical = plan.constant + mass * background.typical + prior.typical
     top = background.by_length.item(0) if len(background.by_length) else 0.0
+    hinted = threshold > -math.inf and len(terms.numbers) >= MANY and k <= FEW
+    hinted = hinted and mass == plan.mass and not plan.sized_by_unique
     given = (
         _asked(terms, mass, threshold, 0, k, top, 1, typical),
         _documents(segment, plan, values, mask),
@@ -299,6 +306,11 @@ def _top_k_decoded(
         memory.model,
         (*memory.sums, segment.id_rank, background.rounded),
     )
+    if hinted and not required:
+        n = hinted_kernels.leave_above(*given)
+        if n >= 0:
+            docs = memory.results["doc"][:n].copy()
+            return _in_total_order(segment, scores_of(segment, terms, values, docs), docs, k)
     if required:
         others = [place for place in range(len(terms.numbers)) if place not in required]
         n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
@@ -361,11 +373,16 @@ def top_k_with_all(
     conjunction_kernels.scores_among(
         asked, *lists, documents, query.terms, query.model, found, docs, counts, wordless, scores
     )
-    if n > k:  # ties with the last one stay in
-        found, scores = found[among := scores >= np.partition(scores, n - k)[n - k]], scores[among]
-    order = np.lexsort((segment.id_rank[found], -scores))[:k]
+    return _in_total_order(segment, scores, found, k)
+
+
+def _in_total_order(segment: Segment, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
+    """The best k of some documents."""
+    if len(docs) > k:  # ties with the last one stay in
+        docs, scores = docs[among := scores >= np.partition(scores, len(docs) - k)[len(docs) - k]], scores[among]
+    order = np.lexsort((segment.id_rank[docs], -scores))[:k]
     order = order[scores[order] > -np.inf]
-    return scores[order], found[order]
+    return scores[order], docs[order]
 
 
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:

@@ -425,6 +425,9 @@ class Searcher:
     def _scores_of(
         self, hits: Hits, plan: Plan, values: Mapping[int, DocumentValues], numbers: TermNumbers | None = None
     ) -> Floats:
+        if len(self.snapshot.segments) == 1:
+            segment = self.snapshot.segments[0].segment
+            return scores_of(segment, self.terms_in(0, plan, numbers), values[0], hits.docs)
         scores = np.full(len(hits.docs), -np.inf)
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
@@ -520,6 +523,14 @@ class Searcher:
             np.array([row[2] for row in rows], np.int64),
             np.array([row[3] for row in rows], np.int64),
         )
+
+    def by_id(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Documents, by the segment and their number there, in the order of their ids."""
+        if len(self.snapshot.segments) == 1:
+            rank = self.snapshot.segments[0].segment.id_rank.item
+            return sorted(places, key=lambda place: rank(place[1]))
+        ids = self.ids(Hits(NOTHING, *np.array(places, np.int64).reshape(-1, 2).T))
+        return [place for _, place in sorted(zip(ids, places, strict=True))]
 
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""

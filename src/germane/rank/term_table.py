@@ -6,6 +6,8 @@ The numbers of the terms lie in a table too, so that a query of many words is pl
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import islice
+from operator import gt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -184,7 +186,7 @@ class TermTable:
 
 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
-    """The same of many terms; None too if their places do not tell the order."""
+    """The same of many terms; None too if neither their places tell the order nor that in which they came."""
     n, values = len(weights), weights.values()
     if not NUMBERS.issuperset(map(type, values)):
         return None
@@ -194,7 +196,8 @@ def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Column
     except (KeyError, OverflowError):  # a whole number beyond all floats
         return None
     columns, numbers, sums = np.empty((4, n)), np.empty((1 + known.numbers.shape[1], n), np.int64), np.empty(2)
-    if not plan_kernels.arrange(known.values, known.numbers, places, alpha, columns, numbers, sums):
+    ties = plan_kernels.arrange(known.values, known.numbers, places, alpha, columns, numbers, sums)
+    if ties < 0 or (ties > 0 and any(map(gt, weights, islice(weights, 1, None)))):
         return None
     terms = WeighedTerms(known.rows, dict(weights), numbers[0])
     return Columns(terms, columns[1], columns[2], columns[3], sums.tolist()), numbers[1:]
