@@ -7,9 +7,9 @@ than their work. So the one rests now and then on its way, while others search, 
 import threading
 import time
 
-SHARE = 4
+SHARE = 2
 """Who makes a file rests so many times as long as it worked."""
-LEAST_WORK, LONGEST_REST = 0.0005, 0.012
+LEAST_WORK, LONGEST_REST = 0.0005, 0.004
 """Seconds of work that are worth a rest, and of a rest at most."""
 
 
