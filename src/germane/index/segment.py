@@ -109,7 +109,7 @@ class Segment:
         self._numbers: dict[str, int] = {}
         self.kept: list[Any] = []
         """What rankings keep of it in memory (`rank.decoded`), as long as it is there itself."""
-        self.was_searched = False
+        self.was_searched, self._ids_are_sound = False, trusted
         self._all_sound, self._sound = trusted, {-1}
         """The terms whose posting lists were verified."""
         meta = self.container.meta
@@ -452,9 +452,10 @@ class Segment:
 
     def doc_ids(self, docs: Integers) -> list[str]:
         """The ids of many documents, in one pass."""
-        if not self.container.verified("id_bytes"):
+        if not self._ids_are_sound:
             offsets = self._ids[1]
             self.container.verify("id_bytes", offsets[docs], offsets[docs + 1])
+            self._ids_are_sound = self.container.verified("id_bytes")
         return self._decoded(self._ids, docs)
 
     def all_ids(self) -> list[str]:

@@ -44,6 +44,8 @@ ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
 ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
+ROUNDING = 1.01
+"""Units by which one impact is rounded up, at most."""
 LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 COUNTING = 16
@@ -171,16 +173,23 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     for i in range(m.n_terms):
         t = terms[i]
         if m.kind == SATURATION:
-            most = t.weight / m.unit
-            share = most * inflation / CODES
-            for code in range(t.top + 1):
-                t.units[code] = np.uint16(max(np.int32(math.ceil(min(share * (code + 1), most))), 1))
+            spread_evenly(t, t.weight / m.unit, inflation / CODES)
         else:
             for code in range(t.top + 1):
                 t.units[code] = np.uint16(max(np.int32(math.ceil(t.value[code] / m.unit)), 1))
         if t.frequent >= 0:
             by_class(decoded, t)
-    return rough + m.unit * m.n_terms
+    return rough + ROUNDING * m.unit * m.n_terms
+
+
+@inner
+def spread_evenly(t, most, share):
+    """Fill the units of saturations by code: most·share·(code + 1), rounded up, or `most`; by additions alone."""
+    step, limit = np.uint64(math.ceil(most * share * (1 << 16))), np.uint64(math.ceil(most))
+    total = np.uint64((1 << 16) - 1)
+    for code in range(t.top + 1):
+        total += step
+        t.units[code] = np.uint16(min(total >> np.uint64(16), limit))
 
 
 @inner
