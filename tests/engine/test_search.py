@@ -1,6 +1,7 @@
 """Searching by the engine: words, conditions, odd queries, results."""
 
 import contextlib
+import dataclasses
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,14 @@ def test_hits(library: Engine) -> None:
     assert first.fields["year"] == 2001
     assert [hit.rank for hit in result] == [1, 2, 3]
     assert result.fields(2)["tags"] == ["a", "b"]
+
+
+def test_results_are_values(library: Engine) -> None:
+    result = library.search("heart attack")
+    later = dataclasses.replace(result, offset=2)
+    assert (later.offset, later.ids, later.query) == (2, result.ids, result.query)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.offset = 1  # type: ignore[misc]
 
 
 def test_words_are_stemmed_as_in_the_index(library: Engine) -> None:

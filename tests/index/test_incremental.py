@@ -1,6 +1,7 @@
 """Incremental = rebuild: after any sequence of changes, every score equals that of a fresh index, digit by digit."""
 
 import random
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,37 @@ def test_commits_that_come_while_recent_documents_are_made_do_not_begin_anew(
 
 def snapshot_of(engine: Engine) -> Snapshot:
     return engine.search("w1").located[1].snapshot
+
+
+def test_threads_that_ask_at_once_get_the_same_recent_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_compiler()
+    with Engine.create(tmp_path / "index", fields=("text",)) as engine:
+        for i in range(3):
+            engine.add([Document(f"{i}", {"text": f"w{i}"})])
+    snapshot = Snapshot.open(tmp_path / "index")
+    assert snapshot.small
+    entered, finish, made = threading.Event(), threading.Event(), []
+
+    def slowly(*given: Any) -> Any:
+        entered.set()
+        finish.wait()
+        made.append(real(*given))
+        return made[-1]
+
+    real = recent.Recent
+    monkeypatch.setattr(recent, "Recent", slowly)
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(snapshot.recent)) for _ in range(2)]
+    threads[0].start()
+    entered.wait()
+    threads[1].start()
+    finish.set()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert found == 2 * made
 
 
 def test_documents_that_were_taken_in_by_half_spoil_nothing(

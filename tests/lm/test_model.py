@@ -186,6 +186,7 @@ def test_bad_arguments() -> None:
         (lambda: LanguageModel.mixture([]), "at least one model"),
         (lambda: LanguageModel.mixture([(0, model)]), "at least one model"),
         (lambda: LanguageModel.mixture([(2, model), (-1, model)]), "weights"),
+        (lambda: LanguageModel.mixture([("a", model)]), "weights"),  # type: ignore[list-item]
         (lambda: model.interpolate(bare, own_weight=1.5), "own_weight"),
         (lambda: LanguageModel.geometric_mean([model, bare], [1, 1], P_C), "background > 0"),
         (lambda: LanguageModel.geometric_mean([model], [1, 1], P_C), "1 models but 2"),

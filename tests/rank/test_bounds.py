@@ -99,8 +99,9 @@ def test_rounded_backgrounds_are_not_below_the_true_ones(values: list[float]) ->
     assert (bounds - true <= 2.0 * part.step + 1e-12 * (1.0 + np.abs(true))).all()
 
 
-def test_backgrounds_without_an_end_are_not_rounded() -> None:
-    part = with_maxima(np.array([-np.inf, 0.0, -1.0]), np.zeros(3, np.uint8))
+@pytest.mark.parametrize("values", [[-np.inf, 0.0, -1.0], [0.0, -97_000 * 5e-324, -90_000 * 5e-324]])
+def test_backgrounds_without_an_end_and_all_but_equal_ones_are_not_rounded(values: list[float]) -> None:
+    part = with_maxima(np.array(values), np.zeros(3, np.uint8))
     assert (len(part.rounded), part.highest) == (0, 0.0)
 
 

@@ -98,7 +98,10 @@ def _work(folder: Path) -> None:
         engine.suggest("abx")
         engine.merge()
         engine.stats()
-    list(Engine.open(folder).documents())
+    opened = Engine.open(folder)  # what was written here was trusted, and lists are verified now
+    opened.search("aba abe")
+    opened.search(many)
+    list(opened.documents())
 
 
 def _learn(folder: Path) -> None:

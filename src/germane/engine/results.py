@@ -62,15 +62,15 @@ class SearchResult(Sequence[Hit]):
     def __init__(
         self,
         query: ParsedQuery,
-        hits: Hits,
-        searcher: Searcher,
+        _hits: Hits,
+        _searcher: Searcher,
         feedback: FeedbackReport | None = None,
         offset: int = 0,
         widened: bool = False,
     ) -> None:
         # All at once: one after the other takes longer, where all are frozen.
         vars(self).update(
-            query=query, _hits=hits, _searcher=searcher, feedback=feedback, offset=offset, widened=widened
+            query=query, _hits=_hits, _searcher=_searcher, feedback=feedback, offset=offset, widened=widened
         )
 
     @property

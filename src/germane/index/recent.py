@@ -159,17 +159,16 @@ class LatestRecent:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._generation = -1
         self._recent: Recent | None = None
 
     def of(self, lives: "Sequence[LiveSegment]", generation: int) -> Recent:
-        """The documents of these segments, those of a snapshot of this generation."""
-        with self._lock:
-            made = Recent(lives, self._recent)
-            if generation >= self._generation:
-                self._generation, self._recent = generation, made
-            return made
+        """The documents of these segments, those of a snapshot of this generation; `lock` is held."""
+        made = Recent(lives, self._recent)
+        if generation >= self._generation:
+            self._generation, self._recent = generation, made
+        return made
 
 
 _NO_LISTS = np.empty((0, COLUMNS), np.int32)

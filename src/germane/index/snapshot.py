@@ -144,7 +144,9 @@ class Snapshot:
     def recent(self) -> Recent | None:
         """The documents of the small segments, if there are some, and kernels can be used."""
         if self._recent is None and self.small and compiler_is_loaded():
-            self._recent = self._latest_recent.of(self._chosen(self.small), self.manifest.generation)
+            with self._latest_recent.lock:
+                if self._recent is None:  # another thread may have made it, and its numbers of terms are in use
+                    self._recent = self._latest_recent.of(self._chosen(self.small), self.manifest.generation)
         return self._recent
 
     def make_ready_after(self, shown: "Snapshot") -> None:

@@ -243,9 +243,9 @@ def background_at(ids: npt.ArrayLike, p_C: npt.ArrayLike | None) -> Floats:
 
 def _weighted(parts: Iterable[tuple[float, LanguageModel]]) -> tuple[list[LanguageModel], list[float]]:
     """The parts of non-zero weight, and their weights divided by the sum."""
-    pairs = list(parts)
+    pairs = [(number("weights", weight), model) for weight, model in parts]
     for weight, _ in pairs:
-        if not 0.0 <= weight < np.inf:
+        if weight < 0.0:
             raise ParameterError(f"weights must be finite and not negative, found {weight}")
     kept = [pair for pair in pairs if pair[0] > 0]
     if not kept:

@@ -77,6 +77,8 @@ MANY, FEW = 16, 64
 the best are scored by their forward lists."""
 STEPS = (1 << 16) - 4
 """Between the least and the highest background, which are rounded to find candidates: less memory is read."""
+LEAST_STEP = 1e-300
+"""Smaller steps have fewer digits, so that there may be more of them."""
 ROOM = 1 << 14
 """Results collected, beyond those of one window, before the best are selected; at least four times k."""
 
@@ -178,7 +180,7 @@ def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> D
     np.maximum.at(by_length, codes, values)
     part = part._replace(by_length=np.maximum.accumulate(by_length[::-1])[::-1].copy())
     step = (part.highest - least) / STEPS
-    if not 0.0 < step < np.inf:
+    if not LEAST_STEP < step < np.inf:
         return part
     rounded = np.ceil((values - least) / step) + 1.0  # whatever a division and a product may lose
     return part._replace(rounded=rounded.astype(np.uint16), least=least, step=step)
