@@ -147,7 +147,7 @@ def test_the_kernel_multiplies_as_numpy(seed: int, steps: int, dtype: str) -> No
     lower, upper, places = np.empty(16), np.empty(16), np.empty(16, np.int64)
     flat = values.reshape(-1).view(np.uint16) if dtype == "f2" else values.reshape(-1)
     held, _, last = vector_kernels.scan(
-        flat, scales, query, np.arange(rows, dtype=np.uint32), np.empty(0, np.uint8), 0, rows, rows, 0.0, 0.0,
+        flat, scales, query, np.arange(rows, dtype=np.uint32), np.empty(0, np.uint8), 0, rows, rows, (0.0, 0.0),
         (lower, upper, places), 0, -np.inf,
     )  # fmt: skip
     assert held == last == rows
@@ -179,6 +179,6 @@ def test_half_precision_by_bits() -> None:
     table = np.empty(len(finite)), np.empty(len(finite)), np.empty(len(finite), np.int64)
     docs = np.arange(len(finite), dtype=np.uint32)
     vector_kernels.scan(
-        rows.reshape(-1), NONE, query, docs, np.empty(0, np.uint8), 0, len(finite), 1, 0.0, 0.0, table, 0, -np.inf
+        rows.reshape(-1), NONE, query, docs, np.empty(0, np.uint8), 0, len(finite), 1, (0.0, 0.0), table, 0, -np.inf
     )
     assert np.array_equal(table[0], numbers[finite].astype(np.float64))

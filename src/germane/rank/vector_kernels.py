@@ -102,8 +102,7 @@ def scan(
     first: int,
     last: int,
     k: int,
-    base: float,
-    times_scale: float,
+    bound: tuple[float, float],
     table: Any,
     held: int,
     least: float,
@@ -112,8 +111,9 @@ def scan(
 
     Returns both as they are now, and the row that found no room: `last` when all is done. `scales`: a factor for each
     row, or none. `docs`: the document of each row; `mask`: which documents are wanted, or empty for all. A score is
-    within base + times_scale · scale of its approximation.
+    within base + times_scale · scale of its approximation, `bound` being the two.
     """
+    base, times_scale = bound
     n, row, more, reach = held, first, np.float32(times_scale * 1.000001), _reach(least, base)
     while True:
         row, product = _next_dot(values, scales, query, row, last, more, reach)
@@ -138,13 +138,13 @@ def keep(
     first: int,
     last: int,
     k: int,
-    base: float,
-    times_scale: float,
+    bound: tuple[float, float],
     table: Any,
     held: int,
     least: float,
 ) -> Any:
     """`scan` where the inner products are known: `products[i]` is that of row `begin + i`."""
+    base, times_scale = bound
     n, row, more, reach = held, first, np.float32(times_scale * 1.000001), _reach(least, base)
     while True:
         row, product = _next_product(products, begin, scales, row, last, more, reach)

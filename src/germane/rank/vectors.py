@@ -205,7 +205,9 @@ def _scanned(file: VectorFile, query: Vectors, k: int, mask: Mask, threads: int)
     def part(first: int, last: int) -> Running:
         found = Running.empty(k)
         while first < last:
-            held, least, first = vector_kernels.scan(values, scales, padded, docs, mask, first, last, k, *bound, *found)
+            held, least, first = vector_kernels.scan(
+                values, scales, padded, docs, mask, first, last, k, tuple(bound), *found
+            )
             found = found._replace(held=held, least=least)
             if first < last:
                 found = found.doubled()
@@ -244,7 +246,7 @@ def _kept(
     first = begin
     while first < last:
         held, least, first = vector_kernels.keep(
-            products, file.scales, file.docs, mask, begin, first, last, k, *bound, *found
+            products, file.scales, file.docs, mask, begin, first, last, k, tuple(bound), *found
         )
         found = found._replace(held=held, least=least)
         if first < last:
