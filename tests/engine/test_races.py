@@ -2,7 +2,6 @@
 
 import random
 import threading
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -108,12 +107,13 @@ def test_searching_with_priors_beside_adds_and_refreshes(engine):
     assert max(seen) <= 60
 
 
-def changed_at_random(engine, rng, found, errors):
+def changed_at_random(engine, rng, searched, failed):
     """Adds, replaces and deletes documents, mostly one by one; merges come of it. Between two something is found."""
     for i in range(150):
-        before = len(found)
-        while len(found) == before and not errors:
-            time.sleep(0.0005)
+        searched.clear()
+        if failed.is_set():
+            return
+        searched.wait()
         texts = [" ".join(f"w{int(40 * rng.random() ** 2)}" for _ in range(rng.randint(1, 12))) for _ in range(3)]
         if i % 9 == 5:
             engine.delete([rng.choice(sorted(document.id for document in engine.documents()))])
@@ -133,7 +133,7 @@ def test_what_is_found_beside_changes_is_what_an_index_built_at_once_finds(tmp_p
     with Engine.create(tmp_path / "index") as engine:
         words = [f"w{i}" for i in range(42)]
         engine.add([Document(f"a{i}", {"text": " ".join(rng.choices(words, k=9))}) for i in range(120)])
-        apart, done = Engine.open(tmp_path / "index"), threading.Event()
+        apart, done, searched = Engine.open(tmp_path / "index"), threading.Event(), threading.Event()
 
         def read(reader, seed):
             own = random.Random(seed)
@@ -144,13 +144,16 @@ def test_what_is_found_beside_changes_is_what_an_index_built_at_once_finds(tmp_p
                     for _ in range(own.randint(1, 4)):
                         query = " ".join(own.sample(words, own.randint(1, 4)))
                         found.append((query, reader.search(query, k=8, model=kept)))
+                        searched.set()
             except BaseException as error:
                 errors.append(error)
+                done.set()
+                searched.set()
 
         threads = [threading.Thread(target=read, args=job) for job in ((engine, 1), (engine, 2), (apart, 3))]
         for thread in threads:
             thread.start()
-        changed_at_random(engine, random.Random(4), found, errors)
+        changed_at_random(engine, random.Random(4), searched, done)
         done.set()
         for thread in threads:
             thread.join()
