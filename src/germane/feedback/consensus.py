@@ -76,7 +76,7 @@ class Consensus(FeedbackMethod):
 def _softmax(scores: Floats) -> Floats:
     """exp(scores) divided by their sum; -inf has none. All zeros if no score is finite."""
     most = scores.max(initial=-np.inf)
-    if most == -np.inf:
+    if not np.isfinite(most):
         return np.zeros(len(scores))
     exponentials = np.exp(scores - most)
     return np.asarray(exponentials / exponentials.sum())
