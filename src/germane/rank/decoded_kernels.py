@@ -19,7 +19,7 @@ from germane.index.block_kernels import decode_block
 from germane.index.blocks import BLOCK
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
-from germane.rank.impact_kernels import impact, score_of
+from germane.rank.impact_kernels import impact, score_of, with_rest
 from germane.rank.kernels import arrange, forget, rise, take
 from germane.rank.kinds import SATURATION
 from germane.rank.records import (
@@ -308,12 +308,7 @@ def bound_of(docs, m, rounded, d, impacts):
     """What `score_of` says, or a little more: by rounded backgrounds, if there are some."""
     if len(rounded) == 0:
         return score_of(docs, m, d, impacts)
-    rest = m.rest + m.step * np.float64(rounded[d])
-    if len(docs.prior) > 0:
-        rest += docs.prior[d]
-    if len(docs.norm) > 0:
-        impacts *= docs.norm[d]
-    return impacts + rest
+    return with_rest(docs, d, impacts, m.rest + m.step * np.float64(rounded[d]))
 
 
 @inner

@@ -41,6 +41,12 @@ def score_of(docs, m, d, impacts):
     rest = m.constant
     if len(docs.background) > 0:
         rest += m.mass * docs.background[d]
+    return with_rest(docs, d, impacts, rest)
+
+
+@inner
+def with_rest(docs, d, impacts, rest):
+    """norm_D · impacts + (rest + prior_D)."""
     if len(docs.prior) > 0:
         rest += docs.prior[d]
     if len(docs.norm) > 0:
