@@ -154,13 +154,19 @@ def test_forward_lists_come_back() -> None:
     n = np.array(sizes)
     used = ((n * term_bits + 31) >> 5) + ((n * tf_bits + 31) >> 5)
     assert size == used.sum()
-    ats = np.concatenate([[0], np.cumsum(used)])[:-1]
+    ats = np.concatenate([[0], np.cumsum(used)])
     got_terms, got_counts = np.empty_like(terms), np.empty_like(counts)
-    packed = words, ats, term_bits, tf_bits, starts
-    assert kernels.decode_forward_many(*packed, got_terms, got_counts, 2**32 - 1)
-    assert not kernels.decode_forward_many(*packed, got_terms, got_counts, 2**32 - 2)
+    right = np.ones(-(-4 * size // 64), np.uint8)
+    forward = words, ats, term_bits, tf_bits, n.astype(np.uint32), right, 64
+    asked = forward, np.arange(len(sizes)), np.empty_like(starts), got_terms, got_counts
+    assert kernels.decode_forward_many(*asked) == 2**32 - 2
+    assert np.array_equal(asked[2], starts)
     assert np.array_equal(got_terms, terms)
     assert np.array_equal(got_counts, counts)
+    for piece in range(len(right)):
+        right[:] = 1
+        right[piece] = 0
+        assert kernels.decode_forward_many(*asked) == kernels.UNVERIFIED
 
 
 def some_strings(seed: int) -> list[bytes]:
@@ -226,8 +232,8 @@ def test_gather_copies_eight_bytes_at_once_and_not_beyond_the_end(lengths: list[
 @pytest.mark.parametrize("most", [1, 2000, 1 << 11, 1 << 25, 1 << 32])
 def test_number_anew(most: int) -> None:
     numbers = np.random.default_rng(most).integers(0, most, 500, np.uint32)
-    words, distinct, *orders = np.empty((4, 500), np.int64)
-    n = kernels.number_anew(numbers, (*orders, np.empty(1 << kernels.DIGIT, np.int64)), words, distinct)
+    (words, distinct), orders = np.empty((2, 500), np.int64), np.empty((2, 500), np.uint64)
+    n = kernels.number_anew(numbers, orders, np.empty(1 << kernels.DIGIT, np.int64), words, distinct)
     expected = np.unique(numbers, return_inverse=True)
     assert (distinct[:n].tolist(), words.tolist()) == tuple(array.tolist() for array in expected)
 

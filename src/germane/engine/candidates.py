@@ -48,6 +48,10 @@ class Terms:
             df[own], cf[own] = self._snapshot.frequencies_of(i, self._numbers[own])
         return df, cf
 
+    def numbers_of(self, words: Integers) -> Integers | None:
+        """The numbers of words' terms in the only segment; None if there are several."""
+        return self._numbers[words] if len(self._snapshot.segments) == 1 else None
+
     def of(self, words: Integers) -> list[str]:
         """The index terms of words."""
         if len(self._segments) == 1:
@@ -76,12 +80,15 @@ class Gathered(NamedTuple):
     terms: Terms
 
 
-def gather(snapshot: Snapshot, documents: Hits, query: Mapping[str, float]) -> Gathered:
-    """Read documents from the forward index, the words numbered anew. Neighbours in one segment are read at once."""
-    held = zip(*(live.segment.numbers_of(list(query)) for live in snapshot.segments), strict=True)
+def gather(snapshot: Snapshot, documents: Hits, weights: Mapping[str, float]) -> Gathered:
+    """Read documents from the forward index, the words numbered anew. Neighbours in one segment are read at once.
+
+    `weights`: those of the query.
+    """
+    held = zip(*(live.segment.numbers_of(list(weights)) for live in snapshot.segments), strict=True)
     known = [
         (home, numbers[home], weight)
-        for stats, weight, numbers in zip(snapshot.term_stats(list(query)), query.values(), held, strict=False)
+        for stats, weight, numbers in zip(snapshot.term_stats(list(weights)), weights.values(), held, strict=False)
         if stats.df > 0 and weight > 0.0
         for home in [next(i for i, number in enumerate(numbers) if number >= 0)]
     ]
@@ -92,19 +99,20 @@ def gather(snapshot: Snapshot, documents: Hits, query: Mapping[str, float]) -> G
     numbers = np.concatenate([np.array([own for _, own, _ in known], np.uint32), *(part[3] for part in parts)])
     homes = *(home for home, _, _ in known), *(part[0] for part in parts)
     words, terms = _number_anew(snapshot, homes, [1] * len(known) + [len(part[3]) for part in parts], numbers)
-    return Gathered(
-        query=dict(zip(words[: len(known)].tolist(), (weight for _, _, weight in known), strict=True)),
-        starts=np.concatenate([[0], np.cumsum(np.concatenate([_NONE, *(np.diff(part[2]) for part in parts)]))]),
-        words=words[len(known) :],
-        counts=np.concatenate([_NONE, *(part[4] for part in parts)], dtype=np.float64),
-        lengths=np.concatenate([_NONE, *(part[1] for part in parts)], dtype=np.float64),
-        terms=terms,
-    )
+    if len(parts) == 1:
+        _, lengths, starts, _, counts = parts[0]
+    else:
+        starts = np.concatenate([[0], np.cumsum(np.concatenate([_NONE, *(np.diff(part[2]) for part in parts)]))])
+        lengths, counts = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (1, 4))
+    query = dict(zip(words[: len(known)].tolist(), (weight for _, _, weight in known), strict=True))
+    return Gathered(query, starts, words[len(known) :], counts.astype(np.float64), lengths.astype(np.float64), terms)
 
 
 def _runs(documents: Hits) -> Iterator[tuple[int, Integers]]:
     """Neighbours in one segment, by the segment and their numbers there."""
     segments = documents.segments
+    if len(segments) and segments[0] == segments[-1] and (segments == segments[0]).all():
+        return iter([(segments.item(0), documents.docs)])
     ends = [*(np.flatnonzero(segments[1:] != segments[:-1]) + 1).tolist(), len(segments)]
     return ((segments.item(begin), documents.docs[begin:end]) for begin, end in pairwise([0, *ends]) if begin < end)
 
@@ -122,8 +130,8 @@ def _number_anew(
     if is_few(n):
         found, words = np.unique(numbers, return_inverse=True)
         return words, Terms(snapshot, _NONE, found.astype(np.int64))
-    words, distinct, *orders = np.empty((4, n), np.int64)
-    n_distinct = kernels.number_anew(numbers, (*orders, np.empty(1 << kernels.DIGIT, np.int64)), words, distinct)
+    (words, distinct), orders = np.empty((2, n), np.int64), np.empty((2, n), np.uint64)
+    n_distinct = kernels.number_anew(numbers, orders, np.empty(1 << kernels.DIGIT, np.int64), words, distinct)
     return words, Terms(snapshot, _NONE, distinct[:n_distinct])
 
 

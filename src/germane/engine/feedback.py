@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.plan import NOTHING
 from germane.rank.registry import model_named
 from germane.rank.searcher import Hits, Searcher
+from germane.rank.term_table import NumberedWeights
 from germane.types import Mark, Marks
 
 
@@ -59,7 +60,8 @@ def search_with_feedback(
     firsts = [rank_first(searcher, query, model, n_first, method, passes) for model in passes.firsts]
     evidence, documents, terms = gather_evidence(searcher, query, firsts, marks, method.n_docs)
     learnt = Learnt(evidence, documents, terms, method.expand(evidence))
-    hint = max(firsts, key=lambda hits: len(hits.docs))
+    # documents that are marked need not satisfy the conditions
+    hint = max(firsts, key=lambda hits: len(hits.docs)) if marks else documents
     return rank_expansion(searcher, learnt.expansion, terms, k, passes, hint), learnt
 
 
@@ -98,8 +100,13 @@ def gather_evidence(
         guessed.append(dict(itertools.islice(ranked, n_docs)))
     chosen = [*labelled, *dict.fromkeys(itertools.chain.from_iterable(guessed))]
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
-    chosen = searcher.by_id(chosen)
-    documents = Hits(NOTHING, *np.array(chosen, np.int64).reshape(-1, 2).T.copy())
+    documents = searcher.by_id(Hits(NOTHING, *np.array(chosen, np.int64).reshape(-1, 2).T))
+    place_of = {place: i for i, place in enumerate(zip(*(part.tolist() for part in documents[1:]), strict=True))}
+    marked, scores = np.full(len(chosen), Mark.UNMARKED, np.int8), np.full((len(guessed), len(chosen)), -np.inf)
+    for place, mark in labelled.items():
+        marked[place_of[place]] = mark
+    for own, found in zip(scores, guessed, strict=True):
+        own[[place_of[place] for place in found]] = [*found.values()]
     words = gather(snapshot, documents, query)
     df, cf = words.terms.frequencies()
     evidence = Evidence(
@@ -108,11 +115,11 @@ def gather_evidence(
         ids=words.words,
         counts=words.counts,
         lengths=words.lengths,
-        marks=np.array([labelled.get(place, Mark.UNMARKED) for place in chosen], np.int8),
+        marks=marked,
         p_C=cf / max(snapshot.n_tokens, 1),
         df=df,
         n_docs=snapshot.n_docs,
-        scores=np.array([[scores.get(place, -np.inf) for place in chosen] for scores in guessed]),
+        scores=scores,
     )
     return evidence, documents, words.terms
 
@@ -146,10 +153,12 @@ def topic_of(expansion: Expansion, terms: Terms) -> TopicModel:
     return TopicModel(signed_weights(expansion, terms), background)
 
 
-def signed_weights(expansion: Expansion, terms: Terms) -> dict[str, float]:
+def signed_weights(expansion: Expansion, terms: Terms) -> Mapping[str, float]:
     """The words' weights in the ranking: e^R(w) - against_weight·e^N(w)."""
     against = expansion.against
     words, weights = expansion.topic.ids, expansion.topic.excess
+    if against is None and (numbers := terms.numbers_of(words)) is not None:
+        return NumberedWeights(numbers, weights, partial(terms.of, words))
     if against is not None:
         words = np.union1d(words, against.ids)
         weights = expansion.topic.excess_at(words) - expansion.against_weight * against.excess_at(words)

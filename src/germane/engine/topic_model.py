@@ -9,6 +9,7 @@ from germane.arrays import Floats
 from germane.rank.everywhere import background_everywhere, scores_everywhere
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.searcher import Searcher
+from germane.rank.term_table import NumberedWeights
 
 
 class TopicModel(NamedTuple):
@@ -19,14 +20,14 @@ class TopicModel(NamedTuple):
 
     def for_search(
         self, searcher: Searcher, model: RankingModel, priors: Sequence[Floats] | None
-    ) -> tuple[dict[str, float], Sequence[Floats] | None]:
+    ) -> tuple[Mapping[str, float], Sequence[Floats] | None]:
         """The words to search for, and priors that hold what the others and the background add to every document.
 
         A search scores documents that hold one of its words; a word that repels counts for all. Models without
         smoothing have no background.
         """
-        wanted, unwanted = dict(self.weights), {}
-        if min(wanted.values(), default=1.0) <= 0:
+        wanted, unwanted = self.weights, {}
+        if not isinstance(wanted, NumberedWeights) and min(wanted.values(), default=1.0) <= 0:
             wanted = {term: weight for term, weight in self.weights.items() if weight > 0}
             unwanted = {term: -weight for term, weight in self.weights.items() if weight < 0}
         if not wanted:  # no document can be found, and a collection without words has no background

@@ -361,6 +361,11 @@ class Container:
         covered = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(behind, minlength=n + 1))[:n] > 0
         self._verify_pieces(name, np.flatnonzero(covered).tolist())
 
+    def pieces(self, name: str) -> tuple[npt.NDArray[np.uint8], int]:
+        """Which pieces of a section were verified (not 0), as it is known at any time, and their bytes."""
+        section = self._section(name)
+        return np.frombuffer(b"\1" * len(section.right) if self._trusted else section.right, np.uint8), section.step
+
     def verified(self, name: str) -> bool:
         """Whether the whole section was verified."""
         return self._trusted or 0 not in self._section(name).right

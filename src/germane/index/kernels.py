@@ -3,10 +3,13 @@
 import numpy as np
 
 from germane.index.block_kernels import bits_needed, decode_list, unpack_short, words_needed
-from germane.jit import kernel
+from germane.index.segment import ForwardArrays
+from germane.jit import inner, kernel
 
 DIGIT = 11
 """Bits of a term's number that one pass of a radix sort looks at."""
+UNVERIFIED = -2
+"""What a kernel answers that needs a forward list of which it is not known yet whether it is right."""
 
 
 @kernel
@@ -93,49 +96,65 @@ def merge_lists(words, table, first_blocks, dfs, remap, buffer_docs, buffer_coun
         starts[i] = at
 
 
-@kernel
-def decode_forward_many(words, ats, term_widths, tf_widths, starts, terms, counts, n_terms):
-    """`decode_forward` for several documents: list d goes to `terms[starts[d]:starts[d + 1]]`.
+@inner
+def is_verified(forward, d):
+    """Whether the pieces that hold document d's list were verified."""
+    begin, end, step = 4 * forward.at[d], 4 * forward.at[d + 1], forward.step
+    for piece in range(begin // step, (end + step - 1) // step):
+        if forward.right[piece] == 0:
+            return False
+    return True
 
-    Return whether all terms are below `n_terms`.
+
+@kernel
+def decode_forward_many(forward, docs, starts, terms, counts):
+    """`decode_forward` for several documents: list d goes to `terms[starts[d]:starts[d + 1]]`; fills `starts`.
+
+    Returns the largest of their terms, or UNVERIFIED.
     """
-    most = np.int64(-1)
-    for d in range(len(ats)):
-        n = starts[d + 1] - starts[d]
-        last = decode_forward(words, ats[d], n, term_widths[d], tf_widths[d], terms, counts, starts[d])
-        most = max(most, last)
-    return most < n_terms
+    forward, most = ForwardArrays(*forward), np.int64(-1)
+    starts[0] = 0
+    for i in range(len(docs)):
+        d = docs[i]
+        if not is_verified(forward, d):
+            return UNVERIFIED
+        n, widths = np.int64(forward.n_unique[d]), (np.int64(forward.term_bits[d]), np.int64(forward.tf_bits[d]))
+        last = decode_forward(forward.words, forward.at[d], n, *widths, terms, counts, starts[i])
+        starts[i + 1], most = starts[i] + n, max(most, last)
+    return most
 
 
 @kernel
-def number_anew(numbers, orders, words, distinct):
+def number_anew(numbers, orders, begins, words, distinct):
     """words[i] = the place of numbers[i] among the distinct ones, which go to `distinct`, ascending. How many.
 
-    `orders`: memory, two rows as long as the numbers, and one of 2^DIGIT. Equivalent in NumPy:
-    `np.unique(numbers, return_inverse=True)`.
+    Radix sort of the numbers, each with its i. `orders`: memory, two rows as long as the numbers; `begins`: 2^DIGIT.
+    Equivalent in NumPy: `np.unique(numbers, return_inverse=True)`.
     """
-    (order, other, begins), n, most, shift = orders, len(numbers), np.uint32(0), 0
+    (order, other), n, most, shift = orders, len(numbers), np.uint64(0), np.uint64(32)
+    low, digits, step = np.uint64((1 << 32) - 1), np.uint64((1 << DIGIT) - 1), np.uint64(DIGIT)
     for i in range(n):
-        order[i], most = i, max(most, numbers[i])
-    while most >> np.uint32(shift) > 0:
+        order[i] = (np.uint64(numbers[i]) << shift) | np.uint64(i)
+        most = max(most, order[i])
+    while most >> shift > 0:
         begins[:] = 0
         for i in range(n):
-            begins[(numbers[i] >> np.uint32(shift)) & np.uint32((1 << DIGIT) - 1)] += 1
+            begins[(order[i] >> shift) & digits] += 1
         before = 0
         for digit in range(len(begins)):
             begins[digit], before = before, before + begins[digit]
         for i in range(n):
-            digit = (numbers[order[i]] >> np.uint32(shift)) & np.uint32((1 << DIGIT) - 1)
+            digit = (order[i] >> shift) & digits
             other[begins[digit]] = order[i]
             begins[digit] += 1
-        order, other, shift = other, order, shift + DIGIT
+        order, other, shift = other, order, shift + step
     found = 0
     for i in range(n):
-        number = np.int64(numbers[order[i]])
+        number = np.int64(order[i] >> np.uint64(32))
         if i == 0 or number != distinct[found - 1]:
             distinct[found] = number
             found += 1
-        words[order[i]] = found - 1
+        words[order[i] & low] = found - 1
     return found
 
 

@@ -71,13 +71,18 @@ class Unpacked(NamedTuple):
 
 
 class ForwardArrays(NamedTuple):
-    """Packed forward lists, where each begins, their widths and lengths (see `index.kernels.encode_forward`)."""
+    """Packed forward lists, where each begins, their widths and lengths (see `index.kernels.encode_forward`).
+
+    `right`: which pieces of the words were verified, of `step` bytes each.
+    """
 
     words: npt.NDArray[np.uint32]
     at: Integers
     term_bits: npt.NDArray[np.uint8]
     tf_bits: npt.NDArray[np.uint8]
     n_unique: npt.NDArray[np.uint32]
+    right: npt.NDArray[np.uint8]
+    step: int
 
 
 class SequenceArrays(NamedTuple):
@@ -367,18 +372,19 @@ class Segment:
         np.cumsum(size, out=at[1:])
         return at
 
-    def forward_arrays(self, docs: Integers) -> ForwardArrays:
-        """The forward index as a kernel reads it, the lists of these documents verified.
+    @cached_property
+    def forward_arrays(self) -> ForwardArrays:
+        """The forward index as a kernel reads it, which asks for a list to be verified or looks whether it was.
 
         Term numbers in them are bounded by nothing: a kernel compares them, and does not index with them.
         """
         bits = self.container["fwd_term_bits"], self.container["fwd_tf_bits"]
-        return ForwardArrays(self._forward_words(docs), self.forward_at, *bits, self.n_unique)
+        pieces = self.container.pieces("fwd_words")
+        return ForwardArrays(self.container.lazily("fwd_words"), self.forward_at, *bits, self.n_unique, *pieces)
 
-    def _forward_words(self, docs: Integers | slice) -> npt.NDArray[np.uint32]:
-        words, at = self.container.lazily("fwd_words"), self.forward_at
-        self.container.verify("fwd_words", at[:-1][docs], at[1:][docs])
-        return words
+    def verify_forward(self, docs: Integers) -> None:
+        """Verify the forward lists of documents."""
+        self.container.verify("fwd_words", self.forward_at[docs], self.forward_at[docs + 1])
 
     def forward(self, doc: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """Terms (ascending numbers) and counts of one document."""
@@ -389,18 +395,24 @@ class Segment:
         self, docs: npt.NDArray[np.int64] | slice
     ) -> tuple[Integers, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
         """The forward lists of any documents, one behind the other: starts, terms, counts."""
-        words, n_unique = self._forward_words(docs), self.n_unique[docs]
-        starts = np.zeros(len(n_unique) + 1, np.int64)
-        np.cumsum(n_unique, out=starts[1:])
-        bits = self.container["fwd_term_bits"][docs], self.container["fwd_tf_bits"][docs]
-        lists = words, self.forward_at[:-1][docs], *bits, starts
-        if is_few(int(starts[-1])):
-            terms, counts = unpack_forward(*lists)
-            sound = bool((terms < self.n_terms).all())
+        if isinstance(docs, slice):
+            docs = np.arange(*docs.indices(self.n_docs))
+        forward, starts = self.forward_arrays, np.zeros(len(docs) + 1, np.int64)
+        n = int(forward.n_unique[docs].sum())
+        if is_few(n):
+            self.verify_forward(docs)
+            np.cumsum(forward.n_unique[docs], out=starts[1:])
+            bits = forward.term_bits[docs], forward.tf_bits[docs]
+            terms, counts = unpack_forward(forward.words, forward.at[docs], *bits, starts)
+            most = terms.max(initial=0)
         else:
-            terms, counts = np.empty((2, int(starts[-1])), np.uint32)
-            sound = kernels.decode_forward_many(*lists, terms, counts, self.n_terms)
-        if not sound:
+            terms, counts = np.empty((2, n), np.uint32)
+            lists = tuple(forward), docs, starts, terms, counts
+            most = kernels.decode_forward_many(*lists)
+            if most == kernels.UNVERIFIED:
+                self.verify_forward(docs)
+                most = kernels.decode_forward_many(*lists)
+        if n and most >= self.n_terms:
             raise self.container.damage("forward lists name terms that are not there")
         return starts, terms, counts
 

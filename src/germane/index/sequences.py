@@ -308,7 +308,8 @@ def _known_and_unknown(segment: Segment, docs: Integers, texts: TextFields) -> t
 
 def _arrays(segment: Segment, docs: Integers) -> tuple[Any, Any, Any]:
     """What the kernels read: the forward lists, also as bytes, and the sequences; those of `docs` are verified."""
-    forward = segment.forward_arrays(docs)
+    segment.verify_forward(docs)
+    forward = segment.forward_arrays
     return tuple(forward), forward.words.view(np.uint8), tuple(segment.sequence_arrays(docs))
 
 

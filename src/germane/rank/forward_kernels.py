@@ -3,6 +3,7 @@
 import numpy as np
 
 from germane.index.block_kernels import words_needed
+from germane.index.kernels import is_verified
 from germane.index.segment import ForwardArrays
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
@@ -20,9 +21,15 @@ def slot_of(number, size):
 
 
 @inner
-def hash_terms(terms, n, slots):
-    """Put the positions of n terms into empty slots (-1), at `slot_of` their numbers or the next free one behind."""
+def hash_terms(terms, n, slots, held):
+    """Put the positions of n terms into slots, at `slot_of` their numbers or the next free one behind; -1 elsewhere.
+
+    `held`, where counts are to be put, becomes zeros.
+    """
+    for slot in range(len(slots)):
+        slots[slot] = -1
     for i in range(n):
+        held[i] = 0
         slot = slot_of(terms[i].number, len(slots))
         while slots[slot] >= 0:
             slot = (slot + 1) & (len(slots) - 1)
@@ -69,22 +76,31 @@ def look_up(d, forward, terms, slots, held):
             slot = (slot + 1) & (len(slots) - 1)
 
 
-@kernel
-def score_documents(asked, lists, documents, forward, terms, model, slots, held, docs, out):
+@inner
+def score_all(documents, forward, terms, m, slots, held, docs, out):
     """out[c] = the score of document docs[c], its counts from the forward index, impacts in the terms' order.
 
-    -inf for one that holds none of the terms, which a search would not find. `slots`: a power of two of them, all -1;
-    `held`: zeros.
+    -inf for one that holds none of the terms, which a search would not find. `slots`: a power of two of them. False if
+    a list is not known to be right.
     """
-    documents, forward, m = Documents(*documents), ForwardArrays(*forward), model[0]
-    begin(Asked(*asked), Lists(*lists), terms, m, len(documents.size))
-    hash_terms(terms, m.n_terms, slots)
-    for c in range(len(docs)):
-        ask_ahead(docs, c, len(docs), forward)
+    hash_terms(terms, m.n_terms, slots, held)
+    for c in range(len(out)):
+        ask_ahead(docs, c, len(out), forward)
         d, total, found = docs[c], 0.0, False
+        if not is_verified(forward, d):
+            return False
         look_up(d, forward, terms, slots, held)
         for i in range(m.n_terms):
             if held[i] > 0:
                 total += impact(terms[i], m, np.float64(held[i]), m.x0 + m.x1 * np.float64(documents.size[d]))
                 held[i], found = 0, True
         out[c] = score_of(documents, m, d, total) if found else -np.inf
+    return True
+
+
+@kernel
+def score_documents(asked, lists, documents, forward, terms, model, slots, held, docs, out):
+    """`score_all` of the documents of a segment."""
+    documents, m = Documents(*documents), model[0]
+    begin(Asked(*asked), Lists(*lists), terms, m, len(documents.size))
+    return score_all(documents, ForwardArrays(*forward), terms, m, slots, held, docs, out)

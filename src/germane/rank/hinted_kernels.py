@@ -1,13 +1,15 @@
 """Scoring over decoded lists where it is known what the best documents reach, as of feedback's second ranking.
 
 The terms that can lift a document over the threshold are added up, as in `rank.decoded_kernels`, and more of them until
-few documents may reach it, given their lengths. These are left to be scored by their forward lists.
+few documents may reach it, given their lengths. These are scored by their forward lists.
 """
 
 import math
 
 import numpy as np
 
+from germane.index.kernels import UNVERIFIED
+from germane.index.segment import ForwardArrays
 from germane.jit import inner, kernel
 from germane.rank.decoded_kernels import (
     COUNTING,
@@ -15,12 +17,13 @@ from germane.rank.decoded_kernels import (
     bound_of,
     costs,
     highest,
-    make_room,
     required_units,
     split,
     start,
     units_needed,
 )
+from germane.rank.forward_kernels import score_all
+from germane.rank.kernels import arrange
 from germane.rank.kinds import SATURATION
 from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, Documents, Sums
 from germane.rank.simd import count_bits, lowest_bit, reach_mask
@@ -29,6 +32,7 @@ READING = 256
 """Scoring a document by its forward list costs as much as adding so many postings."""
 MOST_LEFT = 1024
 """If more documents than these may reach a threshold, it was no good hint."""
+TOO_MANY = -1
 
 
 @inner
@@ -99,10 +103,7 @@ def add_until_few(docs, decoded, m, terms, sums, essential, chunk, places):
 
 @inner
 def leave(docs, m, sums, done, chunk, places):
-    """Put the documents of a chunk that may reach a hinted threshold among the results, unscored; all sums are cleared.
-
-    They are few, and to be scored by their forward lists.
-    """
+    """Put the documents of a chunk that may reach a hinted threshold among the results; all sums are cleared."""
     acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done, 0]), chunk << CHUNK_BITS
     for group in range(0, places, LANES):
         if highest(acc, group) >= need:
@@ -111,28 +112,45 @@ def leave(docs, m, sums, done, chunk, places):
                 d = base + group + lowest_bit(reaching)
                 reaching &= reaching - np.uint64(1)
                 if len(docs.mask) == 0 or docs.mask[d] != 0:
-                    sums.results[m.found].score, sums.results[m.found].doc = np.inf, d
+                    sums.results[m.found].doc = d
                     m.found += 1
     for place in range(np.uint64(places)):
         acc[place] = np.uint16(0)
 
 
-@kernel
-def leave_above(asked, docs, extremes, decoded, rows, terms, model, sums):
-    """The documents that may reach the threshold into `results`, in any order. How many; -1 if they are too many.
+@inner
+def finish(docs, forward, terms, m, sums, slots, held, scores):
+    """Score what was left by the forward lists, and put the best k in the total order into `best`. How many."""
+    left = sums.hits
+    for r in range(m.found):
+        left[r] = sums.results[r].doc
+    if not score_all(docs, forward, terms, m, slots, held, left, scores[: m.found]):
+        return UNVERIFIED
+    for r in range(m.found):
+        sums.results[r].score = scores[r]
+    return arrange(sums.results, m.found, m.k, sums.id_rank, sums.histogram, sums.best)
 
-    The arguments are those of `rank.decoded_kernels.top_k`. A chunk begins with as many terms as the one before needed.
+
+@kernel
+def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forward, slots, held, scores):
+    """The best k documents, in the total order, into `best`. How many; TOO_MANY if too many may reach the threshold.
+
+    UNVERIFIED if forward lists are needed that are not known to be right: those of the documents among the results. The
+    arguments are those of `rank.decoded_kernels.top_k` and of `rank.forward_kernels.score_all`, `scores` memory for
+    MOST_LEFT of them. A chunk begins with as many terms as the one before needed.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
     needed = 0
     for chunk in range(decoded.begins.shape[1] - 1):
-        if m.found > MOST_LEFT or not make_room(m, sums):
-            return -1
+        if m.found > MOST_LEFT:
+            return TOO_MANY
         places = min(m.n_docs - (chunk << CHUNK_BITS), CHUNK)
         essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
         if essential > 0:
             sum_weights(m, terms, sums.suffix)
             needed = add_until_few(docs, decoded, m, terms, sums, max(essential, needed), chunk, places)
             leave(docs, m, sums, needed, chunk, places)
-    return m.found if m.found <= MOST_LEFT else -1
+    if m.found > MOST_LEFT:
+        return TOO_MANY
+    return finish(docs, ForwardArrays(*forward), terms, m, sums, slots, held, scores)

@@ -39,6 +39,7 @@ from germane.rank.records import (
 )
 
 if TYPE_CHECKING:
+    from germane.index import kernels as index_kernels
     from germane.rank import (
         bound_kernels,
         conjunction_kernels,
@@ -59,7 +60,7 @@ else:
     evidence_kernels, forward_kernels, hinted_kernels, small_kernels = (
         LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward", "hinted", "small")
     )
-    kernels = LazyModule("germane.rank.kernels")
+    kernels, index_kernels = LazyModule("germane.rank.kernels"), LazyModule("germane.index.kernels")
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
@@ -309,10 +310,13 @@ def _top_k_decoded(
         (*memory.sums, segment.id_rank, background.rounded),
     )
     if hinted and not required:
-        n = hinted_kernels.leave_above(*given)
+        forward = tuple(segment.forward_arrays), *_lookup(len(terms.numbers)), np.empty(hinted_kernels.MOST_LEFT)
+        n = hinted_kernels.top_k_above(*given, *forward)
+        if n == index_kernels.UNVERIFIED:
+            segment.verify_forward(memory.results["doc"][: memory.model["found"][0]])
+            n = hinted_kernels.top_k_above(*given, *forward)
         if n >= 0:
-            docs = memory.results["doc"][:n].copy()
-            return _in_total_order(segment, scores_of(segment, terms, values, docs), docs, k)
+            return memory.scores[:n].copy(), memory.docs[:n].copy()
     if required:
         others = [place for place in range(len(terms.numbers)) if place not in required]
         n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
@@ -391,12 +395,19 @@ def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs:
     """The scores of given documents; -inf for one without any of the terms, which a search would not find."""
     n_terms, scores = len(terms.numbers), np.empty(len(docs))
     query, _ = _memory.reserve(n_terms, 0, 0, 0)
-    slots = np.full(max(64, 1 << (8 * n_terms - 1).bit_length()), -1, np.int64)
     asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
     documents = _documents(segment, terms.plan, values, NO_MASK)
-    groups = asked, _lists(segment), documents, tuple(segment.forward_arrays(docs))
-    forward_kernels.score_documents(*groups, query.terms, query.model, slots, np.zeros(n_terms, np.int64), docs, scores)
+    groups = asked, _lists(segment), documents, tuple(segment.forward_arrays)
+    given = *groups, query.terms, query.model, *_lookup(n_terms), docs, scores
+    if not forward_kernels.score_documents(*given):
+        segment.verify_forward(docs)
+        forward_kernels.score_documents(*given)
     return scores
+
+
+def _lookup(n_terms: int) -> tuple[Integers, Integers]:
+    """Memory to look so many terms up in forward lists: slots of a hash table, and counts."""
+    return np.empty(max(64, 1 << (8 * n_terms - 1).bit_length()), np.int64), np.empty(n_terms, np.int64)
 
 
 def score_recent(

@@ -524,13 +524,13 @@ class Searcher:
             np.array([row[3] for row in rows], np.int64),
         )
 
-    def by_id(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Documents, by the segment and their number there, in the order of their ids."""
+    def by_id(self, hits: Hits) -> Hits:
+        """Documents in the order of their ids; their scores are left out."""
         if len(self.snapshot.segments) == 1:
-            rank = self.snapshot.segments[0].segment.id_rank.item
-            return sorted(places, key=lambda place: rank(place[1]))
-        ids = self.ids(Hits(NOTHING, *np.array(places, np.int64).reshape(-1, 2).T))
-        return [place for _, place in sorted(zip(ids, places, strict=True))]
+            order = np.argsort(self.snapshot.segments[0].segment.id_rank[hits.docs])
+        else:
+            order = np.array(sorted(range(len(hits.docs)), key=self.ids(hits).__getitem__), np.int64)
+        return Hits(NOTHING, hits.segments[order], hits.docs[order])
 
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""

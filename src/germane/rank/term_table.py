@@ -4,13 +4,14 @@ The numbers of the terms lie in a table too, so that a query of many words is pl
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from operator import gt
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.index.snapshot import Snapshot
@@ -28,6 +29,7 @@ MANY = 17
 FIRST_ROOM, MOST_ROOM = 256, 1 << 16
 """Terms for which there is room at first, and at most: then all are forgotten."""
 NUMBERS = frozenset({float, int})
+NONE_ASKED = np.empty(0, np.int32)
 
 
 NumberedRow: TypeAlias = tuple[float, QueryTerm, float, float, float, tuple[int, ...]]
@@ -35,6 +37,29 @@ NumberedRow: TypeAlias = tuple[float, QueryTerm, float, float, float, tuple[int,
 TermNumbers: TypeAlias = Sequence[Sequence[int]] | Integers
 """For each large segment (`Snapshot.large`) the numbers of a plan's terms there, -1 where one is not held; then those
 among the recent documents, if there are some."""
+
+
+class NumberedWeights(Mapping[str, float]):
+    """A query by its terms' numbers in the only segment, which ascend as the terms do, and their weights above 0.
+
+    The terms themselves are made when somebody asks for them: a search does not.
+    """
+
+    def __init__(self, numbers: Integers, weights: Floats, terms: Callable[[], list[str]]) -> None:
+        self.numbers, self.weights, self._terms = numbers, weights, terms
+
+    @cached_property
+    def _by_term(self) -> dict[str, float]:
+        return dict(zip(self._terms(), self.weights.tolist(), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_term)
+
+    def __getitem__(self, term: str) -> float:
+        return self._by_term[term]
 
 
 class Numbered(NamedTuple):
@@ -48,13 +73,15 @@ class Remembered(NamedTuple):
     """The terms so far, by name: `rows` of terms that weigh 1, with their numbers behind; () for one that is not held.
 
     `places`: where the numbers of terms that came in a query of many lie in `values` (all of a row but the term) and
-    `numbers`. What lies there does not change.
+    `numbers`. What lies there does not change. `by_number`: the same places by the terms' numbers in the only segment,
+    -1 for those not asked for yet; empty, where there are several.
     """
 
     rows: dict[str, NumberedRow | tuple[()]]
     places: dict[str, int]
     values: Floats
     numbers: Integers
+    by_number: npt.NDArray[np.int32]
 
 
 class WeighedTerms(Sequence[QueryTerm]):
@@ -93,6 +120,7 @@ class TermTable:
     def __init__(self, snapshot: Snapshot, model: TermwiseModel, collection: Collection) -> None:
         self._snapshot, self._model, self._collection = snapshot, model, collection
         self._recent = snapshot.recent
+        self._only = snapshot.segments[0].segment if len(snapshot.segments) == 1 else None
         self._n_numbers = len(snapshot.large) + (self._recent is not None)
         self._frame = model.frame(collection)
         self._lock = threading.Lock()
@@ -164,6 +192,8 @@ class TermTable:
             known = self._remembered
             fresh = [term for term in weights if term not in known.places]
             n, room = self._taken, len(known.values)
+            if not known.places and self._only is not None:
+                known = known._replace(by_number=np.full(self._only.n_terms, -1, np.int32))
             if n + len(fresh) > room:
                 known = self._roomier(known, max(2 * room, n + len(fresh)))
             self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
@@ -172,32 +202,45 @@ class TermTable:
                 if row:
                     known.values[place], known.numbers[place] = (row[0], *row[2:5]), row[5]
                     known.places[term] = place
+                    if self._only is not None:
+                        known.by_number[row[5][0]] = place
             self._remembered = known
             return known
 
     def _empty(self, room: int) -> Remembered:
-        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, self._n_numbers), np.int64))
+        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, self._n_numbers), np.int64), NONE_ASKED)
 
     def _roomier(self, known: Remembered, room: int) -> Remembered:
         """A copy with more room: who reads the other goes on with it."""
         copy, n = self._empty(room), len(known.values)
         copy.values[:n], copy.numbers[:n] = known.values, known.numbers
-        return copy._replace(rows=known.rows.copy(), places=known.places.copy())
+        return copy._replace(
+            rows=known.rows.copy(), places=known.places.copy(), by_number=known.by_number.copy()
+        )
 
 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
     """The same of many terms; None too if neither their places tell the order nor that in which they came."""
-    n, values = len(weights), weights.values()
-    if not NUMBERS.issuperset(map(type, values)):
-        return None
-    try:
-        places = np.fromiter(map(known.places.__getitem__, weights), np.int64, n)
-        alpha = np.fromiter(values, np.float64, n)
-    except (KeyError, OverflowError):  # a whole number beyond all floats
-        return None
+    n, in_order = len(weights), isinstance(weights, NumberedWeights)
+    if isinstance(weights, NumberedWeights):
+        if not len(known.by_number):
+            return None
+        places, alpha = known.by_number[weights.numbers], weights.weights
+        if -1 in places.tolist():
+            return None
+    else:
+        values = weights.values()
+        if not NUMBERS.issuperset(map(type, values)):
+            return None
+        try:
+            places = np.fromiter(map(known.places.__getitem__, weights), np.int32, n)
+            alpha = np.fromiter(values, np.float64, n)
+        except (KeyError, OverflowError):  # a whole number beyond all floats
+            return None
+        weights = dict(weights)
     columns, numbers, sums = np.empty((4, n)), np.empty((1 + known.numbers.shape[1], n), np.int64), np.empty(2)
     ties = plan_kernels.arrange(known.values, known.numbers, places, alpha, columns, numbers, sums)
-    if ties < 0 or (ties > 0 and any(map(gt, weights, islice(weights, 1, None)))):
+    if ties < 0 or (ties > 0 and not in_order and any(map(gt, weights, islice(weights, 1, None)))):
         return None
-    terms = WeighedTerms(known.rows, dict(weights), numbers[0])
+    terms = WeighedTerms(known.rows, weights, numbers[0])
     return Columns(terms, columns[1], columns[2], columns[3], sums.tolist()), numbers[1:]
