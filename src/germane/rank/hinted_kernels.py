@@ -26,7 +26,7 @@ from germane.rank.forward_kernels import score_all
 from germane.rank.kernels import arrange
 from germane.rank.kinds import SATURATION
 from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, Documents, Sums
-from germane.rank.simd import count_bits, lowest_bit, reach_mask
+from germane.rank.simd import lowest_bit, reach_mask
 
 READING = 256
 """Scoring a document by its forward list costs as much as adding so many postings."""
@@ -48,74 +48,61 @@ def sum_weights(m, terms, suffix):
 
 
 @inner
-def units_left(docs, m, sums, done, d):
-    """The units that document d may still get from the terms from `done` on: its length is shared by all that it holds.
+def units_left(m, sums, done, share):
+    """The units that a document may still get from the terms from `done` on: its length is shared by all that it holds.
 
-    Of saturations: Σ w·c/(c + x) = Σw - x·Σ w/(c + x) <= Σw - x·(Σ√w)²/(|D| + n·x), by Cauchy and Schwarz, since Σc <=
-    |D|.
+    Of saturations: Σ w·c/(c + x) = Σw - x·Σ w/(c + x) <= Σw - (Σ√w)²·x/(|D| + n·x), by Cauchy and Schwarz, since Σc <=
+    |D|. `share`: x/|D|; the smaller it is, the more is left.
     """
     later, weights, roots, n = sums.suffix[done]
     if m.kind != SATURATION or later == 0.0:
         return later
-    length = np.float64(docs.size[d])
-    x = m.x0 + m.x1 * length
-    return min(later, weights - x * roots * roots / (length + n * x) + 1.0)
+    return min(later, weights - roots * roots * share / (1.0 + n * share) + 1.0)
 
 
 @inner
-def reaching_in(docs, m, sums, group, base, need, done):
-    """The bits of a group's places that may reach the threshold."""
-    mask, kept = reach_mask(sums.acc, group, need), np.uint64(0)
-    while mask != 0:
-        bit = lowest_bit(mask)
-        mask &= mask - np.uint64(1)
-        units = np.float64(sums.acc[group + bit]) + units_left(docs, m, sums, done, base + group + bit)
-        if bound_of(docs, m, sums.rounded, base + group + bit, units * m.unit) >= m.threshold:
-            kept |= np.uint64(1) << np.uint64(bit)
-    return kept
+def leave(docs, m, sums, done, base, places, most):
+    """Put the documents of a chunk that may reach the threshold behind the results, the terms before `done` added up.
 
-
-@inner
-def count_reaching(docs, m, sums, done, base, places, most):
-    """How many places may reach the threshold; stops counting above `most`. The terms before `done` were added."""
-    reaching, need = 0, units_needed(required_units(m), sums.suffix[done, 0])
+    How many; stops above `most`.
+    """
+    acc, found, need = sums.acc, m.found, units_needed(required_units(m), units_left(m, sums, done, m.x1))
     for group in range(0, places, LANES):
-        if highest(sums.acc, group) >= need:
-            reaching += count_bits(reaching_in(docs, m, sums, group, base, need, done))
-            if reaching > most:
+        if highest(acc, group) >= need:
+            mask = reach_mask(acc, group, need)
+            while mask != 0:
+                place = group + lowest_bit(mask)
+                mask &= mask - np.uint64(1)
+                share = m.x1 + m.x0 / np.float64(docs.size[base + place])
+                units = np.float64(acc[place]) + units_left(m, sums, done, share)
+                if bound_of(docs, m, sums.rounded, base + place, units * m.unit) >= m.threshold:
+                    sums.results[found].doc = base + place
+                    found += len(docs.mask) == 0 or docs.mask[base + place] != 0
+            if found - m.found > most:
                 break
-    return reaching
+    return found - m.found
 
 
 @inner
-def add_until_few(docs, decoded, m, terms, sums, essential, chunk, places):
-    """Add up the first terms of a chunk, each time as much again, until few places may reach; how many terms."""
+def leave_few(docs, decoded, m, terms, sums, essential, chunk, places):
+    """Add up the first terms of a chunk, each time as much again, until few places may reach; these are left.
+
+    How many terms were added. All sums are cleared.
+    """
     done, size = 0, np.int64(0)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
         done, adding, step = essential, np.int64(0), max(size, places // COUNTING)
         while essential < m.n_terms and adding <= step:
             adding, essential = adding + costs(terms[essential], places)[0], essential + 1
-        most = adding // READING
-        if essential == done or count_reaching(docs, m, sums, done, chunk << CHUNK_BITS, places, most) <= most:
-            return done
-
-
-@inner
-def leave(docs, m, sums, done, chunk, places):
-    """Put the documents of a chunk that may reach a hinted threshold among the results; all sums are cleared."""
-    acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done, 0]), chunk << CHUNK_BITS
-    for group in range(0, places, LANES):
-        if highest(acc, group) >= need:
-            reaching = reaching_in(docs, m, sums, group, base, need, done)
-            while reaching != 0:
-                d = base + group + lowest_bit(reaching)
-                reaching &= reaching - np.uint64(1)
-                if len(docs.mask) == 0 or docs.mask[d] != 0:
-                    sums.results[m.found].doc = d
-                    m.found += 1
+        most = adding // READING if essential > done else places
+        found = leave(docs, m, sums, done, chunk << CHUNK_BITS, places, most)
+        if found <= most:
+            break
+    m.found += found
     for place in range(np.uint64(places)):
-        acc[place] = np.uint16(0)
+        sums.acc[place] = np.uint16(0)
+    return done
 
 
 @inner
@@ -149,8 +136,7 @@ def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forwar
         essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
         if essential > 0:
             sum_weights(m, terms, sums.suffix)
-            needed = add_until_few(docs, decoded, m, terms, sums, max(essential, needed), chunk, places)
-            leave(docs, m, sums, needed, chunk, places)
+            needed = leave_few(docs, decoded, m, terms, sums, max(essential, needed), chunk, places)
     if m.found > MOST_LEFT:
         return TOO_MANY
     return finish(docs, ForwardArrays(*forward), terms, m, sums, slots, held, scores)
