@@ -38,8 +38,22 @@ class Terms:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def frequencies(self) -> tuple[Integers, Integers]:
-        """df and cf of each word in the live collection."""
+    @property
+    def df(self) -> Integers:
+        """How many documents of the live collection hold each word."""
+        live = self._snapshot.segments[0]
+        whole = len(self._snapshot.segments) == 1 and not len(live.deletions.terms)
+        return live.segment.df.take(self._numbers) if whole else self._frequencies[0]
+
+    @property
+    def cf(self) -> Integers:
+        """How often they hold it."""
+        live = self._snapshot.segments[0]
+        whole = len(self._snapshot.segments) == 1 and not len(live.deletions.terms)
+        return live.segment.cf.take(self._numbers) if whole else self._frequencies[1]
+
+    @cached_property
+    def _frequencies(self) -> tuple[Integers, Integers]:
         if len(self._segments) == 1:
             return self._snapshot.frequencies_of(self._segments[0], self._numbers)
         df, cf = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)

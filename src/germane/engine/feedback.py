@@ -1,15 +1,14 @@
 """A search in two passes: rank, learn from the best and from what is marked, rank the whole collection again."""
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from germane.arrays import Floats
-from germane.engine.candidates import Terms, gather
+from germane.arrays import Floats, Integers, Labels
+from germane.engine.candidates import Gathered, Terms, gather
 from germane.engine.topic_model import TopicModel
 from germane.errors import UnknownDocumentError
 from germane.feedback import Evidence, Expansion, FeedbackMethod
@@ -40,6 +39,29 @@ class Passes(NamedTuple):
 def model_of(choice: RankingChoice) -> RankingModel:
     """The ranking model that a feedback method asks for."""
     return QueryLikelihood(choice) if isinstance(choice, Smoothing) else model_named(choice)
+
+
+class SearchedEvidence(Evidence):
+    """Evidence from an index: frequencies are looked up when a method asks for them."""
+
+    terms: Terms
+    n_tokens: int
+
+    def __init__(self, words: Gathered, snapshot: Snapshot, marks: Labels, scores: Floats) -> None:
+        known = dict(zip(("query", "starts", "ids", "counts", "lengths", "terms"), words, strict=True))
+        vars(self).update(known, marks=marks, n_docs=snapshot.n_docs, scores=scores, n_tokens=snapshot.n_tokens)
+
+    @property
+    def n_words(self) -> int:
+        return len(self.terms)
+
+    @cached_property
+    def df(self) -> Integers:  # type: ignore[override]
+        return self.terms.df
+
+    @cached_property
+    def p_C(self) -> Floats:  # type: ignore[override]
+        return np.asarray(self.terms.cf / max(self.n_tokens, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,37 +113,31 @@ def gather_evidence(
     snapshot = searcher.snapshot
     labelled: dict[tuple[int, int], Mark] = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
     labelled |= {_marked(snapshot, doc_id): Mark.NOT_RELEVANT for doc_id in marks.not_relevant}
-    guessed = []
-    for hits in rankings:
-        places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
-        ranked: Iterable[tuple[tuple[int, int], float]] = zip(places, hits.scores.tolist(), strict=True)
-        if labelled:
-            ranked = (row for row in ranked if row[0] not in labelled)
-        guessed.append(dict(itertools.islice(ranked, n_docs)))
-    chosen = [*labelled, *dict.fromkeys(itertools.chain.from_iterable(guessed))]
-    # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
-    documents = searcher.by_id(Hits(NOTHING, *np.array(chosen, np.int64).reshape(-1, 2).T))
-    place_of = {place: i for i, place in enumerate(zip(*(part.tolist() for part in documents[1:]), strict=True))}
-    marked, scores = np.full(len(chosen), Mark.UNMARKED, np.int8), np.full((len(guessed), len(chosen)), -np.inf)
-    for place, mark in labelled.items():
-        marked[place_of[place]] = mark
-    for own, found in zip(scores, guessed, strict=True):
-        own[[place_of[place] for place in found]] = [*found.values()]
-    words = gather(snapshot, documents, query)
-    df, cf = words.terms.frequencies()
-    evidence = Evidence(
-        query=words.query,
-        starts=words.starts,
-        ids=words.words,
-        counts=words.counts,
-        lengths=words.lengths,
-        marks=marked,
-        p_C=cf / max(snapshot.n_tokens, 1),
-        df=df,
-        n_docs=snapshot.n_docs,
-        scores=scores,
+    guessed = [_first_unmarked(hits, labelled, n_docs) for hits in rankings]
+    marked = np.array([*labelled], np.int64).reshape(-1, 2).T
+    segments, docs = (
+        np.concatenate([known, *(hits[1 + i] for hits in guessed)]) for i, known in enumerate(marked)
     )
-    return evidence, documents, words.terms
+    # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
+    chosen, places = searcher.by_id(Hits(NOTHING, segments, docs))
+    documents = Hits(NOTHING, segments[chosen], docs[chosen])
+    labels, scores = np.full(len(chosen), -1, np.int8), np.full((len(guessed), len(chosen)), -np.inf)
+    labels[places[: len(labelled)]] = [*labelled.values()]
+    begin = len(labelled)
+    for own, hits in zip(scores, guessed, strict=True):
+        own[places[begin : begin + len(hits.docs)]] = hits.scores
+        begin += len(hits.docs)
+    words = gather(snapshot, documents, query)
+    return SearchedEvidence(words, snapshot, labels, scores), documents, words.terms
+
+
+def _first_unmarked(hits: Hits, labelled: Mapping[tuple[int, int], Mark], n: int) -> Hits:
+    """The first n documents of a ranking that are not marked."""
+    if labelled:
+        places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
+        others = np.array([place not in labelled for place in places], np.bool_)
+        hits = Hits(*(part[others] for part in hits))
+    return hits if len(hits.docs) <= n else Hits(*(part[:n] for part in hits))
 
 
 def _marked(snapshot: Snapshot, doc_id: str) -> DocumentPlace:

@@ -52,21 +52,25 @@ class Consensus(FeedbackMethod):
         """Half of each ranking's softmax; marks as in `weights.weigh`."""
         if evidence.scores is None or len(evidence.scores) != 2:
             raise ParameterError("Consensus needs the documents' scores in both first rankings")
-        halves = [
+        first, second = (
             _softmax(tempering * scores)
             for tempering, scores in zip((self.tempering, self.second_tempering), evidence.scores, strict=True)
-        ]
+        )
         with np.errstate(divide="ignore"):
-            return weigh(evidence, np.log((halves[0] + halves[1]) / 2.0), self.unmarked)
+            return weigh(evidence, np.log((first + second) / 2.0), self.unmarked)
 
     def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """t(w), as a distribution."""
         mean, _ = mean_excess(evidence, weights, self.smoothing)
-        return _distribution(mean * evidence.root_idf)
+        mean *= evidence.root_idf
+        total = float(mean.sum())
+        return sparse(mean / total, 0.0) if total > 0.0 else sparse(mean, 1.0)
 
     def query_topic(self, evidence: Evidence) -> LanguageModel:
         """q(w) ∝ f_w·√idf(w)."""
-        return _distribution(evidence.at_query() * evidence.root_idf)
+        roots = evidence.root_idf[[*evidence.query]].tolist()
+        weights = {word: f * root for (word, f), root in zip(evidence.query.items(), roots, strict=True)}
+        return LanguageModel.of_weights(weights)
 
     def unmarked_share(self, evidence: Evidence) -> float:
         """b."""
@@ -80,8 +84,3 @@ def _softmax(scores: Floats) -> Floats:
         return np.zeros(len(scores))
     exponentials = np.exp(scores - most)
     return np.asarray(exponentials / exponentials.sum())
-
-
-def _distribution(weights: Floats) -> LanguageModel:
-    total = float(weights.sum())
-    return sparse(weights / total, 0.0) if total > 0.0 else sparse(weights, 1.0)

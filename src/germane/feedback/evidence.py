@@ -48,6 +48,11 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    @property
+    def n_words(self) -> int:
+        """Different words."""
+        return len(self.p_C)
+
     def n_marked(self, mark: Mark) -> int:
         """Documents that are marked so."""
         return int(self.marks.tolist().count(mark))
@@ -101,10 +106,10 @@ class Evidence:
 
     def per_word(self, values: Floats) -> Floats:
         """Σ over the postings of each word."""
-        return np.asarray(np.bincount(self.ids, values, minlength=len(self.p_C)), np.float64)
+        return np.asarray(np.bincount(self.ids, values, minlength=self.n_words), np.float64)
 
     def at_query(self) -> Floats:
         """The query's weight of each word, 0 for words outside it."""
-        weights = np.zeros(len(self.p_C))
+        weights = np.zeros(self.n_words)
         weights[list(self.query)] = list(self.query.values())
         return weights

@@ -140,22 +140,20 @@ def number_anew(numbers, orders, begins, words, distinct):
         begins[:] = 0
         for i in range(n):
             begins[(order[i] >> shift) & digits] += 1
-        before = 0
+        smaller = 0
         for digit in range(len(begins)):
-            begins[digit], before = before, before + begins[digit]
+            begins[digit], smaller = smaller, smaller + begins[digit]
         for i in range(n):
             digit = (order[i] >> shift) & digits
             other[begins[digit]] = order[i]
             begins[digit] += 1
         order, other, shift = other, order, shift + step
-    found = 0
+    last = before = np.int64(-1)
     for i in range(n):
         number = np.int64(order[i] >> np.uint64(32))
-        if i == 0 or number != distinct[found - 1]:
-            distinct[found] = number
-            found += 1
-        words[order[i] & low] = found - 1
-    return found
+        last += number != before
+        distinct[last], words[order[i] & low], before = number, last, number
+    return last + 1
 
 
 @kernel

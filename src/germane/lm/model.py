@@ -117,15 +117,21 @@ class LanguageModel:
     def interpolate(self, other: "LanguageModel", *, own_weight: float) -> "LanguageModel":
         """θ = own_weight·θ_self + (1 - own_weight)·θ_other, with 0 ≤ own_weight ≤ 1."""
         weight = fraction("own_weight", own_weight)
-        if not (self.ids.size and other.ids.size and 0.0 < weight < 1.0):
-            return self.mixture([(weight, self), (1 - weight, other)])
-        places = np.searchsorted(other.ids, self.ids)
-        if self.ids[-1] > other.ids[-1] or (other.ids[places] != self.ids).any():
-            return self.mixture([(weight, self), (1 - weight, other)])
+        if not 0.0 < weight < 1.0:
+            return self if weight else other
         own, others = (share / (weight + (1 - weight)) for share in (weight, 1 - weight))  # as `mixture` has them
-        excess = others * other.excess
-        excess[places] += own * self.excess
-        return self._trusted(other.ids, excess, own * self.background + others * other.background)
+        background = own * self.background + others * other.background
+        if not (self.ids.size and other.ids.size):
+            ids, excess = (self.ids, own * self.excess) if self.ids.size else (other.ids, others * other.excess)
+            return self._trusted(ids, excess, background)
+        places = np.searchsorted(other.ids, self.ids)
+        if self.ids[-1] <= other.ids[-1] and (other.ids[places] == self.ids).all():
+            ids, excess = other.ids, others * other.excess
+            excess[places] += own * self.excess
+        else:
+            both = (self.ids, other.ids), (own * self.excess, others * other.excess)
+            ids, excess = _add_up(*map(np.concatenate, both))
+        return self._trusted(ids, excess, background)
 
     @classmethod
     def mixture(cls, parts: Iterable[tuple[float, "LanguageModel"]]) -> "LanguageModel":

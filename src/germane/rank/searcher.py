@@ -524,13 +524,17 @@ class Searcher:
             np.array([row[3] for row in rows], np.int64),
         )
 
-    def by_id(self, hits: Hits) -> Hits:
-        """Documents in the order of their ids; their scores are left out."""
+    def by_id(self, hits: Hits) -> tuple[Integers, Integers]:
+        """Where distinct documents lie among some, in the order of their ids, and for each its place in that order."""
         if len(self.snapshot.segments) == 1:
-            order = np.argsort(self.snapshot.segments[0].segment.id_rank[hits.docs])
+            ids = self.snapshot.segments[0].segment.id_rank[hits.docs]
         else:
-            order = np.array(sorted(range(len(hits.docs)), key=self.ids(hits).__getitem__), np.int64)
-        return Hits(NOTHING, hits.segments[order], hits.docs[order])
+            ids = np.array(self.ids(hits), object)
+        order = np.argsort(ids, kind="stable")
+        first, places = np.ones(len(ids), np.bool_), np.empty(len(ids), np.int64)
+        np.not_equal(ids[order[1:]], ids[order[:-1]], out=first[1:])
+        places[order] = np.cumsum(first) - 1
+        return order[first], places
 
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""
