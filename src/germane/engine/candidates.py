@@ -62,9 +62,10 @@ class Terms:
             df[own], cf[own] = self._snapshot.frequencies_of(i, self._numbers[own])
         return df, cf
 
-    def numbers_of(self, words: Integers) -> Integers | None:
-        """The numbers of words' terms in the only segment; None if there are several."""
-        return self._numbers[words] if len(self._snapshot.segments) == 1 else None
+    @property
+    def numbers(self) -> Integers | None:
+        """The numbers of the words' terms in the only segment; None if there are several."""
+        return self._numbers if len(self._snapshot.segments) == 1 else None
 
     def of(self, words: Integers) -> list[str]:
         """The index terms of words."""
@@ -107,7 +108,7 @@ def gather(snapshot: Snapshot, documents: Hits, weights: Mapping[str, float]) ->
         for home in [next(i for i, number in enumerate(numbers) if number >= 0)]
     ]
     parts = []
-    for i, docs in _runs(documents):
+    for i, docs in _runs(documents) if len(snapshot.segments) > 1 else [(0, documents.docs)]:
         segment = snapshot.segments[i].segment
         parts.append((i, segment.doc_len[docs], *segment.forward_of(docs)))
     numbers = np.concatenate([np.array([own for _, own, _ in known], np.uint32), *(part[3] for part in parts)])
@@ -125,8 +126,6 @@ def gather(snapshot: Snapshot, documents: Hits, weights: Mapping[str, float]) ->
 def _runs(documents: Hits) -> Iterator[tuple[int, Integers]]:
     """Neighbours in one segment, by the segment and their numbers there."""
     segments = documents.segments
-    if len(segments) and segments[0] == segments[-1] and (segments == segments[0]).all():
-        return iter([(segments.item(0), documents.docs)])
     ends = [*(np.flatnonzero(segments[1:] != segments[:-1]) + 1).tolist(), len(segments)]
     return ((segments.item(begin), documents.docs[begin:end]) for begin, end in pairwise([0, *ends]) if begin < end)
 

@@ -45,11 +45,11 @@ class SearchedEvidence(Evidence):
     """Evidence from an index: frequencies are looked up when a method asks for them."""
 
     terms: Terms
-    n_tokens: int
+    searcher: Searcher
 
-    def __init__(self, words: Gathered, snapshot: Snapshot, marks: Labels, scores: Floats) -> None:
+    def __init__(self, words: Gathered, searcher: Searcher, marks: Labels, scores: Floats) -> None:
         known = dict(zip(("query", "starts", "ids", "counts", "lengths", "terms"), words, strict=True))
-        vars(self).update(known, marks=marks, n_docs=snapshot.n_docs, scores=scores, n_tokens=snapshot.n_tokens)
+        vars(self).update(known, marks=marks, scores=scores, searcher=searcher, n_docs=searcher.collection.n_docs)
 
     @property
     def n_words(self) -> int:
@@ -60,8 +60,21 @@ class SearchedEvidence(Evidence):
         return self.terms.df
 
     @cached_property
+    def root_idf(self) -> Floats:
+        """As of all evidence, remembered of each term of an only segment."""
+        numbers = self.terms.numbers
+        if numbers is None:
+            return self.root_idf_of(self.df)
+        [remembered] = self.searcher.remembered("root idf", lambda: [np.zeros(self.searcher.snapshot.segments[0].segment.n_terms)])
+        roots = remembered[numbers]
+        fresh = np.flatnonzero(roots == 0.0)
+        if len(fresh):
+            roots[fresh] = remembered[numbers[fresh]] = self.root_idf_of(self.df[fresh])
+        return roots
+
+    @cached_property
     def p_C(self) -> Floats:  # type: ignore[override]
-        return np.asarray(self.terms.cf / max(self.n_tokens, 1))
+        return np.asarray(self.terms.cf / max(self.searcher.collection.n_tokens, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +95,8 @@ def search_with_feedback(
     firsts = [rank_first(searcher, query, model, n_first, method, passes) for model in passes.firsts]
     evidence, documents, terms = gather_evidence(searcher, query, firsts, marks, method.n_docs)
     learnt = Learnt(evidence, documents, terms, method.expand(evidence))
-    # documents that are marked need not satisfy the conditions
-    hint = max(firsts, key=lambda hits: len(hits.docs)) if marks else documents
+    ranked = zip(firsts, passes.firsts, strict=True)
+    hint, _ = max(ranked, key=lambda own: (len(own[0].docs), own[1] == passes.final))
     return rank_expansion(searcher, learnt.expansion, terms, k, passes, hint), learnt
 
 
@@ -114,21 +127,21 @@ def gather_evidence(
     labelled: dict[tuple[int, int], Mark] = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
     labelled |= {_marked(snapshot, doc_id): Mark.NOT_RELEVANT for doc_id in marks.not_relevant}
     guessed = [_first_unmarked(hits, labelled, n_docs) for hits in rankings]
-    marked = np.array([*labelled], np.int64).reshape(-1, 2).T
-    segments, docs = (
-        np.concatenate([known, *(hits[1 + i] for hits in guessed)]) for i, known in enumerate(marked)
-    )
+    segments, docs = (np.concatenate([hits[i] for hits in guessed]) for i in (1, 2))
+    if labelled:
+        segments, docs = np.append(np.array([*labelled], np.int64).T, (segments, docs), axis=1)
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
     chosen, places = searcher.by_id(Hits(NOTHING, segments, docs))
     documents = Hits(NOTHING, segments[chosen], docs[chosen])
     labels, scores = np.full(len(chosen), -1, np.int8), np.full((len(guessed), len(chosen)), -np.inf)
-    labels[places[: len(labelled)]] = [*labelled.values()]
+    for place, mark in zip(places, labelled.values(), strict=False):
+        labels[place] = mark
     begin = len(labelled)
     for own, hits in zip(scores, guessed, strict=True):
         own[places[begin : begin + len(hits.docs)]] = hits.scores
         begin += len(hits.docs)
     words = gather(snapshot, documents, query)
-    return SearchedEvidence(words, snapshot, labels, scores), documents, words.terms
+    return SearchedEvidence(words, searcher, labels, scores), documents, words.terms
 
 
 def _first_unmarked(hits: Hits, labelled: Mapping[tuple[int, int], Mark], n: int) -> Hits:
@@ -173,8 +186,8 @@ def signed_weights(expansion: Expansion, terms: Terms) -> Mapping[str, float]:
     """The words' weights in the ranking: e^R(w) - against_weight·e^N(w)."""
     against = expansion.against
     words, weights = expansion.topic.ids, expansion.topic.excess
-    if against is None and (numbers := terms.numbers_of(words)) is not None:
-        return NumberedWeights(numbers, weights, partial(terms.of, words))
+    if against is None and terms.numbers is not None:
+        return NumberedWeights(terms.numbers[words], weights, partial(terms.of, words))
     if against is not None:
         words = np.union1d(words, against.ids)
         weights = expansion.topic.excess_at(words) - expansion.against_weight * against.excess_at(words)

@@ -80,7 +80,11 @@ class Evidence:
     @cached_property
     def root_idf(self) -> Floats:
         """√idf(w) of each word."""
-        return np.asarray(np.sqrt(robertson_idf(self.n_docs, self.df)))
+        return self.root_idf_of(self.df)
+
+    def root_idf_of(self, df: Integers) -> Floats:
+        """√idf of words that so many documents hold."""
+        return np.asarray(np.sqrt(robertson_idf(self.n_docs, df)))
 
     def log_ratios(self, smoothing: Smoothing, postings: Postings = ALL) -> tuple[Floats, Floats]:
         """For each posting log(1 + e/(a·p_C)), and for each document its a: θ_D = e + a·p_C, SD (5.6).

@@ -4,7 +4,7 @@ import math
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -524,17 +524,15 @@ class Searcher:
             np.array([row[3] for row in rows], np.int64),
         )
 
-    def by_id(self, hits: Hits) -> tuple[Integers, Integers]:
+    def by_id(self, hits: Hits) -> tuple[list[int], list[int]]:
         """Where distinct documents lie among some, in the order of their ids, and for each its place in that order."""
         if len(self.snapshot.segments) == 1:
-            ids = self.snapshot.segments[0].segment.id_rank[hits.docs]
+            ids: list[Any] = self.snapshot.segments[0].segment.id_rank[hits.docs].tolist()
         else:
-            ids = np.array(self.ids(hits), object)
-        order = np.argsort(ids, kind="stable")
-        first, places = np.ones(len(ids), np.bool_), np.empty(len(ids), np.int64)
-        np.not_equal(ids[order[1:]], ids[order[:-1]], out=first[1:])
-        places[order] = np.cumsum(first) - 1
-        return order[first], places
+            ids = self.ids(hits)
+        lying = {own: i for i, own in enumerate(ids)}
+        place_of = {own: place for place, own in enumerate(sorted(lying))}
+        return [lying[own] for own in place_of], [place_of[own] for own in ids]
 
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""
