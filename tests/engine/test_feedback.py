@@ -1,9 +1,11 @@
 """Searching in two passes: the final scores written out densely, how documents lie, what the report says, odd input."""
 
 import itertools
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from germane import Analyzer, Document, Engine, Topic
 from germane.engine.feedback import model_of
 from germane.engine.requests import DEFAULT_FEEDBACK
-from germane.errors import ParameterError, UnknownDocumentError
+from germane.errors import DamagedIndexError, ParameterError, UnknownDocumentError
 from germane.feedback import (
     FEEDBACK_NAMES,
     RM1,
@@ -26,6 +28,8 @@ from germane.feedback import (
     Rocchio,
 )
 from germane.feedback import feedback_named as named
+from germane.index import container
+from germane.index.segment import Segment
 from germane.lm import Dirichlet, JelinekMercer
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood
 from germane.rank.priors import FieldPrior, LengthPrior
@@ -258,14 +262,15 @@ def without_hints(monkeypatch: pytest.MonkeyPatch, **forced) -> None:
     monkeypatch.setattr(Searcher, "search", lambda *given, hint=None, **more: search(*given, **{**more, **forced}))
 
 
-@pytest.fixture(scope="module")
-def large(build: Build) -> Engine:
-    """More documents than a window of the kernel for long queries, many of them alike, some deleted."""
+@pytest.fixture(scope="module", params=[1, 2])
+def large(build: Build, request: pytest.FixtureRequest) -> Engine:
+    """More documents than a window of the kernel for long queries, many of them alike, some deleted; in 1 or 2 segments."""
     rng = np.random.default_rng(4)
     rows = np.minimum(rng.geometric(0.03, (3000, 9)) - 1, 150)
     texts = {f"d{i:05}": [f"w{w}" for w in rows[i % 3000][: 3 + i % 7]] for i in range(17_000)}
     more = {f"e{i:05}": [f"w{w}" for w in rows[i % 3000]] for i in range(500)}
-    return build(texts, more, delete=[f"d{i:05}" for i in range(0, 17_000, 170)])
+    parts = [texts | more] if request.param == 1 else [texts, more]
+    return build(*parts, delete=[f"d{i:05}" for i in range(0, 17_000, 170)])
 
 
 METHODS = [
@@ -275,6 +280,7 @@ METHODS = [
     Mixture(n_docs=12, n_terms=30, final=JelinekMercer(0.4)),
     Rocchio(n_docs=12, n_terms=40),
     RM1(n_docs=12, n_terms=30, final="bm25"),
+    Consensus(n_docs=12, n_terms=40),
 ]
 
 
@@ -294,6 +300,33 @@ def test_hints_do_not_change_results(large: Engine, monkeypatch: pytest.MonkeyPa
             for one, found in zip(asked, hinted, strict=True):
                 other = large.search(**one)
                 assert (other.ids, other.scores.tolist()) == (found.ids, found.scores.tolist())
+
+
+def test_forward_lists_are_verified_before_they_are_read(
+    large: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Piece by piece, as in large segments; damage is found by the search that needs the list."""
+    monkeypatch.setattr(container, "SOON_WHOLE", 0)
+    asked = {"query": "w3 w17", "k": 7, "feedback": METHODS[1]}
+    expected, verified = large.search(**asked), []
+    opened = Engine.open(large.folder)
+    verify = Segment.verify_forward
+    monkeypatch.setattr(
+        Segment, "verify_forward", lambda segment, docs: (verified.append(len(docs)), verify(segment, docs))
+    )
+    for times in range(2):
+        found = opened.search(**asked)
+        assert (found.ids, found.scores.tolist()) == (expected.ids, expected.scores.tolist())
+        assert bool(verified) == (times == 0)
+        verified.clear()
+    shutil.copytree(large.folder, tmp_path / "damaged")
+    for live in Engine.open(large.folder)._searcher.snapshot.segments:
+        begin, end = live.segment.container.place_of("fwd_words")
+        with (tmp_path / "damaged" / live.segment.path.name).open("r+b") as file:
+            file.seek(begin)
+            file.write(bytes(end - begin))
+    with pytest.raises(DamagedIndexError, match="fwd_words"):
+        Engine.open(tmp_path / "damaged").search(**asked)
 
 
 # -- conditions and priors -------------------------------------------------------------------------------------------

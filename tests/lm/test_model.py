@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -76,9 +78,11 @@ def test_interpolation_weighs_the_model_it_is_called_on() -> None:
     assert query.interpolate(feedback, own_weight=0).ids.tolist() == [2]
 
 
-def test_interpolation_with_a_model_of_more_words_is_a_mixture() -> None:
-    query, feedback = LanguageModel.from_counts([2, 5], [1, 2]), LanguageModel([1, 2, 4, 5], [0.1, 0.3, 0.2, 0.3], 0.1)
-    for weight in (0.3, 0.5, 1 / 3):
+@pytest.mark.parametrize("words", [[2, 5], [2, 3], [5, 7], []], ids=str)
+def test_interpolation_is_a_mixture(words: list[int]) -> None:
+    query = LanguageModel.of_weights({word: i + 1.0 for i, word in enumerate(words)})
+    models = query, LanguageModel([1, 2, 4, 5], [0.1, 0.3, 0.2, 0.3], 0.1)
+    for (query, feedback), weight in itertools.product(itertools.permutations(models), (0.0, 0.3, 0.5, 1 / 3, 1.0)):
         mixed = query.interpolate(feedback, own_weight=weight)
         expected = LanguageModel.mixture([(weight, query), (1 - weight, feedback)])
         assert (mixed.ids.tolist(), mixed.excess.tolist()) == (expected.ids.tolist(), expected.excess.tolist())

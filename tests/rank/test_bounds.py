@@ -117,7 +117,7 @@ def test_no_document_gets_more_than_its_length_allows(held, others: int, x0: flo
     x = x0 + x1 * length
     got = sum(weight * count / (count + x) for weight, count in held)
     weights = np.array([weight for weight, _ in held])
-    model = SimpleNamespace(kind=SATURATION, x0=x0, x1=x1)
+    model = SimpleNamespace(kind=SATURATION)
     sums = SimpleNamespace(suffix=np.array([[np.inf, weights.sum(), np.sqrt(weights).sum(), len(held)]]))
-    left = hinted_kernels.units_left.py_func(SimpleNamespace(size=np.array([length])), model, sums, 0, 0)
-    assert got <= left
+    left = hinted_kernels.units_left.py_func(model, sums, 0, x / length)
+    assert got <= left <= hinted_kernels.units_left.py_func(model, sums, 0, x1) + 1e-9

@@ -17,7 +17,7 @@ from germane.rank import BM25, QueryLikelihood, term_table
 from germane.rank.models import TermwiseModel
 from germane.rank.plan import Collection, QueryTerm, Row
 from germane.rank.searcher import Searcher
-from germane.rank.term_table import Numbered, TermTable
+from germane.rank.term_table import Numbered, NumberedWeights, TermTable
 
 MODELS: list[TermwiseModel] = [QueryLikelihood(Dirichlet(50.0)), QueryLikelihood(JelinekMercer(0.5)), BM25()]
 
@@ -74,6 +74,43 @@ def test_many_terms_as_few(searcher: Searcher, weights: dict[str, float], model:
     assert searcher.snapshot.recent is not None
     expected = [*(segment.numbers_of(names) for segment in segments), searcher.snapshot.recent.numbers(names)]
     assert np.asarray(few.numbers).tolist() == expected
+
+
+@pytest.fixture(scope="module")
+def alone(build) -> Searcher:
+    """One segment, of which some documents are deleted."""
+    random = np.random.default_rng(12)
+    texts = {f"{i}": [WORDS[j] for j in (len(WORDS) * random.random(9) ** 2).astype(int)] for i in range(1500)}
+    return Searcher(Snapshot.open(build(texts, delete=["3", "70"]).folder))
+
+
+def by_numbers(searcher: Searcher, weights: Mapping[str, float]) -> NumberedWeights:
+    segment, terms = searcher.snapshot.segments[0].segment, sorted(weights)
+    numbers = np.array(segment.numbers_of(terms))
+    return NumberedWeights(numbers, np.array([weights[term] for term in terms]), lambda: segment.terms(numbers))
+
+
+@given(st.dictionaries(st.sampled_from(WORDS), st.floats(1e-6, 1e6), min_size=1, max_size=60), st.sampled_from(MODELS))
+def test_numbers_as_terms(alone: Searcher, weights: dict[str, float], model: TermwiseModel) -> None:
+    """Whether the table knows the terms by then or not; equal weights come in the order of the terms."""
+    weights = {word: weight for word, weight in weights.items() if alone.snapshot.term_stats([word])[0].df}
+    for own in (weights, dict.fromkeys(weights, 2.0)):
+        table, numbered = TermTable(alone.snapshot, model, alone.collection), by_numbers(alone, own)
+        expected = planned(alone, model, own, 1000)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(term_table, "MANY", 1)
+            patch.setattr(term_table, "FIRST_ROOM", 8)
+            found = [table.plan(numbered), table.plan(numbered)]
+        assert found == [None, None] if expected is None else all(same(one, expected) for one in found if one)
+        assert numbered == own
+
+
+def test_numbers_are_not_made_terms(alone: Searcher) -> None:
+    table, weights = TermTable(alone.snapshot, BM25(), alone.collection), dict.fromkeys(WORDS[:30], 1.5)
+    assert table.plan(weights) is not None
+    numbered = by_numbers(alone, weights)
+    numbered._terms = lambda: pytest.fail("nobody asked for them")
+    assert table.plan(numbered) is not None
 
 
 def test_terms_decide_where_places_do_not(build) -> None:

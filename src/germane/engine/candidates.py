@@ -41,16 +41,14 @@ class Terms:
     @property
     def df(self) -> Integers:
         """How many documents of the live collection hold each word."""
-        live = self._snapshot.segments[0]
-        whole = len(self._snapshot.segments) == 1 and not len(live.deletions.terms)
-        return live.segment.df.take(self._numbers) if whole else self._frequencies[0]
+        whole = self._snapshot.whole
+        return self._frequencies[0] if whole is None else whole.df.take(self._numbers)
 
     @property
     def cf(self) -> Integers:
         """How often they hold it."""
-        live = self._snapshot.segments[0]
-        whole = len(self._snapshot.segments) == 1 and not len(live.deletions.terms)
-        return live.segment.cf.take(self._numbers) if whole else self._frequencies[1]
+        whole = self._snapshot.whole
+        return self._frequencies[1] if whole is None else whole.cf.take(self._numbers)
 
     @cached_property
     def _frequencies(self) -> tuple[Integers, Integers]:
@@ -108,7 +106,7 @@ def gather(snapshot: Snapshot, documents: Hits, weights: Mapping[str, float]) ->
         for home in [next(i for i, number in enumerate(numbers) if number >= 0)]
     ]
     parts = []
-    for i, docs in _runs(documents) if len(snapshot.segments) > 1 else [(0, documents.docs)]:
+    for i, docs in [(0, documents.docs)] if len(snapshot.segments) == 1 else _runs(documents):
         segment = snapshot.segments[i].segment
         parts.append((i, segment.doc_len[docs], *segment.forward_of(docs)))
     numbers = np.concatenate([np.array([own for _, own, _ in known], np.uint32), *(part[3] for part in parts)])
