@@ -264,7 +264,7 @@ def without_hints(monkeypatch: pytest.MonkeyPatch, **forced) -> None:
 
 @pytest.fixture(scope="module", params=[1, 2])
 def large(build: Build, request: pytest.FixtureRequest) -> Engine:
-    """More documents than a window of the kernel for long queries, many of them alike, some deleted; in 1 or 2 segments."""
+    """More documents than a window of the kernel for long queries, many alike, some deleted; in 1 or 2 segments."""
     rng = np.random.default_rng(4)
     rows = np.minimum(rng.geometric(0.03, (3000, 9)) - 1, 150)
     texts = {f"d{i:05}": [f"w{w}" for w in rows[i % 3000][: 3 + i % 7]] for i in range(17_000)}

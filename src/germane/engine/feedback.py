@@ -56,16 +56,16 @@ class SearchedEvidence(Evidence):
         return len(self.terms)
 
     @cached_property
-    def df(self) -> Integers:  # type: ignore[override]
+    def df(self) -> Integers:
         return self.terms.df
 
     @cached_property
     def root_idf(self) -> Floats:
         """As of all evidence, remembered of each term of an only segment."""
-        numbers = self.terms.numbers
+        numbers, segments = self.terms.numbers, self.searcher.snapshot.segments
         if numbers is None:
             return self.root_idf_of(self.df)
-        [remembered] = self.searcher.remembered("root idf", lambda: [np.zeros(self.searcher.snapshot.segments[0].segment.n_terms)])
+        [remembered] = self.searcher.remembered("root idf", lambda: [np.zeros(segments[0].segment.n_terms)])
         roots = remembered[numbers]
         fresh = np.flatnonzero(roots == 0.0)
         if len(fresh):
@@ -73,7 +73,7 @@ class SearchedEvidence(Evidence):
         return roots
 
     @cached_property
-    def p_C(self) -> Floats:  # type: ignore[override]
+    def p_C(self) -> Floats:
         return np.asarray(self.terms.cf / max(self.searcher.collection.n_tokens, 1))
 
 
@@ -96,7 +96,7 @@ def search_with_feedback(
     evidence, documents, terms = gather_evidence(searcher, query, firsts, marks, method.n_docs)
     learnt = Learnt(evidence, documents, terms, method.expand(evidence))
     ranked = zip(firsts, passes.firsts, strict=True)
-    hint, _ = max(ranked, key=lambda own: (len(own[0].docs), own[1] == passes.final))
+    hint, _ = max(ranked, key=lambda own: (len(own[0].docs), own[1] == passes.final))  # what it likes is likely wanted
     return rank_expansion(searcher, learnt.expansion, terms, k, passes, hint), learnt
 
 
@@ -127,9 +127,8 @@ def gather_evidence(
     labelled: dict[tuple[int, int], Mark] = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
     labelled |= {_marked(snapshot, doc_id): Mark.NOT_RELEVANT for doc_id in marks.not_relevant}
     guessed = [_first_unmarked(hits, labelled, n_docs) for hits in rankings]
-    segments, docs = (np.concatenate([hits[i] for hits in guessed]) for i in (1, 2))
-    if labelled:
-        segments, docs = np.append(np.array([*labelled], np.int64).T, (segments, docs), axis=1)
+    known = [np.array(own, np.int64) for own in zip(*labelled, strict=True)] if labelled else []
+    segments, docs = (np.concatenate([*known[i : i + 1], *(hits[1 + i] for hits in guessed)]) for i in (0, 1))
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
     chosen, places = searcher.by_id(Hits(NOTHING, segments, docs))
     documents = Hits(NOTHING, segments[chosen], docs[chosen])
@@ -149,8 +148,8 @@ def _first_unmarked(hits: Hits, labelled: Mapping[tuple[int, int], Mark], n: int
     if labelled:
         places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
         others = np.array([place not in labelled for place in places], np.bool_)
-        hits = Hits(*(part[others] for part in hits))
-    return hits if len(hits.docs) <= n else Hits(*(part[:n] for part in hits))
+        hits = Hits(hits.scores[others], hits.segments[others], hits.docs[others])
+    return Hits(hits.scores[:n], hits.segments[:n], hits.docs[:n])
 
 
 def _marked(snapshot: Snapshot, doc_id: str) -> DocumentPlace:

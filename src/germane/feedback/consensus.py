@@ -61,8 +61,7 @@ class Consensus(FeedbackMethod):
 
     def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """t(w), as a distribution."""
-        mean, _ = mean_excess(evidence, weights, self.smoothing)
-        mean *= evidence.root_idf
+        mean = mean_excess(evidence, weights, self.smoothing) * evidence.root_idf
         total = float(mean.sum())
         return sparse(mean / total, 0.0) if total > 0.0 else sparse(mean, 1.0)
 

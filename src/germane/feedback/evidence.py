@@ -91,18 +91,21 @@ class Evidence:
 
         A smoothing without background (λ = 1) has no such ratio and is refused.
         """
-        excess, background = self.split(smoothing, postings)
+        background = self.background(smoothing)
         if (background <= 0).any():
             raise ParameterError(f"{smoothing} leaves no share to the collection, so a log-ratio with it is infinite")
         share = background[self.document_of[postings]] * self.p_C[self.ids[postings]]
-        return np.log1p(excess / share), background
+        return np.log1p(self.excess(smoothing, postings) / share), background
 
-    def split(self, smoothing: Smoothing, postings: Postings = ALL) -> tuple[Floats, Floats]:
-        """The excess e of each posting and the background share a of each document."""
+    def excess(self, smoothing: Smoothing, postings: Postings = ALL) -> Floats:
+        """The excess e of each posting."""
         of = self.document_of[postings]
-        excess, _ = smoothing.split(self.counts[postings], self.lengths[of], self._n_unique[of])
+        return smoothing.split(self.counts[postings], self.lengths[of], self._n_unique[of])[0]
+
+    def background(self, smoothing: Smoothing) -> Floats:
+        """The background share a of each document."""
         _, background = smoothing.split(0.0, self.lengths, self._n_unique)
-        return excess, background if np.ndim(background) else np.full(len(self), background)
+        return background if np.ndim(background) else np.full(len(self), background)
 
     def per_document(self, values: Floats, postings: Postings = ALL) -> Floats:
         """Σ over the postings of each document."""

@@ -12,14 +12,13 @@ sparse = LanguageModel.sparse
 
 def arithmetic_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> LanguageModel:
     """θ(w) = Σ_i W(i)·θ^i(w), SD (5.2) and table 5.1 row 4: e = Σ W·e_i, a = Σ W·a_i. The weights sum to 1."""
-    excess, background = mean_excess(evidence, weights, smoothing)
-    return sparse(excess, float(weights @ background))
+    excess = mean_excess(evidence, weights, smoothing)
+    return sparse(excess, float(weights @ evidence.background(smoothing)))
 
 
-def mean_excess(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> tuple[Floats, Floats]:
-    """That e of each word, and a_i of each document."""
-    excess, background = evidence.split(smoothing)
-    return evidence.per_word(weights[evidence.document_of] * excess), background
+def mean_excess(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> Floats:
+    """That e of each word."""
+    return evidence.per_word(weights[evidence.document_of] * evidence.excess(smoothing))
 
 
 def geometric_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> LanguageModel:

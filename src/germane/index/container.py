@@ -364,7 +364,9 @@ class Container:
     def pieces(self, name: str) -> tuple[npt.NDArray[np.uint8], int]:
         """Which pieces of a section were verified (not 0), as it is known at any time, and their bytes."""
         section = self._section(name)
-        return np.frombuffer(b"\1" * len(section.right) if self._trusted else section.right, np.uint8), section.step
+        right = np.frombuffer(b"\1" * len(section.right) if self._trusted else section.right, np.uint8)
+        right.flags.writeable = False
+        return right, section.step
 
     def verified(self, name: str) -> bool:
         """Whether the whole section was verified."""

@@ -136,7 +136,7 @@ def number_anew(numbers, orders, begins, words, distinct):
     for i in range(n):
         order[i] = (np.uint64(numbers[i]) << shift) | np.uint64(i)
         most = max(most, order[i])
-    while most >> shift > 0:
+    while shift < 64 and most >> shift > 0:
         begins[:] = 0
         for i in range(n):
             begins[(order[i] >> shift) & digits] += 1

@@ -402,16 +402,16 @@ class Segment:
         if is_few(n):
             self.verify_forward(docs)
             np.cumsum(forward.n_unique[docs], out=starts[1:])
-            bits = forward.term_bits[docs], forward.tf_bits[docs]
-            terms, counts = unpack_forward(forward.words, forward.at[docs], *bits, starts)
+            lists = forward.words, forward.at[docs], forward.term_bits[docs], forward.tf_bits[docs], starts
+            terms, counts = unpack_forward(*lists)
             most = terms.max(initial=0)
         else:
             terms, counts = np.empty((2, n), np.uint32)
-            lists = tuple(forward), docs, starts, terms, counts
-            most = kernels.decode_forward_many(*lists)
+            asked = tuple(forward), docs, starts, terms, counts
+            most = kernels.decode_forward_many(*asked)
             if most == kernels.UNVERIFIED:
                 self.verify_forward(docs)
-                most = kernels.decode_forward_many(*lists)
+                most = kernels.decode_forward_many(*asked)
         if n and most >= self.n_terms:
             raise self.container.damage("forward lists name terms that are not there")
         return starts, terms, counts

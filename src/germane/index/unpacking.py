@@ -12,6 +12,7 @@ from germane.index.blocks import BLOCK, LANES, PostingBlocks, bounds_of
 from germane.lazy import compiler_is_loaded
 
 Values = npt.NDArray[np.uint32]
+Widths = npt.NDArray[np.integer]
 IN_A_LANE = BLOCK // LANES
 EARLY = 256
 """So many lists of a process are unpacked here; compiling or loading a kernel for fewer takes longer."""
@@ -83,7 +84,7 @@ def _unpack_short(words: Values, at: int, bits: int, n: int) -> Values:
     return unpack_lists(words, np.array([at]), np.array([bits]), np.array([0, n]))
 
 
-def unpack_lists(words: Values, at: Integers, bits: Integers, starts: Integers) -> Values:
+def unpack_lists(words: Values, at: Integers, bits: Widths, starts: Integers) -> Values:
     """Lists packed one value after the other (`index.packing.pack_lists`); list i goes to [starts[i], starts[i + 1]).
 
     One word behind a list may be looked at.
@@ -99,7 +100,7 @@ def unpack_lists(words: Values, at: Integers, bits: Integers, starts: Integers) 
 
 
 def unpack_forward(
-    words: Values, at: Integers, term_bits: Integers, tf_bits: Integers, starts: Integers
+    words: Values, at: Integers, term_bits: Widths, tf_bits: Widths, starts: Integers
 ) -> tuple[Values, Values]:
     """Terms and counts of the forward lists of documents, as `index.kernels.decode_forward_many` reads them."""
     n = np.diff(starts)

@@ -129,8 +129,8 @@ class LanguageModel:
             ids, excess = other.ids, others * other.excess
             excess[places] += own * self.excess
         else:
-            both = (self.ids, other.ids), (own * self.excess, others * other.excess)
-            ids, excess = _add_up(*map(np.concatenate, both))
+            both = np.concatenate((own * self.excess, others * other.excess))
+            ids, excess = _add_up(np.concatenate((self.ids, other.ids)), both)
         return self._trusted(ids, excess, background)
 
     @classmethod

@@ -192,8 +192,10 @@ class TermTable:
             known = self._remembered
             fresh = [term for term in weights if term not in known.places]
             n, room = self._taken, len(known.values)
-            if not known.places and self._only is not None:
+            if self._only is not None and not len(known.by_number):
                 known = known._replace(by_number=np.full(self._only.n_terms, -1, np.int32))
+                places = [*known.places.values()]
+                known.by_number[known.numbers[places, 0]] = places
             if n + len(fresh) > room:
                 known = self._roomier(known, max(2 * room, n + len(fresh)))
             self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
@@ -214,9 +216,7 @@ class TermTable:
         """A copy with more room: who reads the other goes on with it."""
         copy, n = self._empty(room), len(known.values)
         copy.values[:n], copy.numbers[:n] = known.values, known.numbers
-        return copy._replace(
-            rows=known.rows.copy(), places=known.places.copy(), by_number=known.by_number.copy()
-        )
+        return copy._replace(rows=known.rows.copy(), places=known.places.copy(), by_number=known.by_number.copy())
 
 
 def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
@@ -225,7 +225,7 @@ def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Column
     if isinstance(weights, NumberedWeights):
         if not len(known.by_number):
             return None
-        places, alpha = known.by_number[weights.numbers], weights.weights
+        places, alpha = known.by_number[weights.numbers], weights.weights.copy()  # which may be written to, as others
         if -1 in places.tolist():
             return None
     else:
