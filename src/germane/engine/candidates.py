@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.engine.topic_model import TopicModel
+from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule, is_few
 from germane.rank.models import RankingModel
@@ -41,14 +42,18 @@ class Terms:
     @property
     def df(self) -> Integers:
         """How many documents of the live collection hold each word."""
-        whole = self._snapshot.whole
-        return self._frequencies[0] if whole is None else whole.df.take(self._numbers)
+        return self._frequencies[0] if self._whole is None else self._whole.df.take(self._numbers)
 
     @property
     def cf(self) -> Integers:
         """How often they hold it."""
-        whole = self._snapshot.whole
-        return self._frequencies[1] if whole is None else whole.cf.take(self._numbers)
+        return self._frequencies[1] if self._whole is None else self._whole.cf.take(self._numbers)
+
+    @cached_property
+    def _whole(self) -> Segment | None:
+        """The segment that is all there is, if there is one: none beside it, nothing deleted."""
+        segments = self._snapshot.segments
+        return segments[0].segment if len(segments) == 1 and not len(segments[0].deletions.terms) else None
 
     @cached_property
     def _frequencies(self) -> tuple[Integers, Integers]:

@@ -141,12 +141,6 @@ class Snapshot:
         return [self.segments[i] for i in places]
 
     @property
-    def whole(self) -> Segment | None:
-        """The segment that is all there is, if there is one: none beside it, nothing deleted."""
-        live = self.segments[0] if len(self.segments) == 1 else None
-        return live.segment if live is not None and not len(live.deletions.terms) else None
-
-    @property
     def recent(self) -> Recent | None:
         """The documents of the small segments, if there are some, and kernels can be used."""
         if self._recent is None and self.small and compiler_is_loaded():
