@@ -7,10 +7,10 @@ than their work. So the one rests now and then on its way, while others search, 
 import threading
 import time
 
-SHARE = 2
+SHARE = 8
 """Who makes a file rests so many times as long as it worked."""
-LEAST_WORK, LONGEST_REST = 0.0005, 0.004
-"""Seconds of work that are worth a rest, and of a rest at most."""
+LEAST_WORK, LONGEST_REST = 0.003, 0.025
+"""Seconds of work that are worth a rest, and of a rest at most: one, and seldom two, for each small commit."""
 
 
 class _Searches:

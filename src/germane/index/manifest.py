@@ -235,7 +235,8 @@ def parse_manifest(folder: Path, content: bytes, format: int = FORMAT, before: M
         if parsed["format"] not in ((FORMAT, WITH_VECTORS, WITH_SOURCES) if format == FORMAT else (format,)):
             raise IndexFormatError(_other_format(folder, parsed["format"]))
         same = before is not None and before.analyzer.to_dict() == parsed["analyzer"]
-        return _parse(folder, parsed, before.analyzer if same and before else Analyzer.from_dict(parsed["analyzer"]))
+        analyzer = before.analyzer if same and before else Analyzer.from_dict(parsed["analyzer"])
+        return _parse(folder, parsed, analyzer, {entry.name: entry for entry in before.segments} if before else {})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise IndexFormatError(f"{folder / NAME} is not a manifest this program understands ({error!r})") from None
 
@@ -255,7 +256,7 @@ def checksum_right(content: bytes) -> bool:
     return checksum == b"%08x" % zlib.crc32(body)
 
 
-def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest:
+def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer, known: Mapping[str, SegmentEntry]) -> Manifest:
     if analyzer.fingerprint != parsed["fingerprint"]:
         raise IndexFormatError(
             f"{folder / NAME}: the index was analysed by other rules (fingerprint {parsed['fingerprint']}, this "
@@ -263,7 +264,7 @@ def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest
         )
     if not isinstance(parsed["segments"], list):
         raise ValueError("segments is not a list")
-    entries = tuple(_entry(entry) for entry in parsed["segments"])
+    entries = tuple(_entry(entry, known) for entry in parsed["segments"])
     names = [name for entry in entries for name in entry.files()]
     if len(set(names)) < len(names):
         raise ValueError("a file is named twice")
@@ -281,8 +282,12 @@ def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest
     return Manifest(analyzer, tuple(text_fields), generation, entries, next_file, positions, fields)
 
 
-def _entry(parsed: dict[str, Any]) -> SegmentEntry:
-    deletions = parsed["deletions"]
+def _entry(parsed: dict[str, Any], known: Mapping[str, SegmentEntry]) -> SegmentEntry:
+    before, deletions = known.get(parsed["name"]), parsed["deletions"]
+    if before is not None and deletions is None and "vectors" not in parsed:  # most are as they were
+        plain = SegmentEntry(before.name, parsed["size"])
+        if before == plain:
+            return before
     if deletions is not None:
         deletions = _file_name(deletions, "deletions")
     vectors = tuple((name, _file_name(file, "vectors")) for name, file in parsed.get("vectors", {}).items())

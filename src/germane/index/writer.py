@@ -46,6 +46,7 @@ from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment, Snapshot, open_vectors
 from germane.index.vector_fields import Source, Stored, VectorField, field_named
 from germane.index.vectors import Arriving, VectorFile, write_vectors
+from germane.lazy import load_compiler
 from germane.text import Analyzer
 from germane.types import Document
 
@@ -56,6 +57,9 @@ BACKGROUND_DOCS = 5_000
 TAIL = 32
 """Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
 each add would slow down every search."""
+
+SOME = 8
+"""Who has added so many documents a few at a time is likely to go on: without kernels each takes three times as long."""
 
 NO_ROWS = np.empty(0, np.int64)
 
@@ -151,6 +155,8 @@ class IndexWriter:
             self._mutex if small else contextlib.nullcontext(),
         ):
             tail = self._tail_to_join(len(few)) if small else []
+            if len(tail) >= SOME:
+                load_compiler()
             manifest = self.snapshot.manifest
             origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
             if tail:
