@@ -7,6 +7,7 @@ does not name does not exist; a commit is the replacement of this file.
 import os
 import re
 import secrets
+import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,8 @@ WITH_SOURCES = 4
 UPGRADED = (1,)
 MAX_BYTES = 1 << 26
 MAX_NUMBER = 2**63
+BETWEEN_LOOKS = 0.02
+"""Seconds after which it is looked up again what the manifest's name means."""
 
 Kind = Literal["segment", "deletions", "vectors"]
 _FILE = re.compile(r"(segment|deletions|vectors|graph)-([0-9a-f]{16}|[0-9a-f]{32})\.germane")
@@ -204,23 +207,39 @@ def find_file(folder: Path) -> "ManifestFile":
 
 class ManifestFile:
     """A manifest that was read or written. Whether another commit has replaced it is one question to the system: each
-    commit's manifest has a time of its own (`Manifest.write`)."""
+    commit's manifest has a time of its own (`Manifest.write`).
 
-    def __init__(self, path: Path, identity: Identity, content: bytes) -> None:
+    One that was read is kept open: a reader asks before each search, and that it has no name any more is told sooner
+    than what its name means now. Who puts another folder in place of this one is noticed by the name, which is looked
+    up from time to time.
+    """
+
+    def __init__(self, path: Path, identity: Identity, content: bytes, descriptor: int = -1) -> None:
         self._path, self._identity, self.content = os.fspath(path), identity, content
+        self._descriptor, self._looked_up = descriptor, time.monotonic()
 
     @classmethod
     def read(cls, path: Path) -> "ManifestFile":
         """The manifest as it lies there, whatever it says."""
         descriptor = open_regular(path)
         try:
-            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES))
-        finally:
+            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES), descriptor)
+        except BaseException:
             os.close(descriptor)
+            raise
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
 
     def is_there(self) -> bool:
         """Whether the file by that name is still this one, as it was."""
         try:
+            if self._descriptor >= 0:
+                found, now = os.fstat(self._descriptor), time.monotonic()
+                if found.st_nlink == 0 or now - self._looked_up < BETWEEN_LOOKS:
+                    return found.st_nlink > 0 and identity_of(found) == self._identity
+                self._looked_up = now
             return identity_of(os.lstat(self._path)) == self._identity
         except OSError:
             return False
