@@ -44,6 +44,7 @@ def model_of(choice: RankingChoice) -> RankingModel:
 class SearchedEvidence(Evidence):
     """Evidence from an index: frequencies are looked up when a method asks for them."""
 
+    is_counted = True
     terms: Terms
     searcher: Searcher
 

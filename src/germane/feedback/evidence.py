@@ -48,6 +48,9 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    is_counted = False
+    """Whether all counts are whole, and all arrays of the types that kernels take."""
+
     @property
     def n_words(self) -> int:
         """Different words."""
@@ -101,6 +104,11 @@ class Evidence:
         """The excess e of each posting."""
         of = self.document_of[postings]
         return smoothing.split(self.counts[postings], self.lengths[of], self._n_unique[of])[0]
+
+    def excess_table(self, smoothing: Smoothing, most: int) -> Floats:
+        """For each document the excess e of a word that it holds once, twice, ... `most` times."""
+        sizes = self.lengths[:, np.newaxis], self._n_unique[:, np.newaxis]
+        return smoothing.split(np.arange(1.0, most + 1.0), *sizes)[0]
 
     def background(self, smoothing: Smoothing) -> Floats:
         """The background share a of each document."""

@@ -1,10 +1,21 @@
 """The two means of document models: arithmetic (the Relevance Model) and geometric (the Smoothed Dirichlet)."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from germane.arrays import Floats
 from germane.feedback.evidence import Evidence
+from germane.lazy import LazyModule, compiler_is_loaded
 from germane.lm import LanguageModel, Smoothing
+
+if TYPE_CHECKING:
+    from germane.feedback import kernels
+else:
+    kernels = LazyModule("germane.feedback.kernels")
+
+MOST_TABLED = 256
+"""Where no word comes more often in a document, the excess of each count is computed once a document."""
 
 sparse = LanguageModel.sparse
 """The model with this excess over all words of the evidence, and this background."""
@@ -18,7 +29,12 @@ def arithmetic_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -
 
 def mean_excess(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> Floats:
     """That e of each word."""
-    return evidence.per_word(weights[evidence.document_of] * evidence.excess(smoothing))
+    most = int(evidence.counts.max(initial=1.0))
+    if most > MOST_TABLED or not evidence.is_counted or not compiler_is_loaded():
+        return evidence.per_word(weights[evidence.document_of] * evidence.excess(smoothing))
+    sums, table = np.zeros(evidence.n_words), evidence.excess_table(smoothing, most)
+    kernels.sum_by_word(evidence.starts, evidence.ids, evidence.counts, table, weights, sums)
+    return sums
 
 
 def geometric_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) -> LanguageModel:
