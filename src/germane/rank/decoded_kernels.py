@@ -40,7 +40,7 @@ from germane.rank.simd import add_classes, count_bits, four_at, lowest_bit, reac
 
 ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
-ASKING = 16
+ASKING = 12
 """Looking a document up in a list costs as much as adding so many postings."""
 ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
@@ -153,7 +153,7 @@ def top_code(decoded, row):
 @inner
 def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     """Fill the records of the model and of the terms, with impacts and units by code."""
-    settings, total, rough = asked.settings, 0.0, 0.0
+    settings, total, rough = asked.settings, CHUNK * m.step / m.norm, 0.0
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
     m.k, m.prune = np.int64(settings[8]), True
@@ -285,15 +285,50 @@ def find(decoded, t, d):
     """The term's posting of document d in the chunk, or -1."""
     if t.frequent >= 0:
         return find_held(decoded.held[t.frequent], d)
-    docs = decoded.docs
-    begin, end, place = np.uint64(t.begin), np.uint64(t.end), np.uint16(d & (CHUNK - 1))
-    while begin < end:
-        middle = (begin + end) >> np.uint64(1)
-        if docs[middle] < place:
-            begin = middle + np.uint64(1)
+    place = np.uint16(d & (CHUNK - 1))
+    p = seek(decoded.docs, t.begin, t.end, place)
+    return p if p < t.end and decoded.docs[np.uint64(p)] == place else np.int64(-1)
+
+
+@inner
+def below(docs, p, place):
+    """How many of LANES postings from p on have a place below."""
+    n = np.uint16(0)
+    for at in range(np.uint64(p), np.uint64(p + LANES)):
+        n = np.uint16(n + np.uint16(docs[at] < place))
+    return np.int64(n)
+
+
+@inner
+def seek(docs, begin, end, place):
+    """The first posting from `begin` to `end`, those of a chunk, whose place is not below `place`; `end` if none.
+
+    It is looked for where it would be if places were spread evenly, and from there at ever larger distances.
+    """
+    low, step = begin + ((end - begin) * np.int64(place) >> CHUNK_BITS), LANES
+    if docs[np.uint64(low)] < place:
+        high = low + step
+        while high < end and docs[np.uint64(high)] < place:
+            step *= 2
+            low, high = high, high + step
+        high = min(high, end)
+    else:
+        low, high = low - step, low
+        while low > begin and docs[np.uint64(low)] >= place:
+            step *= 2
+            low, high = low - step, low
+        low = max(low, begin)
+    least = LANES if end - begin >= LANES else 0
+    while high - low > least:
+        middle = (low + high) >> 1
+        if docs[np.uint64(middle)] < place:
+            low = middle + 1
         else:
-            end = middle
-    return np.int64(begin) if np.int64(begin) < t.end and docs[begin] == place else np.int64(-1)
+            high = middle
+    if least == 0:
+        return low
+    low = min(low, end - LANES)
+    return low + below(docs, low, place)
 
 
 @inner
@@ -316,10 +351,14 @@ def admit(docs, m, sums, d, units, later, n):
     """Take document d in, if it is wanted and its bound reaches the threshold; how many candidates there are then.
 
     `later`: units it may still get from other terms; if there are none its bound is complete, else it is a candidate.
+    `laid`: the sum began with its background.
     """
     if len(docs.mask) > 0 and docs.mask[d] == 0:
         return n
-    score = bound_of(docs, m, sums.rounded, d, (units + later) * m.unit)
+    own = np.float64(units_of_background(m, sums.rounded[d])) if m.laid else 0.0
+    if units + later == own:
+        return n
+    score = bound_of(docs, m, sums.rounded, d, (units - own + later) * m.unit)
     if score >= m.threshold:
         if later == 0.0:
             take(m, sums, d, score)
@@ -390,9 +429,9 @@ def count_reaching(decoded, terms, n, whole, places, acc, need, most):
     """How many places reach `need`, one as often as it was added to if not `whole`; stops counting above `most`."""
     reaching = 0
     if whole:
-        for group in range(0, places, LANES):
+        for group in range(0, places // 8 & -LANES, LANES):
             if highest(acc, group) >= need:
-                reaching += count_bits(reach_mask(acc, group, need))
+                reaching += 8*count_bits(reach_mask(acc, group, need))
                 if reaching > most:
                     break
         return reaching
@@ -421,10 +460,29 @@ def look_up(decoded, t, candidates, n, least):
 
 
 @inner
-def required_units(m):
-    """What a sum must reach, so that a score may reach the threshold."""
-    units = (m.threshold - m.flat) / (m.norm * m.unit)
+def required_units(m, rest):
+    """What a sum must reach, so that a score may reach the threshold; `rest`: what is no part of the sum, at most."""
+    units = (m.threshold - rest) / (m.norm * m.unit)
     return units if units > 0.0 else 0.0
+
+
+@inner
+def units_of_background(m, rounded):
+    """The units of a rounded background above the least one, rounded down."""
+    return np.uint16(np.uint32(np.uint32(rounded) * np.uint32(m.factor)) >> np.uint32(CHUNK_BITS))
+
+
+@inner
+def lay(m, sums, base, places):
+    """Begin the sums of a chunk with the units of backgrounds."""
+    own, acc, factor = sums.rounded[base : base + places], sums.acc[:places], np.uint32(m.factor)
+    for place in range(np.uint64(places)):
+        acc[place] = np.uint16(np.uint32(np.uint32(own[place]) * factor) >> np.uint32(CHUNK_BITS))
+
+
+@inner
+def needed(m):
+    return max(required_units(m, m.base) - 1.0, 0.0) if m.laid else required_units(m, m.flat)
 
 
 @inner
@@ -463,10 +521,10 @@ def add_essential(decoded, m, terms, sums, essential, chunk, places):
     Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
     postings.
     """
-    done, size, required = 0, np.int64(0), required_units(m)
+    done, size, required = 0, np.int64(0), needed(m)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
-        done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size, places // COUNTING)
+        done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size // 4, places // COUNTING // 8)
         while essential < m.n_terms and adding <= step:
             one, other = costs(terms[essential], places)
             adding, asking, essential = adding + one, asking + other, essential + 1
@@ -482,14 +540,20 @@ def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
     places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
-    essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
+    essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
     if essential == 0:
         return
+    size = np.int64(0)
+    for i in range(essential):
+        size += terms[i].end - terms[i].begin
+    m.laid = len(sums.rounded) > 0 and size * SPARSE > places
+    if m.laid:
+        lay(m, sums, base, places)
     essential, size = add_essential(decoded, m, terms, sums, essential, chunk, places)
     whole = size * SPARSE > places
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
-        required, later = required_units(m), sums.suffix[essential, 0]
+        required, later = needed(m), sums.suffix[essential, 0]
         need = units_needed(required, later)
         if whole:
             n = collect(docs, m, sums, base, begin, end, need, later)
@@ -498,9 +562,12 @@ def visit(docs, decoded, terms, m, sums, chunk):
         for i in range(essential, n_terms):
             n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1, 0])
         for c in range(n):
-            score = score_of(docs, m, candidates[c].doc, candidates[c].sum * m.unit)
-            if score >= m.threshold:
-                take(m, sums, candidates[c].doc, score)
+            d, units = candidates[c].doc, candidates[c].sum
+            if m.laid:
+                units -= np.float64(units_of_background(m, sums.rounded[d]))
+            score = score_of(docs, m, d, units * m.unit)
+            if score >= m.threshold and units > 0.0:
+                take(m, sums, d, score)
         rise(m, sums.histogram)
         begin, end = end, min(end + min(end, PIECE), places)
 
@@ -519,15 +586,6 @@ def exact(decoded, t, m, p, by):
                 at = further
         count = decoded.large[at, 1]
     return impact(t, m, np.float64(count), by)
-
-
-@inner
-def below(docs, p, place):
-    """How many of LANES postings from p on have a place below."""
-    n = np.uint16(0)
-    for at in range(np.uint64(p), np.uint64(p + LANES)):
-        n = np.uint16(n + np.uint16(docs[at] < place))
-    return np.int64(n)
 
 
 @inner
@@ -563,24 +621,9 @@ def add_scanned(decoded, t, m, marks, hits, totals):
 
 @inner
 def add_looked_up(decoded, t, m, results, a, b, totals):
-    """Add the term's impacts to the totals of the results from a to b, which ascend in runs: each is looked up."""
-    p, before = t.begin, np.int64(0)
+    """Add the term's impacts to the totals of the results from a to b: each is looked up."""
     for r in range(a, b):
-        d = results[r].doc
-        if d < before:
-            p = t.begin
-        before, place = d, np.uint16(d & (CHUNK - 1))
-        p = advance(decoded.docs, p, t.end, place)
-        if p < t.end and decoded.docs[np.uint64(p)] == place:
-            totals[r - a].sum += exact(decoded, t, m, p, totals[r - a].by)
-
-
-@inner
-def add_held(decoded, t, m, results, a, b, totals):
-    """The same where the term is frequent."""
-    held = decoded.held[t.frequent]
-    for r in range(a, b):
-        p = find_held(held, results[r].doc)
+        p = find(decoded, t, results[r].doc)
         if p >= 0:
             totals[r - a].sum += exact(decoded, t, m, p, totals[r - a].by)
 
@@ -601,9 +644,7 @@ def score(docs, decoded, terms, m, sums):
         for i in range(m.n_terms):
             t = terms[i]
             n = enter(decoded, t, chunk)
-            if t.frequent >= 0:
-                add_held(decoded, t, m, results, a, b, totals)
-            elif n > SCANNING * (b - a):
+            if t.frequent >= 0 or n > SCANNING * (b - a):
                 add_looked_up(decoded, t, m, results, a, b, totals)
             else:
                 add_scanned(decoded, t, m, marks, sums.hits, totals)
@@ -618,15 +659,16 @@ def score(docs, decoded, terms, m, sums):
 def start(asked, extremes, decoded, rows, terms, m, sums):
     """Prepare a search: the records, the highest score there can be, an empty histogram of bounds."""
     prior = extremes[1]
+    m.norm, m.step = extremes[0], asked.settings[5] * extremes[4]
     rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
-    m.norm, m.flat = extremes[0], m.constant + m.mass * m.top + prior
+    m.rest, m.flat = m.constant + m.mass * extremes[3], m.constant + m.mass * m.top + prior
+    m.base, m.factor = m.rest + prior, math.ceil(CHUNK * m.step / (m.norm * m.unit))
     total = m.norm * m.unit * ROOM_IN_UNITS
     m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
     m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
     magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
     if prior > -np.inf:
         magnitude += abs(prior)
-    m.rest, m.step = m.constant + m.mass * extremes[3], m.mass * extremes[4]
     m.slack = m.norm * rough + 2.0 * m.step + 1e-12 * magnitude
     m.threshold -= 1e-12 * magnitude  # bounds are rounded too, by less
     for place in range(len(sums.histogram)):

@@ -83,6 +83,9 @@ MODEL = np.dtype(
         ("norm", np.float64),
         ("rest", np.float64),
         ("step", np.float64),
+        ("base", np.float64),
+        ("factor", np.int64),
+        ("laid", np.int64),
         ("by_of", np.float64, TF_CAP + 1),
         ("background_of", np.float64, TF_CAP + 1),
     ]
