@@ -30,6 +30,7 @@ from germane.rank.records import (
     FREQUENT,
     HISTOGRAM,
     LANES,
+    PEAKS,
     Asked,
     Decoded,
     Documents,
@@ -60,21 +61,47 @@ FIRST_PIECE, PIECE = 512, 4096
 """The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most."""
 STRETCH = 8192
 """Sums that fit the nearest cache."""
+CAPPING = 2
+"""Sums of a chunk are capped if one of so many of its places, or more, were added."""
+SAMPLE = 8
+"""One of so many groups of places is looked at, to tell how many places of a chunk reach something."""
 SPARSE = 16
 """A chunk is searched whole if a SPARSE-th of it, or more, was added; else its postings are gone through again."""
+
+
+@inner
+def copy_peaks(decoded, row, counts, room, used):
+    """Copy the postings of a list whose codes are the largest, at most `room` of them, behind all postings.
+
+    `counts`: those of each code. Returns how many postings there are then.
+    """
+    cut = CODES - 1
+    while cut > 0 and np.int64(counts[cut]) <= room:
+        room -= np.int64(counts[cut])
+        cut -= 1
+    decoded.cuts[row] = cut
+    for chunk in range(decoded.begins.shape[1] - 1):
+        decoded.peaks[row, chunk] = used
+        for p in range(decoded.begins[row, chunk], decoded.begins[row, chunk + 1]):
+            decoded.docs[used], decoded.codes[used] = decoded.docs[p], decoded.codes[p]
+            used += decoded.codes[p] > cut
+    decoded.peaks[row, -1] = used
+    return used
 
 
 @kernel
 def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
     """Unpack the lists of terms behind those that are there; `state` counts lists, postings, and large counts.
 
-    `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one.
+    `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one, and CODES of them.
     """
-    lists, decoded, docs, extras = Lists(*lists), Decoded(*decoded), block[0], block[1]
+    lists, decoded, docs, extras, counts = Lists(*lists), Decoded(*decoded), block[0], block[1], block[2]
     row, used, n_large = state[0], state[1], state[2]
     for number in numbers:
         df, first, previous, chunk = lists.df[number], lists.first_block[number], np.int64(-1), 0
         decoded.begins[row, 0], decoded.tops[row, 0], decoded.most[row] = used, 0, 1
+        for code in range(CODES):
+            counts[code] = 0
         for done in range(0, df, BLOCK):
             b, n = first + done // BLOCK, min(BLOCK, df - done)
             decode_block(words, table, b, n, previous, docs, extras, 0)
@@ -95,12 +122,14 @@ def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
                     share = count / (count + (x0 + x1 * np.float64(size[d])))
                     code = np.int64(math.ceil(share * CODES)) - 1  # share <= 1
                     decoded.codes[used] = np.uint8(code)
+                counts[code] += 1
                 if code > decoded.tops[row, chunk]:
                     decoded.tops[row, chunk] = np.uint8(code)
                 used += 1
         while chunk + 1 < decoded.begins.shape[1]:
             chunk += 1
             decoded.begins[row, chunk], decoded.tops[row, chunk] = used, 0
+        used = copy_peaks(decoded, row, counts, df // PEAKS, used)
         row += 1
     state[0], state[1], state[2] = row, used, n_large
 
@@ -153,7 +182,7 @@ def top_code(decoded, row):
 @inner
 def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     """Fill the records of the model and of the terms, with impacts and units by code."""
-    settings, total, rough = asked.settings, CHUNK * m.step / m.norm, 0.0
+    settings, total, rough = asked.settings, 65536.0 * m.step / m.norm, 0.0
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
     m.k, m.prune = np.int64(settings[8]), True
@@ -229,21 +258,51 @@ def is_dense(t, places):
 
 
 @inner
-def add(decoded, t, acc):
-    """Add the units of the term's postings in the chunk: acc[docs[p]] += units[codes[p]].
+def add(decoded, begin, end, units, acc):
+    """Add the units of a chunk's postings from `begin` to `end`: acc[docs[p]] += units[codes[p]].
 
     Four are loaded at once, for a posting costs what its loads and stores do.
     """
-    docs, codes, units, place, code = decoded.docs, decoded.codes, t.units, np.uint64(CHUNK - 1), np.uint64(CODES - 1)
-    whole = t.begin + ((t.end - t.begin) & -4)
-    for p in range(t.begin, whole, 4):
+    docs, codes, place, code = decoded.docs, decoded.codes, np.uint64(CHUNK - 1), np.uint64(CODES - 1)
+    whole = begin + ((end - begin) & -4)
+    for p in range(begin, whole, 4):
         d, c = four_at(docs, p), four_at(codes, p)
         acc[d & place] += units[c & code]
         acc[(d >> np.uint64(16)) & place] += units[(c >> np.uint64(8)) & code]
         acc[(d >> np.uint64(32)) & place] += units[(c >> np.uint64(16)) & code]
         acc[d >> np.uint64(48)] += units[c >> np.uint64(24)]
-    for p in range(np.uint64(whole), np.uint64(t.end)):
+    for p in range(np.uint64(whole), np.uint64(end)):
         acc[np.uint64(docs[p])] += units[np.uint64(codes[p])]
+
+
+@inner
+def cap(decoded, m, terms, most):
+    """Let the last terms give no more than their caps, which are `most` units in all; what is above is in `excess`.
+
+    A document that has it has a posting among the peaks. So fewer terms can lift a document over the threshold.
+    """
+    total = 0.0
+    for i in range(m.n_terms - 1, -1, -1):
+        t = terms[i]
+        cut = np.int64(decoded.cuts[t.row])
+        highest = t.units[np.uint64(min(cut, t.top))]
+        total += np.float64(highest)
+        if total > most:
+            break
+        for code in range(cut + 1, t.top + 1):
+            t.excess[code] = t.units[code] - highest
+            t.units[code] = highest
+        if t.frequent >= 0:
+            by_class(decoded, t)
+        m.capped = i
+
+
+@inner
+def add_peaks(decoded, m, terms, acc, chunk):
+    """Add what the capped terms give above their caps in the chunk."""
+    for i in range(m.capped, m.n_terms):
+        row = terms[i].row
+        add(decoded, decoded.peaks[row, chunk], decoded.peaks[row, chunk + 1], terms[i].excess, acc)
 
 
 @inner
@@ -268,7 +327,7 @@ def add_all(decoded, terms, begin, end, acc, chunk, places):
             add_others(decoded, t, acc, chunk)
             dense += 1
         else:
-            add(decoded, t, acc)
+            add(decoded, t.begin, t.end, t.units, acc)
     if dense > 0:
         for place in range(0, places, STRETCH):
             n = min(STRETCH, (places - place + 15) & -16)
@@ -429,9 +488,9 @@ def count_reaching(decoded, terms, n, whole, places, acc, need, most):
     """How many places reach `need`, one as often as it was added to if not `whole`; stops counting above `most`."""
     reaching = 0
     if whole:
-        for group in range(0, places // 8 & -LANES, LANES):
+        for group in range(0, places, SAMPLE * LANES):
             if highest(acc, group) >= need:
-                reaching += 8*count_bits(reach_mask(acc, group, need))
+                reaching += SAMPLE * count_bits(reach_mask(acc, group, need))
                 if reaching > most:
                     break
         return reaching
@@ -469,7 +528,7 @@ def required_units(m, rest):
 @inner
 def units_of_background(m, rounded):
     """The units of a rounded background above the least one, rounded down."""
-    return np.uint16(np.uint32(np.uint32(rounded) * np.uint32(m.factor)) >> np.uint32(CHUNK_BITS))
+    return np.uint16(np.uint32(np.uint32(rounded) * np.uint32(m.factor)) >> np.uint32(16))
 
 
 @inner
@@ -477,7 +536,7 @@ def lay(m, sums, base, places):
     """Begin the sums of a chunk with the units of backgrounds."""
     own, acc, factor = sums.rounded[base : base + places], sums.acc[:places], np.uint32(m.factor)
     for place in range(np.uint64(places)):
-        acc[place] = np.uint16(np.uint32(np.uint32(own[place]) * factor) >> np.uint32(CHUNK_BITS))
+        acc[place] = np.uint16(np.uint32(np.uint32(own[place]) * factor) >> np.uint32(16))
 
 
 @inner
@@ -494,8 +553,8 @@ def units_needed(required, later):
 
 @inner
 def split(decoded, m, terms, suffix, chunk, required):
-    """How many terms are essential in a chunk, 0 for none; fills the sums of bounds in `suffix`."""
-    essential = 0
+    """How many terms are essential in a chunk, 0 for none, and their postings; fills the sums of bounds in `suffix`."""
+    essential, size = 0, np.int64(0)
     suffix[m.n_terms, 0] = 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
@@ -504,7 +563,9 @@ def split(decoded, m, terms, suffix, chunk, required):
         suffix[i, 0] = suffix[i + 1, 0] + top
         if essential == 0 and suffix[i, 0] >= required:
             essential = i + 1
-    return essential
+        if essential > 0:
+            size += n
+    return essential, size
 
 
 @inner
@@ -524,15 +585,16 @@ def add_essential(decoded, m, terms, sums, essential, chunk, places):
     done, size, required = 0, np.int64(0), needed(m)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
+        m.whole |= size * SPARSE > places
         done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size // 4, places // COUNTING // 8)
         while essential < m.n_terms and adding <= step:
             one, other = costs(terms[essential], places)
             adding, asking, essential = adding + one, asking + other, essential + 1
         if asking == 0:
-            return done, size
+            return done
         need, most = units_needed(required, sums.suffix[done, 0]), adding // asking
-        if count_reaching(decoded, terms, done, size * SPARSE > places, places, sums.acc, need, most) <= most:
-            return done, size
+        if count_reaching(decoded, terms, done, m.whole > 0, places, sums.acc, need, most) <= most:
+            return done
 
 
 @inner
@@ -540,17 +602,18 @@ def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
     places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
-    essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
-    if essential == 0:
+    essential, size = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
+    if m.capped == m.n_terms and size * CAPPING > places and required_units(m, m.flat) > 0.0:
+        cap(decoded, m, terms, 2.0 * required_units(m, m.flat))
+        essential, size = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
+    if essential == 0 and m.capped == m.n_terms:
         return
-    size = np.int64(0)
-    for i in range(essential):
-        size += terms[i].end - terms[i].begin
-    m.laid = len(sums.rounded) > 0 and size * SPARSE > places
+    m.whole = m.capped < m.n_terms or size * SPARSE > places
+    m.laid = len(sums.rounded) > 0 and m.whole > 0
     if m.laid:
         lay(m, sums, base, places)
-    essential, size = add_essential(decoded, m, terms, sums, essential, chunk, places)
-    whole = size * SPARSE > places
+    add_peaks(decoded, m, terms, sums.acc, chunk)
+    essential, whole = add_essential(decoded, m, terms, sums, essential, chunk, places), m.whole > 0
     begin, end = 0, min(FIRST_PIECE, places) if whole else places
     while begin < places:
         required, later = needed(m), sums.suffix[essential, 0]
@@ -662,7 +725,8 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
     m.norm, m.step = extremes[0], asked.settings[5] * extremes[4]
     rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
     m.rest, m.flat = m.constant + m.mass * extremes[3], m.constant + m.mass * m.top + prior
-    m.base, m.factor = m.rest + prior, math.ceil(CHUNK * m.step / (m.norm * m.unit))
+    m.capped = m.n_terms
+    m.base, m.factor = m.rest + prior, math.ceil(65536.0 * m.step / (m.norm * m.unit))
     total = m.norm * m.unit * ROOM_IN_UNITS
     m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
     m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0

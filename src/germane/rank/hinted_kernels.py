@@ -130,7 +130,7 @@ def leave_above(asked, docs, extremes, decoded, rows, terms, model, sums):
         if m.found > MOST_LEFT or not make_room(m, sums):
             return -1
         places = min(m.n_docs - (chunk << CHUNK_BITS), CHUNK)
-        essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
+        essential, _ = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
         if essential > 0:
             sum_weights(m, terms, sums.suffix)
             needed = add_until_few(docs, decoded, m, terms, sums, max(essential, needed), chunk, places)

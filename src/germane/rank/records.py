@@ -16,13 +16,15 @@ HISTOGRAM = 2048
 
 FINE_BITS = 11
 """Maxima of documents' values are kept in windows of 2^11 documents, the smallest that are used."""
-CHUNK_BITS = 16
+CHUNK_BITS = 15
 CHUNK = 1 << CHUNK_BITS
 """Documents whose places in a decoded list take two bytes."""
 LANES = 64
 """Values that are compared together; see `rank.simd`."""
 CODES = 256
 """Counts, or saturations, that a decoded list tells apart."""
+PEAKS = 32
+"""Of the postings of a list one of so many, those of the largest codes, are kept beside it too."""
 FREQUENT = 8
 """A term is frequent that one of so many documents holds, or more: to add up 8 documents costs what a posting does."""
 CLASSES = 16
@@ -86,6 +88,8 @@ MODEL = np.dtype(
         ("base", np.float64),
         ("factor", np.int64),
         ("laid", np.int64),
+        ("whole", np.int64),
+        ("capped", np.int64),
         ("by_of", np.float64, TF_CAP + 1),
         ("background_of", np.float64, TF_CAP + 1),
     ]
@@ -115,6 +119,7 @@ DECODED_TERM = np.dtype(
         ("width", np.int64),
         ("value", np.float64, 256),
         ("units", np.uint16, 256),
+        ("excess", np.uint16, 256),
         ("low", np.uint8, CLASSES),
         ("high", np.uint8, CLASSES),
     ]
@@ -222,6 +227,8 @@ class Decoded(NamedTuple):
     extras: npt.NDArray[np.uint8]
     codes: npt.NDArray[np.uint8]
     begins: Integers
+    peaks: Integers
+    cuts: npt.NDArray[np.uint8]
     tops: npt.NDArray[np.uint8]
     most: Integers
     large: Integers
