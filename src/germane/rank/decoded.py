@@ -21,7 +21,7 @@ from germane.lazy import LazyModule
 from germane.lm.parameters import whole
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
-from germane.rank.records import PEAKS, CHUNK, CLASSES, CODES, FREQUENT, LANES, Decoded, Lists
+from germane.rank.records import CHUNK, CLASSES, CODES, FREQUENT, LANES, PEAKS, Decoded, Lists
 
 if TYPE_CHECKING:
     from germane.rank import decoded_kernels

@@ -65,7 +65,7 @@ def keep_found(decoded, t, candidates, n, least):
 @inner
 def visit_all(docs, decoded, terms, m, sums, order, n_required, chunk):
     """Take the chunk's documents in that hold all required terms and whose bounds reach the threshold."""
-    suffix, candidates, needed = sums.suffix, sums.candidates, required_units(m, m.flat)
+    suffix, candidates, needed = sums.suffix, sums.candidates, required_units(m)
     if not bounds_from(decoded, terms, order, n_required, suffix, chunk) or suffix[0, 0] < needed:
         return
     n = begin_with(decoded, terms[order[0]], candidates, chunk << CHUNK_BITS, needed - suffix[1, 0])

@@ -41,7 +41,7 @@ from germane.rank.simd import add_classes, count_bits, four_at, lowest_bit, reac
 
 ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
-ASKING = 12
+ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
 ASKING_FREQUENT = 3
 """The same where the list is kept in its second form."""
@@ -61,10 +61,17 @@ FIRST_PIECE, PIECE = 512, 4096
 """The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most."""
 STRETCH = 8192
 """Sums that fit the nearest cache."""
-CAPPING = 2
-"""Sums of a chunk are capped if one of so many of its places, or more, were added."""
+HEAVY = 2
+"""If essential terms have a posting for every so many places of a chunk, or more, better bounds are worth their price:
+those with the documents' backgrounds, and with peaks apart."""
+CAPPED = 1.3
+"""Terms are capped from the last one on while their caps are less than so many times what is required: it will rise."""
 SAMPLE = 8
 """One of so many groups of places is looked at, to tell how many places of a chunk reach something."""
+FURTHER = 4
+"""So much of what was added, one part of so many, is added next, before it is looked again what may reach."""
+BACKGROUNDS = 1 << 16
+"""Above any rounded background; the units of one are found by whole numbers, in so many parts of a unit."""
 SPARSE = 16
 """A chunk is searched whole if a SPARSE-th of it, or more, was added; else its postings are gone through again."""
 
@@ -93,7 +100,8 @@ def copy_peaks(decoded, row, counts, room, used):
 def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
     """Unpack the lists of terms behind those that are there; `state` counts lists, postings, and large counts.
 
-    `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one, and CODES of them.
+    `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one, and
+    for a number for each code.
     """
     lists, decoded, docs, extras, counts = Lists(*lists), Decoded(*decoded), block[0], block[1], block[2]
     row, used, n_large = state[0], state[1], state[2]
@@ -182,7 +190,7 @@ def top_code(decoded, row):
 @inner
 def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     """Fill the records of the model and of the terms, with impacts and units by code."""
-    settings, total, rough = asked.settings, 65536.0 * m.step / m.norm, 0.0
+    settings, total, rough = asked.settings, BACKGROUNDS * m.step / m.norm, 0.0
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
     m.k, m.prune = np.int64(settings[8]), True
@@ -406,19 +414,22 @@ def bound_of(docs, m, rounded, d, impacts):
 
 
 @inner
+def without_background(m, sums, d, units):
+    """The units of impacts in the sum of document d."""
+    return units - np.float64(np.int64(sums.rounded[d]) * m.factor // BACKGROUNDS) if m.laid else units
+
+
+@inner
 def admit(docs, m, sums, d, units, later, n):
     """Take document d in, if it is wanted and its bound reaches the threshold; how many candidates there are then.
 
     `later`: units it may still get from other terms; if there are none its bound is complete, else it is a candidate.
-    `laid`: the sum began with its background.
     """
     if len(docs.mask) > 0 and docs.mask[d] == 0:
         return n
-    own = np.float64(units_of_background(m, sums.rounded[d])) if m.laid else 0.0
-    if units + later == own:
-        return n
-    score = bound_of(docs, m, sums.rounded, d, (units - own + later) * m.unit)
-    if score >= m.threshold:
+    impacts = without_background(m, sums, d, units) + later
+    score = bound_of(docs, m, sums.rounded, d, impacts * m.unit)
+    if score >= m.threshold and impacts > 0.0:
         if later == 0.0:
             take(m, sums, d, score)
         else:
@@ -519,29 +530,18 @@ def look_up(decoded, t, candidates, n, least):
 
 
 @inner
-def required_units(m, rest):
-    """What a sum must reach, so that a score may reach the threshold; `rest`: what is no part of the sum, at most."""
-    units = (m.threshold - rest) / (m.norm * m.unit)
+def required_units(m):
+    """What a sum must reach, so that a score may reach the threshold; backgrounds in it were rounded down."""
+    units = (m.threshold - m.base) / (m.norm * m.unit) - 1.0 if m.laid else (m.threshold - m.flat) / (m.norm * m.unit)
     return units if units > 0.0 else 0.0
 
 
 @inner
-def units_of_background(m, rounded):
-    """The units of a rounded background above the least one, rounded down."""
-    return np.uint16(np.uint32(np.uint32(rounded) * np.uint32(m.factor)) >> np.uint32(16))
-
-
-@inner
 def lay(m, sums, base, places):
-    """Begin the sums of a chunk with the units of backgrounds."""
-    own, acc, factor = sums.rounded[base : base + places], sums.acc[:places], np.uint32(m.factor)
+    """Begin the sums of a chunk with the units of the documents' backgrounds above the least one."""
+    rounded, acc, factor = sums.rounded[base : base + places], sums.acc[:places], np.uint32(m.factor)
     for place in range(np.uint64(places)):
-        acc[place] = np.uint16(np.uint32(np.uint32(own[place]) * factor) >> np.uint32(16))
-
-
-@inner
-def needed(m):
-    return max(required_units(m, m.base) - 1.0, 0.0) if m.laid else required_units(m, m.flat)
+        acc[place] = np.uint16(np.uint32(np.uint32(rounded[place]) * factor) // np.uint32(BACKGROUNDS))
 
 
 @inner
@@ -579,14 +579,18 @@ def costs(t, places):
 def add_essential(decoded, m, terms, sums, essential, chunk, places):
     """Add up the essential terms of a chunk, and those behind them while to look up what may still reach costs more.
 
-    Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
-    postings.
+    After each part that is added what may reach is counted. Returns how many terms were added.
     """
-    done, size, required = 0, np.int64(0), needed(m)
+    done, size, required = 0, np.int64(0), required_units(m)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
         m.whole |= size * SPARSE > places
-        done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size // 4, places // COUNTING // 8)
+        done, adding, asking, step = (
+            essential,
+            np.int64(0),
+            np.int64(0),
+            max(size // FURTHER, places // COUNTING // SAMPLE),
+        )
         while essential < m.n_terms and adding <= step:
             one, other = costs(terms[essential], places)
             adding, asking, essential = adding + one, asking + other, essential + 1
@@ -598,25 +602,39 @@ def add_essential(decoded, m, terms, sums, essential, chunk, places):
 
 
 @inner
+def begin_sums(decoded, m, terms, sums, chunk, places):
+    """Choose the road through a chunk, and begin its sums with what is not added term by term.
+
+    How many terms are essential, beside peaks; -1 if nothing can reach the threshold.
+    """
+    m.laid = False
+    required = required_units(m)
+    essential, size = split(decoded, m, terms, sums.suffix, chunk, required)
+    heavy = m.capped < m.n_terms or size * HEAVY > places
+    if heavy and m.capped == m.n_terms and required > 0.0:
+        cap(decoded, m, terms, CAPPED * required)
+        essential, size = split(decoded, m, terms, sums.suffix, chunk, required)
+    if essential == 0 and m.capped == m.n_terms:
+        return -1
+    m.whole, m.laid = heavy or size * SPARSE > places, heavy and len(sums.rounded) > 0
+    if m.laid:
+        lay(m, sums, chunk << CHUNK_BITS, places)
+    add_peaks(decoded, m, terms, sums.acc, chunk)
+    return essential
+
+
+@inner
 def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
     places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
-    essential, size = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
-    if m.capped == m.n_terms and size * CAPPING > places and required_units(m, m.flat) > 0.0:
-        cap(decoded, m, terms, 2.0 * required_units(m, m.flat))
-        essential, size = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
-    if essential == 0 and m.capped == m.n_terms:
+    essential = begin_sums(decoded, m, terms, sums, chunk, places)
+    if essential < 0:
         return
-    m.whole = m.capped < m.n_terms or size * SPARSE > places
-    m.laid = len(sums.rounded) > 0 and m.whole > 0
-    if m.laid:
-        lay(m, sums, base, places)
-    add_peaks(decoded, m, terms, sums.acc, chunk)
     essential, whole = add_essential(decoded, m, terms, sums, essential, chunk, places), m.whole > 0
-    begin, end = 0, min(FIRST_PIECE, places) if whole else places
+    begin, end = 0, min(max(FIRST_PIECE, base), places) if whole else places
     while begin < places:
-        required, later = needed(m), sums.suffix[essential, 0]
+        required, later = required_units(m), sums.suffix[essential, 0]
         need = units_needed(required, later)
         if whole:
             n = collect(docs, m, sums, base, begin, end, need, later)
@@ -625,11 +643,10 @@ def visit(docs, decoded, terms, m, sums, chunk):
         for i in range(essential, n_terms):
             n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1, 0])
         for c in range(n):
-            d, units = candidates[c].doc, candidates[c].sum
-            if m.laid:
-                units -= np.float64(units_of_background(m, sums.rounded[d]))
-            score = score_of(docs, m, d, units * m.unit)
-            if score >= m.threshold and units > 0.0:
+            d = candidates[c].doc
+            impacts = without_background(m, sums, d, candidates[c].sum)
+            score = score_of(docs, m, d, impacts * m.unit)
+            if score >= m.threshold and impacts > 0.0:
                 take(m, sums, d, score)
         rise(m, sums.histogram)
         begin, end = end, min(end + min(end, PIECE), places)
@@ -725,8 +742,8 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
     m.norm, m.step = extremes[0], asked.settings[5] * extremes[4]
     rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
     m.rest, m.flat = m.constant + m.mass * extremes[3], m.constant + m.mass * m.top + prior
-    m.capped = m.n_terms
-    m.base, m.factor = m.rest + prior, math.ceil(65536.0 * m.step / (m.norm * m.unit))
+    m.base, m.factor = m.rest + prior, math.ceil(BACKGROUNDS * m.step / (m.norm * m.unit))
+    m.capped, m.laid = m.n_terms, False
     total = m.norm * m.unit * ROOM_IN_UNITS
     m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
     m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0

@@ -74,7 +74,7 @@ def reaching_in(docs, m, sums, group, base, need, done):
 @inner
 def count_reaching(docs, m, sums, done, base, places, most):
     """How many places may reach the threshold; stops counting above `most`. The terms before `done` were added."""
-    reaching, need = 0, units_needed(required_units(m, m.flat), sums.suffix[done, 0])
+    reaching, need = 0, units_needed(required_units(m), sums.suffix[done, 0])
     for group in range(0, places, LANES):
         if highest(sums.acc, group) >= need:
             reaching += count_bits(reaching_in(docs, m, sums, group, base, need, done))
@@ -103,7 +103,7 @@ def leave(docs, m, sums, done, chunk, places):
 
     They are few, and to be scored by their forward lists.
     """
-    acc, need, base = sums.acc, units_needed(required_units(m, m.flat), sums.suffix[done, 0]), chunk << CHUNK_BITS
+    acc, need, base = sums.acc, units_needed(required_units(m), sums.suffix[done, 0]), chunk << CHUNK_BITS
     for group in range(0, places, LANES):
         if highest(acc, group) >= need:
             reaching = reaching_in(docs, m, sums, group, base, need, done)
@@ -130,7 +130,7 @@ def leave_above(asked, docs, extremes, decoded, rows, terms, model, sums):
         if m.found > MOST_LEFT or not make_room(m, sums):
             return -1
         places = min(m.n_docs - (chunk << CHUNK_BITS), CHUNK)
-        essential, _ = split(decoded, m, terms, sums.suffix, chunk, required_units(m, m.flat))
+        essential, _ = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
         if essential > 0:
             sum_weights(m, terms, sums.suffix)
             needed = add_until_few(docs, decoded, m, terms, sums, max(essential, needed), chunk, places)
