@@ -8,6 +8,10 @@ The road (MaxScore over chunks): in each chunk, the terms that can lift a docume
 documents that can still reach it are looked up in the lists of the others. What comes out are bounds of scores; the
 documents whose bounds reach what k documents surely have are then scored exactly, in the canonical order of terms.
 
+Where many postings would be added up, bounds are tighter. Sums begin with the documents' backgrounds, instead of the
+best one for all. And the few postings of a list with the largest codes, its peaks, are kept a second time, apart: what
+they give above the rest, the cap, is always added, so that a document that is not looked up has no more than the cap.
+
 Equivalent in NumPy: see `rank.kernels`.
 """
 
@@ -51,14 +55,15 @@ LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 COUNTING = 16
 """Places that can be searched for those that reach something, in the time that it takes to add a posting."""
-SCANNING = 8
+SCANNING = 16
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
 AHEAD = 16
 """Documents between asking for one's background and reading it."""
 FAR = 1024
 """Postings that are passed over at once on the way to a document."""
-FIRST_PIECE, PIECE = 512, 4096
-"""The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most."""
+FIRST_PIECE, PIECE, PAST = 512, 4096, 8
+"""The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most, or
+to one of so many documents in the chunks before."""
 STRETCH = 8192
 """Sums that fit the nearest cache."""
 HEAVY = 2
@@ -632,7 +637,7 @@ def visit(docs, decoded, terms, m, sums, chunk):
     if essential < 0:
         return
     essential, whole = add_essential(decoded, m, terms, sums, essential, chunk, places), m.whole > 0
-    begin, end = 0, min(max(FIRST_PIECE, base), places) if whole else places
+    begin, end = 0, min(max(FIRST_PIECE, base // PAST), places) if whole else places
     while begin < places:
         required, later = required_units(m), sums.suffix[essential, 0]
         need = units_needed(required, later)
@@ -649,7 +654,7 @@ def visit(docs, decoded, terms, m, sums, chunk):
             if score >= m.threshold and impacts > 0.0:
                 take(m, sums, d, score)
         rise(m, sums.histogram)
-        begin, end = end, min(end + min(end, PIECE), places)
+        begin, end = end, min(end + min(end, max(PIECE, base // PAST)), places)
 
 
 @inner
