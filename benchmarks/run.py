@@ -32,6 +32,7 @@ DOCS = HERE.parent / "docs"
 PAGES = {"aarch64": "performance-arm64.md", "arm64": "performance-arm64.md"}
 """The page of a processor's family; of any other docs/performance.md."""
 BESIDE_WRITER = HERE / "beside_writer.py"
+BESIDE_WRITER_DOCS = (50_000, 500_000)
 OF_COLLECTIONS = (*SEARCHES, "build", "size", "open", "add", "threads", "overhead", "feedback")
 OF_OURSELVES = ("cold", "startup", "writer")
 TASKS = (*OF_COLLECTIONS, "growth", *OF_OURSELVES)
@@ -111,11 +112,14 @@ def of_ourselves(args: argparse.Namespace, results: Results) -> None:
         say("cold start:", found)
         results.put("cold", **found)
     if "writer" in args.tasks and BESIDE_WRITER.exists():
-        command = [str(OUR_PYTHON), str(BESIDE_WRITER), "--json"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-        if done.returncode:
-            raise WorkerError("beside_writer.py failed")
-        results.put("beside_writer", **json.loads(done.stdout))
+        found = {}
+        for n_docs in BESIDE_WRITER_DOCS:
+            command = [str(OUR_PYTHON), str(BESIDE_WRITER), "--json", "--docs", str(n_docs)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+            if done.returncode:
+                raise WorkerError("beside_writer.py failed")
+            found |= {f"{way}; {n_docs:,} documents": told for way, told in json.loads(done.stdout).items()}
+        results.put(beside_writer=found)
 
 
 def measure(args: argparse.Namespace, results: Results) -> list[str]:

@@ -320,6 +320,40 @@ def test_contradictions_behind_right_checksums(folder: Path, section: str, chang
         (folder / "MANIFEST").write_bytes(before[1])
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda told: told["counts"].__setitem__(0, 9), "differs from their lists"),
+        (lambda told: told["terms"].__setitem__(0, "other"), "differs from their lists"),
+        (lambda told: told.update(ends=[*told["ends"][:-1], 0]), "what it tells of its latest documents"),
+        (lambda told: told["counts"].__setitem__(0, 0), "what it tells of its latest documents"),
+        (lambda told: told["counts"].__setitem__(0, -1), "what it tells of its latest documents"),
+        (lambda told: told["terms"].__setitem__(0, 7), "what it tells of its latest documents"),
+        (lambda told: told["terms"].pop(), "what it tells of its latest documents"),
+        (lambda told: told.update(ends=[0] * 99 + told["ends"]), "what it tells of its latest documents"),
+        (lambda told: told.update(ends=[True]), "what it tells of its latest documents"),
+        (lambda told: told.pop("ends"), "what it tells of its latest documents"),
+        (lambda told: told.update(ends=None), "what it tells of its latest documents"),
+    ],
+)
+def test_what_is_told_of_the_latest_documents(tmp_path: Path, change: Any, words: str) -> None:
+    """A reader takes these from the table of contents alone."""
+    load_compiler()
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([Document(f"a{i}", {"text": f"w{i} common"}) for i in range(40)])
+        reader = Engine.open(engine.folder)
+        engine.add([Document("b", {"text": "common rare rare"})])
+        reader.refresh()
+        assert reader.search("rare").ids == ["b"]
+        engine.add([Document("c", {"text": "common rare"})])
+    assert check_index(tmp_path / "index").ok
+    retell(segments(tmp_path / "index")[-1], lambda parsed: change(parsed["meta"]["latest"]))
+    assert words in " ".join(check_index(tmp_path / "index").problems)
+    reader.refresh()  # whatever it says, nothing falls
+    with contextlib.suppress(IndexFormatError):
+        reader.search("common rare other")
+
+
 def test_wrong_deletions(folder: Path) -> None:
     path, segment = deletions(folder)[0], Segment(segments(folder)[0])
     for section in ("df", "cf", "terms", "deleted"):

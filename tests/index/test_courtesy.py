@@ -46,6 +46,20 @@ def test_searches_of_others_are_given_way_to_once(rests: list[float]) -> None:
     assert len(rests) == 2
 
 
+def test_rests_are_shorter_for_readers_of_other_processes(rests: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    worked = iter(range(10))
+    monkeypatch.setattr("time.thread_time", lambda: float(next(worked)))
+    monkeypatch.setattr(courtesy, "LONGEST_REST", 100.0)
+    monkeypatch.setattr(courtesy._work, "seconds", -1.0)
+    courtesy.note_reader()
+    assert courtesy.others_search()
+    courtesy.give_way()
+    assert not courtesy.others_search()
+    searched_elsewhere()
+    courtesy.give_way()
+    assert rests == [courtesy.SHARE_ELSEWHERE, courtesy.SHARE]
+
+
 def test_little_work_is_not_worth_a_rest(rests: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(courtesy, "LEAST_WORK", 3600.0)
     searched_elsewhere()

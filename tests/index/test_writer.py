@@ -24,7 +24,7 @@ from germane.errors import (
     StorageError,
     UnknownDocumentError,
 )
-from germane.index import builder, durable, ingest, merge, writer
+from germane.index import builder, durable, ingest, manifest, merge, writer
 from germane.index.check import check_index
 from germane.index.manifest import ManifestFile
 from germane.index.merge import choose_merge
@@ -80,6 +80,61 @@ def test_a_writer_sees_what_another_committed_whatever_the_files_look_like(
     with other:
         other.add([doc("c")])
         assert sorted(other.search("w1").ids) == ["a", "b", "c"]
+
+
+def test_a_reader_sees_each_commit_and_another_index_in_its_place(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.add([doc("a")])
+    reader = Engine.open(engine.folder)
+    for name in "bc":
+        reader.refresh()
+        engine.add([doc(name)])
+        reader.refresh()
+        assert len(reader) == len(engine)
+    engine.close()
+    with Engine.create(tmp_path / "other") as other:
+        other.add([doc("z")])
+    engine.folder.rename(tmp_path / "gone")
+    (tmp_path / "other").rename(engine.folder)
+    monkeypatch.setattr(manifest, "BETWEEN_LOOKS", 0.0)  # what its name means is looked up from time to time
+    reader.refresh()
+    assert reader.search("w1").ids == ["z"]
+
+
+def test_readers_leave_no_file_open(engine: Engine) -> None:
+    engine.add([doc("a")])
+    reader = Engine.open(engine.folder)
+
+    def n_open() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    before = n_open()
+    for i in range(20):
+        engine.add([doc(f"b{i}")])
+        reader.refresh()
+    assert n_open() <= before
+
+
+def test_a_writer_notices_readers_of_other_processes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    noticed: list[None] = []
+    monkeypatch.setattr(writer, "note_reader", lambda: noticed.append(None))
+    reader = Engine.open(engine.folder)
+    engine.add([doc("a")])
+    engine.add([doc("b")])
+    assert not noticed
+    reader.refresh()
+    engine.add([doc("c")])
+    assert len(noticed) == 1
+    engine.add([doc("d")])
+    assert len(noticed) == 1
+    monkeypatch.setattr(os, "utime", refuse)
+    reader.refresh()  # who may not write there only reads
+    assert len(reader) == 4
+
+
+def refuse(*_: Any, **__: Any) -> None:
+    raise PermissionError(errno.EACCES, "not allowed")
 
 
 # -- adding and deleting -------------------------------------------------------------------------------------------

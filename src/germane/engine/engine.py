@@ -34,6 +34,7 @@ from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
 from germane.errors import EngineClosedError, IndexFormatError, IndexLockedError, ParameterError, QueryError
 from germane.feedback import FeedbackMethod, feedback_named
+from germane.index.durable import touch_lock
 from germane.index.ingest import DEFAULT_MEMORY
 from germane.index.manifest import NAME as MANIFEST
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
@@ -205,8 +206,9 @@ class Engine:
         """See what other processes have committed since; never less than was seen before.
 
         `within`: seconds that what is seen may be old: if it was looked for so shortly ago, nothing is done. Every
-        commit costs a reader a few milliseconds; one that asks before each search, beside a writer that commits all the
-        time, pays for as many of them as it needs: `refresh(within=0.1)` for ten a second at most.
+        commit costs a reader about a millisecond; one that asks before each search, beside a writer that commits all
+        the time, pays for as many of them as it needs: `refresh(within=0.1)` for ten a second at most. The writer rests
+        a little between commits while somebody asks.
         """
         now = time.monotonic()
         if now - self._looked < number("within", within):
@@ -221,6 +223,8 @@ class Engine:
                 if self._searcher is shown:  # else something came between, and may be newer: look again
                     self._show(snapshot)
                     self._looked = now
+                    if self._writer is None:
+                        touch_lock(self.folder)
                     return
 
     def close(self) -> None:

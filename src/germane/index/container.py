@@ -205,7 +205,7 @@ def _content(file: BufferedReader, size: int) -> memoryview | mmap.mmap:
     if not 0 < size <= IN_MEMORY:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     room = np.empty(size + ALIGNMENT, np.uint8)
-    begin = -room.ctypes.data % ALIGNMENT
+    begin = -room.__array_interface__["data"][0] % ALIGNMENT
     aligned = room.data[begin : begin + size]
     return aligned[: file.readinto(aligned)].toreadonly()
 

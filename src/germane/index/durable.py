@@ -205,6 +205,12 @@ def remove_quietly(path: Path) -> None:
 _locks: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
 
 
+def touch_lock(folder: Path) -> None:
+    """Tell the writer of an index that somebody reads what it commits; not where that is not allowed."""
+    with contextlib.suppress(OSError):
+        os.utime(folder / LOCK_NAME, follow_symlinks=False)
+
+
 class WriterLock:
     """An advisory lock that the operating system releases when the process ends, however it ends.
 
@@ -236,6 +242,7 @@ class WriterLock:
                         ) from None
                     if self._holds(path):
                         _locks.add(self)
+                        self._touched = os.fstat(self._descriptor).st_mtime_ns
                         return
             except BaseException:
                 self.release()
@@ -261,6 +268,11 @@ class WriterLock:
                 f"this process does not hold the writer's lock of {self._folder}: it was closed, or taken before a "
                 "fork; open the index again to write to it"
             )
+
+    def was_touched(self) -> bool:
+        """Whether a reader has touched it (`touch_lock`) since this was last asked."""
+        before, self._touched = self._touched, os.fstat(self._descriptor).st_mtime_ns
+        return self._touched != before
 
     def release(self) -> None:
         """Let the next writer in; calling it twice is harmless."""

@@ -7,6 +7,7 @@ does not name does not exist; a commit is the replacement of this file.
 import os
 import re
 import secrets
+import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,8 @@ WITH_SOURCES = 4
 UPGRADED = (1,)
 MAX_BYTES = 1 << 26
 MAX_NUMBER = 2**63
+BETWEEN_LOOKS = 0.02
+"""Seconds after which it is looked up again what the manifest's name means."""
 
 Kind = Literal["segment", "deletions", "vectors"]
 _FILE = re.compile(r"(segment|deletions|vectors|graph)-([0-9a-f]{16}|[0-9a-f]{32})\.germane")
@@ -204,23 +207,39 @@ def find_file(folder: Path) -> "ManifestFile":
 
 class ManifestFile:
     """A manifest that was read or written. Whether another commit has replaced it is one question to the system: each
-    commit's manifest has a time of its own (`Manifest.write`)."""
+    commit's manifest has a time of its own (`Manifest.write`).
 
-    def __init__(self, path: Path, identity: Identity, content: bytes) -> None:
+    One that was read is kept open: a reader asks before each search, and that it has no name any more is told sooner
+    than what its name means now. Who puts another folder in place of this one is noticed by the name, which is looked
+    up from time to time.
+    """
+
+    def __init__(self, path: Path, identity: Identity, content: bytes, descriptor: int = -1) -> None:
         self._path, self._identity, self.content = os.fspath(path), identity, content
+        self._descriptor, self._looked_up = descriptor, time.monotonic()
 
     @classmethod
     def read(cls, path: Path) -> "ManifestFile":
         """The manifest as it lies there, whatever it says."""
         descriptor = open_regular(path)
         try:
-            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES))
-        finally:
+            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES), descriptor)
+        except BaseException:
             os.close(descriptor)
+            raise
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
 
     def is_there(self) -> bool:
         """Whether the file by that name is still this one, as it was."""
         try:
+            if self._descriptor >= 0:
+                found, now = os.fstat(self._descriptor), time.monotonic()
+                if found.st_nlink == 0 or now - self._looked_up < BETWEEN_LOOKS:
+                    return found.st_nlink > 0 and identity_of(found) == self._identity
+                self._looked_up = now
             return identity_of(os.lstat(self._path)) == self._identity
         except OSError:
             return False
@@ -235,7 +254,8 @@ def parse_manifest(folder: Path, content: bytes, format: int = FORMAT, before: M
         if parsed["format"] not in ((FORMAT, WITH_VECTORS, WITH_SOURCES) if format == FORMAT else (format,)):
             raise IndexFormatError(_other_format(folder, parsed["format"]))
         same = before is not None and before.analyzer.to_dict() == parsed["analyzer"]
-        return _parse(folder, parsed, before.analyzer if same and before else Analyzer.from_dict(parsed["analyzer"]))
+        analyzer = before.analyzer if same and before else Analyzer.from_dict(parsed["analyzer"])
+        return _parse(folder, parsed, analyzer, {entry.name: entry for entry in before.segments} if before else {})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise IndexFormatError(f"{folder / NAME} is not a manifest this program understands ({error!r})") from None
 
@@ -255,7 +275,7 @@ def checksum_right(content: bytes) -> bool:
     return checksum == b"%08x" % zlib.crc32(body)
 
 
-def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest:
+def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer, known: Mapping[str, SegmentEntry]) -> Manifest:
     if analyzer.fingerprint != parsed["fingerprint"]:
         raise IndexFormatError(
             f"{folder / NAME}: the index was analysed by other rules (fingerprint {parsed['fingerprint']}, this "
@@ -263,7 +283,7 @@ def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest
         )
     if not isinstance(parsed["segments"], list):
         raise ValueError("segments is not a list")
-    entries = tuple(_entry(entry) for entry in parsed["segments"])
+    entries = tuple(_entry(entry, known) for entry in parsed["segments"])
     names = [name for entry in entries for name in entry.files()]
     if len(set(names)) < len(names):
         raise ValueError("a file is named twice")
@@ -281,8 +301,12 @@ def _parse(folder: Path, parsed: dict[str, Any], analyzer: Analyzer) -> Manifest
     return Manifest(analyzer, tuple(text_fields), generation, entries, next_file, positions, fields)
 
 
-def _entry(parsed: dict[str, Any]) -> SegmentEntry:
-    deletions = parsed["deletions"]
+def _entry(parsed: dict[str, Any], known: Mapping[str, SegmentEntry]) -> SegmentEntry:
+    before, deletions = known.get(parsed["name"]), parsed["deletions"]
+    if before is not None and deletions is None and "vectors" not in parsed:  # most are as they were
+        plain = SegmentEntry(before.name, parsed["size"])
+        if before == plain:
+            return before
     if deletions is not None:
         deletions = _file_name(deletions, "deletions")
     vectors = tuple((name, _file_name(file, "vectors")) for name, file in parsed.get("vectors", {}).items())

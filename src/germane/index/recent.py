@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from germane.arrays import Integers
 from germane.index.segment import Segment
 from germane.lazy import LazyModule
 
@@ -24,6 +25,7 @@ else:
     recent_kernels = LazyModule("germane.index.recent_kernels")
 
 Numbers = npt.NDArray[np.int32]
+Sizes = npt.NDArray[np.uint32]
 COLUMNS, DF, CF = 3, 1, 2
 """Of a term's list: where it begins, and df and cf."""
 ROOM = 1 << 14
@@ -41,25 +43,34 @@ _new_stats = tuple.__new__
 """`TermStats` of a tuple, in a third of the time."""
 
 
+class _Numbers(dict[str, int]):
+    """The number of each term met; never taken back. One that is asked for gets the next."""
+
+    def __missing__(self, term: str) -> int:
+        self[term] = number = len(self)
+        return number
+
+
 class _Store:
     """Posting lists, (document, count) each, with room behind them. Several snapshots share them: each knows how far a
     list goes, and what it has seen never changes. One thread at a time adds to them (`LatestRecent`)."""
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-        """Of each term met; never taken back."""
+        self.numbers = _Numbers()
         self.room: Numbers = np.zeros(0, np.int32)
         """Postings that each list has room for; there may be more of them than terms."""
         self.postings: Numbers = np.empty((ROOM, 2), np.int32)
         self.end = 0
         self.n_docs = 0
+        self.sizes: Sizes = np.zeros((2, 64), np.uint32)
+        """Tokens and distinct terms of each document."""
 
-    def reserve(self, n_terms: int, n: int) -> None:
-        """Room for so many terms, and so many postings more."""
+    def reserve(self, n_terms: int, n: int, n_docs: int) -> None:
+        """Room for so many terms and documents, and so many postings more."""
         if n_terms > len(self.room):
-            room = np.zeros(2 * n_terms, np.int32)
-            room[: len(self.room)] = self.room
-            self.room = room
+            self.room = np.pad(self.room, (0, 2 * n_terms - len(self.room)))
+        if n_docs > self.sizes.shape[1]:
+            self.sizes = np.pad(self.sizes, ((0, 0), (0, 2 * n_docs)))
         if self.end + n > len(self.postings):
             larger = np.empty((2 * (self.end + n), 2), np.int32)
             larger[: self.end] = self.postings[: self.end]
@@ -86,24 +97,24 @@ class Recent:
             if first < segment.n_docs:
                 self._add(segment, first)
         self._numbers, self.postings = self._store.numbers, self._store.postings
+        self.doc_len, self.n_unique = self._store.sizes[:, : self.starts[-1]]
+        """Tokens and distinct terms of each document."""
         self._n_terms, self._told = len(self.lists), self.lists.reshape(-1).data
         """How many terms there are here, and `lists`, read in a third of the time."""
 
     def _add(self, segment: Segment, first: int) -> None:
         """Add a segment's documents from `first` on."""
         store = self._store
-        starts, terms, counts = segment.forward_of(slice(first, segment.n_docs))
-        held, places = np.unique(terms, return_inverse=True) if len(starts) > 2 else (terms, slice(None))
+        starts, counts, names, places = _lists_from(segment, first)
         own = store.numbers
-        names = segment.terms(held.astype(np.int64))
-        numbers = np.array([own.setdefault(name, len(own)) for name in names], np.int64)
+        numbers = np.array([*map(own.__getitem__, names)], np.int64)
         lists, n = np.empty((len(own), COLUMNS), np.int32), len(self.lists)
         lists[:n], lists[n:] = self.lists, 0
-        store.reserve(len(own), 4 * (int(lists[numbers, DF].sum()) + len(terms)))  # each may move, more than once
-        # The number of documents first: a store that was left half changed is not extended again.
-        n_docs, store.n_docs = store.n_docs, store.n_docs + len(starts) - 1
+        n_docs, end = store.n_docs, store.n_docs + len(starts) - 1
+        store.reserve(len(own), 4 * (int(lists[numbers, DF].sum()) + len(counts)), end)  # each may move, more than once
+        store.n_docs = end  # first: a store that was left half changed is not extended again
         added = starts, numbers[places], counts, n_docs
-        store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.end)
+        store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.sizes, store.end)
         self.lists = lists
 
     @cached_property
@@ -128,27 +139,19 @@ class Recent:
 
     def with_frequencies(self, terms: Iterable[str], older: Iterable[TermStats]) -> list[TermStats]:
         """The statistics of terms with those among the live documents here."""
-        return [_new_stats(TermStats, self.with_frequency(*told)[:2]) for told in zip(terms, older, strict=True)]
+        told = (self.with_frequency(term, *stats) for term, stats in zip(terms, older, strict=True))
+        return [_new_stats(TermStats, (df, cf)) for df, cf, _ in told]
 
-    def with_frequency(self, term: str, older: TermStats) -> tuple[int, int, int]:
+    def with_frequency(self, term: str, df: int, cf: int) -> tuple[int, int, int]:
         """The same of one term, and its number. Every search after a commit asks."""
-        number, (df, cf) = self._numbers.get(term, self._n_terms), older
-        if number < self._n_terms:
-            df, cf = df + self._told[COLUMNS * number + DF], cf + self._told[COLUMNS * number + CF]
-            if self._fallen:
-                lost = self._fallen.get(term, (0, 0))
-                df, cf = df - lost[0], cf - lost[1]
-        return df, cf, number
-
-    @cached_property
-    def doc_len(self) -> npt.NDArray[np.uint32]:
-        """Tokens of each document."""
-        return np.concatenate([segment.doc_len for segment in self.segments])
-
-    @cached_property
-    def n_unique(self) -> npt.NDArray[np.uint32]:
-        """Distinct terms of each document."""
-        return np.concatenate([segment.n_unique for segment in self.segments])
+        number = self._numbers.get(term, self._n_terms)
+        if number >= self._n_terms:
+            return df, cf, number
+        at, told = COLUMNS * number, self._told
+        if self._fallen:
+            lost = self._fallen.get(term, (0, 0))
+            df, cf = df - lost[0], cf - lost[1]
+        return df + told[at + DF], cf + told[at + CF], number
 
 
 class LatestRecent:
@@ -172,6 +175,17 @@ class LatestRecent:
 
 
 _NO_LISTS = np.empty((0, COLUMNS), np.int32)
+
+
+def _lists_from(segment: Segment, first: int) -> tuple[Integers, Sizes, list[str], Integers | slice]:
+    """The forward lists of a segment's documents from `first` on: starts and counts, distinct terms, and which of these
+    each entry is."""
+    latest = segment.latest
+    if latest is not None and latest.first == first:
+        return latest.starts, latest.counts, latest.terms, slice(None)
+    starts, terms, counts = segment.forward_of(slice(first, segment.n_docs))
+    held, places = np.unique(terms, return_inverse=True)
+    return starts, counts, segment.terms(held.astype(np.int64)), places
 
 
 def _begin_alike(before: Sequence[Segment], now: Sequence[Segment]) -> bool:

@@ -80,6 +80,15 @@ class ForwardArrays(NamedTuple):
     n_unique: npt.NDArray[np.uint32]
 
 
+class Latest(NamedTuple):
+    """The forward lists of a segment's documents from `first` on, one behind the other, terms as texts."""
+
+    first: int
+    starts: Integers
+    terms: list[str]
+    counts: npt.NDArray[np.uint32]
+
+
 class SequenceArrays(NamedTuple):
     """The order of words: packed sequences as words and as bytes, where each begins, and the tokens of each of
     `n_fields` fields, document by document (see `index.sequence_kernels`)."""
@@ -200,6 +209,28 @@ class Segment:
         """Whether its first documents are those of the other, which it was made to replace, in the same order."""
         told = self.container.meta.get("begins_with")
         return isinstance(told, list) and other.origin in told
+
+    @property
+    def latest(self) -> Latest | None:
+        """The documents that the commit that made it has added, where these are few: a reader that knows the others
+        need not read anything else of it. They stand in its meta data once more."""
+        told = self.container.meta.get("latest")
+        if told is None:
+            return None
+        try:
+            ends, terms, counts = told["ends"], told["terms"], np.array(told["counts"], np.uint32)
+            fits = 0 < len(ends) <= self.n_docs and ends[-1] == len(terms) == len(counts) and ends == sorted(ends)
+            if (
+                fits
+                and ends[0] >= 0
+                and {*map(type, ends)} == {int}
+                and {*map(type, terms)} <= {str}
+                and 0 not in counts
+            ):
+                return Latest(self.n_docs - len(ends), np.array([0, *ends], np.int64), terms, counts)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            pass
+        raise self.container.damage("what it tells of its latest documents")
 
     @cached_property
     def _dictionary(self) -> dict[str, int]:

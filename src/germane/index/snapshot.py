@@ -4,9 +4,10 @@ import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,10 @@ from germane.types import Document
 TERM_CACHE = 1 << 17
 FEW = 16
 """So many terms are counted one by one: NumPy takes longer to begin."""
+
+
+Held: TypeAlias = tuple[int, int, tuple[int, ...]]
+"""df and cf of a term in the large segments, and its number in each of them, -1 where one does not hold it."""
 
 
 class LiveSegment(NamedTuple):
@@ -104,12 +109,12 @@ class Snapshot:
         self.large = [i for i in range(len(segments)) if i not in self.small]
         self._older: dict[str, TermStats] = {}
         """The statistics of terms in the large segments, taken over while these stay."""
-        self._places: dict[str, tuple[int, ...]] = {}
-        """The numbers of terms in the large segments, taken over likewise."""
+        self.held: dict[str, Held] = {}
+        """What `in_large` gave, taken over likewise."""
         self._recent: Recent | None = None
         self._latest_recent: LatestRecent = LatestRecent() if previous is None else previous._latest_recent
         if previous is not None and _same(self._chosen(self.large), previous._chosen(previous.large)):
-            self._older, self._places = previous._older, previous._places
+            self._older, self.held = previous._older, previous.held
         self._entropy: float | None = None
 
     @classmethod
@@ -179,24 +184,18 @@ class Snapshot:
             return [next(rest) if known is None else known for known in found]
         return found  # type: ignore[return-value]
 
-    def places_of(self, terms: Sequence[str]) -> list[tuple[int, ...]]:
-        """The number of each term in each of the large segments, whose lists are verified then."""
+    def in_large(self, terms: Sequence[str]) -> list[Held]:
+        """What the large segments hold of terms, whose lists are verified then; remembered in `held`."""
         lives = self._chosen(self.large)
         numbers = [live.segment.numbers_of(terms) for live in lives]
         for live, own in zip(lives, numbers, strict=True):
             live.segment.verify_lists(own)
-        if len(self._places) > TERM_CACHE:
-            self._places = {}
-        found: list[tuple[int, ...]] = [*zip(*numbers, strict=True)] if numbers else [()] * len(terms)
-        self._places.update(zip(terms, found, strict=True))
+        if len(self.held) > TERM_CACHE:
+            self.held = {}
+        places = zip(*numbers, strict=True) if numbers else repeat((), len(terms))
+        found = [(df, cf, own) for (df, cf), own in zip(self._in_older(terms), places, strict=True)]
+        self.held.update(zip(terms, found, strict=True))
         return found
-
-    def in_large(self, term: str) -> tuple[TermStats, tuple[int, ...]]:
-        """A term's statistics and numbers in the large segments. Every search after a commit asks."""
-        stats, places = self._older.get(term), self._places.get(term)
-        if stats is None:
-            stats = self._in_older((term,))[0]
-        return stats, self.places_of((term,))[0] if places is None else places
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""

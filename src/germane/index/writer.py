@@ -25,6 +25,7 @@ from germane.errors import (
     StorageError,
     UnknownDocumentError,
 )
+from germane.index.courtesy import note_reader, others_search
 from germane.index.deletions import delete, no_deletions, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, make_folder, remove_quietly, storage_errors
 from germane.index.graphs import write_graph
@@ -46,16 +47,21 @@ from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment, Snapshot, open_vectors
 from germane.index.vector_fields import Source, Stored, VectorField, field_named
 from germane.index.vectors import Arriving, VectorFile, write_vectors
+from germane.lazy import load_compiler
 from germane.text import Analyzer
 from germane.types import Document
 
 OnDuplicate = Literal["error", "replace", "skip"]
 
 BACKGROUND_DOCS = 5_000
-"""A merge of more documents than this runs beside the writer's work instead of within a commit."""
+"""A merge of more documents than this runs beside the writer's work instead of within a commit; where others search, so
+that it takes its time, any merge of more than TAIL does."""
 TAIL = 32
 """Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
 each add would slow down every search."""
+
+SOME = 8
+"""Who has added so many documents, a few at a time, is likely to go on; without kernels that takes thrice as long."""
 
 NO_ROWS = np.empty(0, np.int64)
 
@@ -151,6 +157,8 @@ class IndexWriter:
             self._mutex if small else contextlib.nullcontext(),
         ):
             tail = self._tail_to_join(len(few)) if small else []
+            if len(tail) >= SOME:
+                load_compiler()
             manifest = self.snapshot.manifest
             origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
             if tail:
@@ -417,6 +425,8 @@ class IndexWriter:
         `vector_fields`: where they change.
         """
         self._require_own_state()
+        if self._lock.was_touched():
+            note_reader()
         kept = [live for live in segments if live.n_docs]
         try:
             kept = [live._replace(entry=self._entry_of(live)) for live in kept]
@@ -491,7 +501,7 @@ class IndexWriter:
             segments = [free[i] for i in choose_merge([(live.n_docs, live.segment.n_docs) for live in free])]
             if not segments:
                 return
-            if sum(live.n_docs for live in segments) > BACKGROUND_DOCS:
+            if sum(live.n_docs for live in segments) > (TAIL if others_search() else BACKGROUND_DOCS):
                 if self._in_merge:  # one at a time
                     return
                 self._in_merge = {live.entry.name for live in segments}

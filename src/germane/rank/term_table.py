@@ -125,18 +125,18 @@ class TermTable:
                 known = self._remembered = self._empty(FIRST_ROOM)
                 self._taken, fresh = 0, list(weights)
         if len(fresh) >= MANY:  # all at once, which are remembered then
-            self._snapshot.term_stats(fresh)
-            self._snapshot.places_of(fresh)
+            self._snapshot.in_large(fresh)
         for term in fresh:
             known.rows[term] = self._row(term)
         return known
 
     def _row(self, term: str) -> NumberedRow | tuple[()]:
-        stats, numbers = self._snapshot.in_large(term)
+        """What is said of a term; each search after a commit asks."""
+        df, cf, numbers = self._snapshot.held.get(term) or self._snapshot.in_large((term,))[0]
         if self._recent is not None:
-            df, cf, number = self._recent.with_frequency(term, stats)
+            df, cf, number = self._recent.with_frequency(term, df, cf)
             numbers = (*numbers, number)
-        else:
+        elif self._snapshot.small:
             [(df, cf)] = self._snapshot.term_stats((term,))
         return (*self._model.row(query_term((term, 1.0, df, cf)), self._collection), numbers) if df > 0 else ()
 
