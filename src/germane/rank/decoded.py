@@ -1,8 +1,9 @@
 """Posting lists that are kept unpacked in memory, so that a query's terms are only unpacked once.
 
-A posting takes three bytes, or four where saturations are kept beside the counts. Lists are never dropped one by one:
-when there is no more room those that are there stay, while they serve every second query; else all are forgotten, and
-those in use come back. Unpacking takes longer than a search, so that lists must not come and go with each query.
+A posting takes three bytes, or four where saturations are kept beside the counts; a few are kept twice. Lists are never
+dropped one by one: when there is no more room those that are there stay, while they serve every second query; else all
+are forgotten, and those in use come back. Unpacking takes longer than a search, so that lists must not come and go with
+each query.
 """
 
 import threading

@@ -1,6 +1,6 @@
 """Scoring over decoded lists: exact top k where the lists of the query's terms lie unpacked in memory.
 
-A list is kept as two bytes for each document (its place in a chunk of 2^16) and one byte for its count, or for its
+A list is kept as two bytes for each document (its place in a chunk of 2^15) and one byte for its count, or for its
 saturation c/(c + x0 + x1·size) rounded up. So an impact is bounded by a small table for each term, in whole units that
 add up in 16 bits without overflow, and a posting costs a nanosecond.
 
@@ -59,8 +59,6 @@ SCANNING = 16
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
 AHEAD = 16
 """Documents between asking for one's background and reading it."""
-FAR = 1024
-"""Postings that are passed over at once on the way to a document."""
 FIRST_PIECE, PIECE, PAST = 512, 4096, 8
 """The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most, or
 to one of so many documents in the chunks before."""
@@ -671,21 +669,6 @@ def exact(decoded, t, m, p, by):
                 at = further
         count = decoded.large[at, 1]
     return impact(t, m, np.float64(count), by)
-
-
-@inner
-def advance(docs, p, end, place):
-    """The first posting from p on, before `end`, whose place is not below `place`; `end` if there is none."""
-    while p + FAR <= end and docs[np.uint64(p + FAR - 1)] < place:
-        p += FAR
-    while p + LANES <= end and docs[np.uint64(p + LANES - 1)] < place:
-        p += LANES
-    if p + LANES <= end:
-        return p + below(docs, p, place)
-    if p < end:
-        reached = reach_mask(docs, p, place)
-        p += lowest_bit(reached) if reached != 0 else LANES
-    return p if p < end else end
 
 
 @inner
