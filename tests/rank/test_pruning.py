@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -25,8 +26,10 @@ from germane.rank import (
     plainly,
     scoring,
 )
+from germane.rank.decoded_kernels import BACKGROUNDS
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
+from germane.rank.records import CHUNK_BITS
 from germane.rank.scoring import _start_anew as start_anew
 from germane.rank.searcher import Hits, Searcher
 
@@ -409,6 +412,63 @@ def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str,
         expected, found = (chunks.search(weights, model, k, prune=prune) for prune in (False, True))
         assert found.scores.tolist() == expected.scores.tolist()
         assert found.docs.tolist() == expected.docs.tolist()
+
+
+@pytest.fixture(scope="module")
+def uneven(build) -> Searcher:
+    """Four chunks of documents of many lengths, in which some words come in bursts."""
+    return searcher_of(build(zipf_documents(100_000, seed=12)))
+
+
+MANY_WORDS = {word: 1.0 + i % 3 for i, word in enumerate(WORDS[:60])}
+
+
+@pytest.mark.parametrize("query", ["", "year>=2010"], ids=["all documents", "a filter"])
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, query: str) -> None:
+    model = model_named(name)
+    uneven.search(MANY_WORDS, model, 1)  # the first search of a segment is made without kernels
+    filters = parse(query, uneven.snapshot.manifest.analyzer, uneven.searchable).conditions
+    priors = [np.linspace(0.0, 0.01, live.segment.n_docs) for live in uneven.snapshot.segments]
+    for k in (1, 10, 300):
+        for prior in (None, priors):
+            whole, found = (
+                uneven.search(MANY_WORDS, model, k, filters=filters, priors=prior, prune=prune)
+                for prune in (False, True)
+            )
+            assert found.scores.tolist() == whole.scores.tolist()
+            assert found.docs.tolist() == whole.docs.tolist()
+    memory = scoring._memory.decoded
+    assert memory is not None
+    assert memory.model[0]["capped"] < len(MANY_WORDS)
+
+
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+def test_no_score_is_above_its_caps_and_peaks(uneven: Searcher, name: str) -> None:
+    """Units up to the cap of every posting, and the excess of the peaks, bound the impacts; so do laid backgrounds."""
+    model, segment = model_named(name), uneven.snapshot.segments[0].segment
+    for _ in range(2):
+        uneven.search(MANY_WORDS, model, 10)
+    whole = uneven.search(MANY_WORDS, model, EVERYTHING, prune=False)
+    plan, memory = uneven.plan(MANY_WORDS, model), scoring._memory.decoded
+    assert plan is not None
+    assert memory is not None
+    lists = next(lists.decoded for lists in segment.kept if lists.coding == decoded.Coding.of(plan))
+    m, sums = memory.model[0], np.zeros(segment.n_docs, np.int64)
+    assert m["capped"] < len(MANY_WORDS)
+    for i, t in enumerate(memory.terms[: len(MANY_WORDS)]):
+        assert np.all(np.diff(lists.peaks[t["row"]]) <= np.diff(lists.begins[t["row"]]))
+        for begins, units in ((lists.begins, "units"), (lists.peaks, "excess"))[: 1 + (i >= m["capped"])]:
+            for chunk, (a, b) in enumerate(pairwise(begins[t["row"]].tolist())):
+                sums[(chunk << CHUNK_BITS) + lists.docs[a:b].astype(int)] += t[units][lists.codes[a:b]]
+    values = uneven.document_parts(0, model).values().background
+    rest = np.full(segment.n_docs, plan.constant)
+    if len(values.values):
+        rest += plan.mass * values.values
+        laid = values.rounded.astype(int) * int(m["factor"]) // BACKGROUNDS + 1
+        assert np.all(m["base"] + m["norm"] * m["unit"] * laid >= rest)
+    bounds = m["norm"] * m["unit"] * sums + rest
+    assert np.all(bounds[whole.docs] >= whole.scores - 1e-9)
 
 
 @pytest.mark.parametrize("name", ["adaptive", "bm25", "dirichlet", "tfidf"])

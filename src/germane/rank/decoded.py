@@ -1,8 +1,9 @@
 """Posting lists that are kept unpacked in memory, so that a query's terms are only unpacked once.
 
-A posting takes three bytes, or four where saturations are kept beside the counts. Lists are never dropped one by one:
-when there is no more room those that are there stay, while they serve every second query; else all are forgotten, and
-those in use come back. Unpacking takes longer than a search, so that lists must not come and go with each query.
+A posting takes three bytes, or four where saturations are kept beside the counts; a few are kept twice. Lists are never
+dropped one by one: when there is no more room those that are there stay, while they serve every second query; else all
+are forgotten, and those in use come back. Unpacking takes longer than a search, so that lists must not come and go with
+each query.
 """
 
 import threading
@@ -21,7 +22,7 @@ from germane.lazy import LazyModule
 from germane.lm.parameters import whole
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
-from germane.rank.records import CHUNK, CLASSES, CODES, FREQUENT, LANES, Decoded, Lists
+from germane.rank.records import CHUNK, CLASSES, CODES, FREQUENT, LANES, PEAKS, Decoded, Lists
 
 if TYPE_CHECKING:
     from germane.rank import decoded_kernels
@@ -72,12 +73,15 @@ class DecodedLists:
         postings = int(segment.df.sum())
         chunks, sized = -(-segment.n_docs // CHUNK), coding.x0 >= 0.0
         n_frequent, words = int(self._are_frequent(segment.df).sum()), -(-segment.n_docs // LANES)
-        extras = np.empty(postings, np.uint8)  # memory is only taken where it is written
+        room = postings + postings // PEAKS
+        extras = np.empty(room + 1, np.uint8)  # memory is only taken where it is written
         self.decoded = Decoded(
-            np.empty(postings + LANES, np.uint16),  # so many are looked at together, the last ones too
+            np.empty(room + LANES, np.uint16),  # so many are looked at together, the last ones too
             extras,
-            np.empty(postings, np.uint8) if sized else extras,
+            np.empty(room + 1, np.uint8) if sized else extras,
             np.empty((segment.n_terms, chunks + 1), np.int64),
+            np.empty((segment.n_terms, chunks + 1), np.int64),
+            np.empty(segment.n_terms, np.uint8),
             np.empty((segment.n_terms, chunks + 1), np.uint8),
             np.empty(segment.n_terms, np.int64),
             np.full((min(segment.n_tokens // CODES, postings) + 1, 2), NOWHERE, np.int64),
@@ -92,7 +96,7 @@ class DecodedLists:
         self._frequent = np.zeros(2, np.int64)
         self.row_of = np.full(segment.n_terms, -1, np.int64)
         self._state = np.zeros(3, np.int64)
-        self.a_posting, self.a_list = 4 if sized else 3, 9 * (chunks + 1) + 24
+        self.a_posting, self.a_list = 4 if sized else 3, 17 * (chunks + 1) + 25
         self.a_frequent = words * (LANES + 16)
 
     @property
@@ -106,13 +110,13 @@ class DecodedLists:
     def bytes_of(self, df: Integers) -> int:
         """The memory that lists of these lengths take."""
         frequent = int(self._are_frequent(df).sum())
-        return int(df.sum()) * self.a_posting + len(df) * self.a_list + frequent * self.a_frequent
+        return int(df.sum() + df.sum() // PEAKS) * self.a_posting + len(df) * self.a_list + frequent * self.a_frequent
 
     def add(self, segment: Segment, numbers: Integers) -> None:
         """Unpack lists that are not there yet."""
         size = segment.n_unique if self.coding.by_unique else segment.doc_len
         lists, coding, begin = Lists(segment.first_block, segment.df), self.coding, int(self._state[0])
-        block = np.empty((2, BLOCK), np.uint32)
+        block = np.empty((3, max(BLOCK, CODES)), np.uint32)
         groups = self._state, self.arrays, block
         decoded_kernels.fill(*segment.blocks, tuple(lists), size, coding.x0, coding.x1, numbers, *groups)
         rows = np.arange(begin, begin + len(numbers))

@@ -9,10 +9,10 @@ Equivalent in NumPy: `functools.reduce(np.intersect1d, lists)`, then as in `rank
 import numpy as np
 
 from germane.jit import inner, kernel
-from germane.rank.decoded_kernels import advance, enter, find_held, finish, look_up, make_room, required_units, start
+from germane.rank.decoded_kernels import enter, find, finish, look_up, make_room, required_units, start
 from germane.rank.impact_kernels import score_of
 from germane.rank.kernels import rise, take
-from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
+from germane.rank.records import CHUNK_BITS, Asked, Decoded, Documents, Sums
 
 
 @inner
@@ -44,18 +44,12 @@ def begin_with(decoded, t, candidates, base, least):
 
 @inner
 def keep_found(decoded, t, candidates, n, least):
-    """Those of n candidates, which ascend, that hold the term and have at least `least` units then."""
-    kept, p = 0, t.begin
+    """Those of n candidates that hold the term and have at least `least` units then."""
+    kept = 0
     for c in range(n):
         d = candidates[c].doc
-        if t.frequent >= 0:
-            p = find_held(decoded.held[t.frequent], d)
-            held = p >= 0
-        else:
-            place = np.uint16(d & (CHUNK - 1))
-            p = advance(decoded.docs, p, t.end, place)
-            held = p < t.end and decoded.docs[np.uint64(p)] == place
-        if held:
+        p = find(decoded, t, d)
+        if p >= 0:
             total = candidates[c].sum + np.float64(t.units[np.uint64(decoded.codes[np.uint64(p)])])
             candidates[kept].doc, candidates[kept].sum = d, total
             kept += total >= least

@@ -1,12 +1,16 @@
 """Scoring over decoded lists: exact top k where the lists of the query's terms lie unpacked in memory.
 
-A list is kept as two bytes for each document (its place in a chunk of 2^16) and one byte for its count, or for its
+A list is kept as two bytes for each document (its place in a chunk of 2^15) and one byte for its count, or for its
 saturation c/(c + x0 + x1·size) rounded up. So an impact is bounded by a small table for each term, in whole units that
 add up in 16 bits without overflow, and a posting costs a nanosecond.
 
 The road (MaxScore over chunks): in each chunk, the terms that can lift a document over the threshold are added up, and
 documents that can still reach it are looked up in the lists of the others. What comes out are bounds of scores; the
 documents whose bounds reach what k documents surely have are then scored exactly, in the canonical order of terms.
+
+Where many postings would be added up, bounds are tighter. Sums begin with the documents' backgrounds, instead of the
+best one for all. And the few postings of a list with the largest codes, its peaks, are kept a second time, apart: what
+they give above the rest, the cap, is always added, so that a document that is not looked up has no more than the cap.
 
 Equivalent in NumPy: see `rank.kernels`.
 """
@@ -30,6 +34,7 @@ from germane.rank.records import (
     FREQUENT,
     HISTOGRAM,
     LANES,
+    PEAKS,
     Asked,
     Decoded,
     Documents,
@@ -50,31 +55,64 @@ LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 COUNTING = 16
 """Places that can be searched for those that reach something, in the time that it takes to add a posting."""
-SCANNING = 8
+SCANNING = 16
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
 AHEAD = 16
 """Documents between asking for one's background and reading it."""
-FAR = 1024
-"""Postings that are passed over at once on the way to a document."""
-FIRST_PIECE, PIECE = 512, 4096
-"""The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most."""
+FIRST_PIECE, PIECE, PAST = 512, 4096, 8
+"""The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most, or
+to one of so many documents in the chunks before."""
 STRETCH = 8192
 """Sums that fit the nearest cache."""
+HEAVY = 2
+"""If essential terms have a posting for every so many places of a chunk, or more, better bounds are worth their price:
+those with the documents' backgrounds, and with peaks apart."""
+CAPPED = 1.3
+"""Terms are capped from the last one on while their caps are less than so many times what is required: it will rise."""
+SAMPLE = 8
+"""One of so many groups of places is looked at, to tell how many places of a chunk reach something."""
+FURTHER = 4
+"""So much of what was added, one part of so many, is added next, before it is looked again what may reach."""
+BACKGROUNDS = 1 << 16
+"""Above any rounded background; the units of one are found by whole numbers, in so many parts of a unit."""
 SPARSE = 16
 """A chunk is searched whole if a SPARSE-th of it, or more, was added; else its postings are gone through again."""
+
+
+@inner
+def copy_peaks(decoded, row, counts, room, used):
+    """Copy the postings of a list whose codes are the largest, at most `room` of them, behind all postings.
+
+    `counts`: those of each code. Returns how many postings there are then.
+    """
+    cut = CODES - 1
+    while cut > 0 and np.int64(counts[cut]) <= room:
+        room -= np.int64(counts[cut])
+        cut -= 1
+    decoded.cuts[row] = cut
+    for chunk in range(decoded.begins.shape[1] - 1):
+        decoded.peaks[row, chunk] = used
+        for p in range(decoded.begins[row, chunk], decoded.begins[row, chunk + 1]):
+            decoded.docs[used], decoded.codes[used] = decoded.docs[p], decoded.codes[p]
+            used += decoded.codes[p] > cut
+    decoded.peaks[row, -1] = used
+    return used
 
 
 @kernel
 def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
     """Unpack the lists of terms behind those that are there; `state` counts lists, postings, and large counts.
 
-    `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one.
+    `x0`, `x1`: of the saturation that is to be kept beside counts; x0 < 0: counts alone. `block`: memory for one, and
+    for a number for each code.
     """
-    lists, decoded, docs, extras = Lists(*lists), Decoded(*decoded), block[0], block[1]
+    lists, decoded, docs, extras, counts = Lists(*lists), Decoded(*decoded), block[0], block[1], block[2]
     row, used, n_large = state[0], state[1], state[2]
     for number in numbers:
         df, first, previous, chunk = lists.df[number], lists.first_block[number], np.int64(-1), 0
         decoded.begins[row, 0], decoded.tops[row, 0], decoded.most[row] = used, 0, 1
+        for code in range(CODES):
+            counts[code] = 0
         for done in range(0, df, BLOCK):
             b, n = first + done // BLOCK, min(BLOCK, df - done)
             decode_block(words, table, b, n, previous, docs, extras, 0)
@@ -95,12 +133,14 @@ def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
                     share = count / (count + (x0 + x1 * np.float64(size[d])))
                     code = np.int64(math.ceil(share * CODES)) - 1  # share <= 1
                     decoded.codes[used] = np.uint8(code)
+                counts[code] += 1
                 if code > decoded.tops[row, chunk]:
                     decoded.tops[row, chunk] = np.uint8(code)
                 used += 1
         while chunk + 1 < decoded.begins.shape[1]:
             chunk += 1
             decoded.begins[row, chunk], decoded.tops[row, chunk] = used, 0
+        used = copy_peaks(decoded, row, counts, df // PEAKS, used)
         row += 1
     state[0], state[1], state[2] = row, used, n_large
 
@@ -153,7 +193,7 @@ def top_code(decoded, row):
 @inner
 def begin(asked, decoded, rows, terms, m, inflation, n_docs):
     """Fill the records of the model and of the terms, with impacts and units by code."""
-    settings, total, rough = asked.settings, 0.0, 0.0
+    settings, total, rough = asked.settings, BACKGROUNDS * m.step / m.norm, 0.0
     m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
     m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
     m.k, m.prune = np.int64(settings[8]), True
@@ -229,21 +269,51 @@ def is_dense(t, places):
 
 
 @inner
-def add(decoded, t, acc):
-    """Add the units of the term's postings in the chunk: acc[docs[p]] += units[codes[p]].
+def add(decoded, begin, end, units, acc):
+    """Add the units of a chunk's postings from `begin` to `end`: acc[docs[p]] += units[codes[p]].
 
     Four are loaded at once, for a posting costs what its loads and stores do.
     """
-    docs, codes, units, place, code = decoded.docs, decoded.codes, t.units, np.uint64(CHUNK - 1), np.uint64(CODES - 1)
-    whole = t.begin + ((t.end - t.begin) & -4)
-    for p in range(t.begin, whole, 4):
+    docs, codes, place, code = decoded.docs, decoded.codes, np.uint64(CHUNK - 1), np.uint64(CODES - 1)
+    whole = begin + ((end - begin) & -4)
+    for p in range(begin, whole, 4):
         d, c = four_at(docs, p), four_at(codes, p)
         acc[d & place] += units[c & code]
         acc[(d >> np.uint64(16)) & place] += units[(c >> np.uint64(8)) & code]
         acc[(d >> np.uint64(32)) & place] += units[(c >> np.uint64(16)) & code]
         acc[d >> np.uint64(48)] += units[c >> np.uint64(24)]
-    for p in range(np.uint64(whole), np.uint64(t.end)):
+    for p in range(np.uint64(whole), np.uint64(end)):
         acc[np.uint64(docs[p])] += units[np.uint64(codes[p])]
+
+
+@inner
+def cap(decoded, m, terms, most):
+    """Let the last terms give no more than their caps, which are `most` units in all; what is above is in `excess`.
+
+    A document that has it has a posting among the peaks. So fewer terms can lift a document over the threshold.
+    """
+    total = 0.0
+    for i in range(m.n_terms - 1, -1, -1):
+        t = terms[i]
+        cut = np.int64(decoded.cuts[t.row])
+        highest = t.units[np.uint64(min(cut, t.top))]
+        total += np.float64(highest)
+        if total > most:
+            break
+        for code in range(cut + 1, t.top + 1):
+            t.excess[code] = t.units[code] - highest
+            t.units[code] = highest
+        if t.frequent >= 0:
+            by_class(decoded, t)
+        m.capped = i
+
+
+@inner
+def add_peaks(decoded, m, terms, acc, chunk):
+    """Add what the capped terms give above their caps in the chunk."""
+    for i in range(m.capped, m.n_terms):
+        row = terms[i].row
+        add(decoded, decoded.peaks[row, chunk], decoded.peaks[row, chunk + 1], terms[i].excess, acc)
 
 
 @inner
@@ -268,7 +338,7 @@ def add_all(decoded, terms, begin, end, acc, chunk, places):
             add_others(decoded, t, acc, chunk)
             dense += 1
         else:
-            add(decoded, t, acc)
+            add(decoded, t.begin, t.end, t.units, acc)
     if dense > 0:
         for place in range(0, places, STRETCH):
             n = min(STRETCH, (places - place + 15) & -16)
@@ -285,15 +355,50 @@ def find(decoded, t, d):
     """The term's posting of document d in the chunk, or -1."""
     if t.frequent >= 0:
         return find_held(decoded.held[t.frequent], d)
-    docs = decoded.docs
-    begin, end, place = np.uint64(t.begin), np.uint64(t.end), np.uint16(d & (CHUNK - 1))
-    while begin < end:
-        middle = (begin + end) >> np.uint64(1)
-        if docs[middle] < place:
-            begin = middle + np.uint64(1)
+    place = np.uint16(d & (CHUNK - 1))
+    p = seek(decoded.docs, t.begin, t.end, place)
+    return p if p < t.end and decoded.docs[np.uint64(p)] == place else np.int64(-1)
+
+
+@inner
+def below(docs, p, place):
+    """How many of LANES postings from p on have a place below."""
+    n = np.uint16(0)
+    for at in range(np.uint64(p), np.uint64(p + LANES)):
+        n = np.uint16(n + np.uint16(docs[at] < place))
+    return np.int64(n)
+
+
+@inner
+def seek(docs, begin, end, place):
+    """The first posting from `begin` to `end`, those of a chunk, whose place is not below `place`; `end` if none.
+
+    It is looked for where it would be if places were spread evenly, and from there at ever larger distances.
+    """
+    low, step = begin + ((end - begin) * np.int64(place) >> CHUNK_BITS), LANES
+    if docs[np.uint64(low)] < place:
+        high = low + step
+        while high < end and docs[np.uint64(high)] < place:
+            step *= 2
+            low, high = high, high + step
+        high = min(high, end)
+    else:
+        low, high = low - step, low
+        while low > begin and docs[np.uint64(low)] >= place:
+            step *= 2
+            low, high = low - step, low
+        low = max(low, begin)
+    least = LANES if end - begin >= LANES else 0
+    while high - low > least:
+        middle = (low + high) >> 1
+        if docs[np.uint64(middle)] < place:
+            low = middle + 1
         else:
-            end = middle
-    return np.int64(begin) if np.int64(begin) < t.end and docs[begin] == place else np.int64(-1)
+            high = middle
+    if least == 0:
+        return low
+    low = min(low, end - LANES)
+    return low + below(docs, low, place)
 
 
 @inner
@@ -312,6 +417,12 @@ def bound_of(docs, m, rounded, d, impacts):
 
 
 @inner
+def without_background(m, sums, d, units):
+    """The units of impacts in the sum of document d."""
+    return units - np.float64(np.int64(sums.rounded[d]) * m.factor // BACKGROUNDS) if m.laid else units
+
+
+@inner
 def admit(docs, m, sums, d, units, later, n):
     """Take document d in, if it is wanted and its bound reaches the threshold; how many candidates there are then.
 
@@ -319,8 +430,9 @@ def admit(docs, m, sums, d, units, later, n):
     """
     if len(docs.mask) > 0 and docs.mask[d] == 0:
         return n
-    score = bound_of(docs, m, sums.rounded, d, (units + later) * m.unit)
-    if score >= m.threshold:
+    impacts = without_background(m, sums, d, units) + later
+    score = bound_of(docs, m, sums.rounded, d, impacts * m.unit)
+    if score >= m.threshold and impacts > 0.0:
         if later == 0.0:
             take(m, sums, d, score)
         else:
@@ -390,9 +502,9 @@ def count_reaching(decoded, terms, n, whole, places, acc, need, most):
     """How many places reach `need`, one as often as it was added to if not `whole`; stops counting above `most`."""
     reaching = 0
     if whole:
-        for group in range(0, places, LANES):
+        for group in range(0, places, SAMPLE * LANES):
             if highest(acc, group) >= need:
-                reaching += count_bits(reach_mask(acc, group, need))
+                reaching += SAMPLE * count_bits(reach_mask(acc, group, need))
                 if reaching > most:
                     break
         return reaching
@@ -422,9 +534,17 @@ def look_up(decoded, t, candidates, n, least):
 
 @inner
 def required_units(m):
-    """What a sum must reach, so that a score may reach the threshold."""
-    units = (m.threshold - m.flat) / (m.norm * m.unit)
+    """What a sum must reach, so that a score may reach the threshold; backgrounds in it were rounded down."""
+    units = (m.threshold - m.base) / (m.norm * m.unit) - 1.0 if m.laid else (m.threshold - m.flat) / (m.norm * m.unit)
     return units if units > 0.0 else 0.0
+
+
+@inner
+def lay(m, sums, base, places):
+    """Begin the sums of a chunk with the units of the documents' backgrounds above the least one."""
+    rounded, acc, factor = sums.rounded[base : base + places], sums.acc[:places], np.uint32(m.factor)
+    for place in range(np.uint64(places)):
+        acc[place] = np.uint16(np.uint32(np.uint32(rounded[place]) * factor) // np.uint32(BACKGROUNDS))
 
 
 @inner
@@ -436,8 +556,8 @@ def units_needed(required, later):
 
 @inner
 def split(decoded, m, terms, suffix, chunk, required):
-    """How many terms are essential in a chunk, 0 for none; fills the sums of bounds in `suffix`."""
-    essential = 0
+    """How many terms are essential in a chunk, 0 for none, and their postings; fills the sums of bounds in `suffix`."""
+    essential, size = 0, np.int64(0)
     suffix[m.n_terms, 0] = 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
@@ -446,7 +566,9 @@ def split(decoded, m, terms, suffix, chunk, required):
         suffix[i, 0] = suffix[i + 1, 0] + top
         if essential == 0 and suffix[i, 0] >= required:
             essential = i + 1
-    return essential
+        if essential > 0:
+            size += n
+    return essential, size
 
 
 @inner
@@ -460,21 +582,48 @@ def costs(t, places):
 def add_essential(decoded, m, terms, sums, essential, chunk, places):
     """Add up the essential terms of a chunk, and those behind them while to look up what may still reach costs more.
 
-    Each time as much again is added up, then what may reach is counted. Returns how many terms were added, and their
-    postings.
+    After each part that is added what may reach is counted. Returns how many terms were added.
     """
     done, size, required = 0, np.int64(0), required_units(m)
     while True:
         size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
-        done, adding, asking, step = essential, np.int64(0), np.int64(0), max(size, places // COUNTING)
+        m.whole |= size * SPARSE > places
+        done, adding, asking, step = (
+            essential,
+            np.int64(0),
+            np.int64(0),
+            max(size // FURTHER, places // COUNTING // SAMPLE),
+        )
         while essential < m.n_terms and adding <= step:
             one, other = costs(terms[essential], places)
             adding, asking, essential = adding + one, asking + other, essential + 1
         if asking == 0:
-            return done, size
+            return done
         need, most = units_needed(required, sums.suffix[done, 0]), adding // asking
-        if count_reaching(decoded, terms, done, size * SPARSE > places, places, sums.acc, need, most) <= most:
-            return done, size
+        if count_reaching(decoded, terms, done, m.whole > 0, places, sums.acc, need, most) <= most:
+            return done
+
+
+@inner
+def begin_sums(decoded, m, terms, sums, chunk, places):
+    """Choose the road through a chunk, and begin its sums with what is not added term by term.
+
+    How many terms are essential, beside peaks; -1 if nothing can reach the threshold.
+    """
+    m.laid = False
+    required = required_units(m)
+    essential, size = split(decoded, m, terms, sums.suffix, chunk, required)
+    heavy = m.capped < m.n_terms or size * HEAVY > places
+    if heavy and m.capped == m.n_terms and required > 0.0:
+        cap(decoded, m, terms, CAPPED * required)
+        essential, size = split(decoded, m, terms, sums.suffix, chunk, required)
+    if essential == 0 and m.capped == m.n_terms:
+        return -1
+    m.whole, m.laid = heavy or size * SPARSE > places, heavy and len(sums.rounded) > 0
+    if m.laid:
+        lay(m, sums, chunk << CHUNK_BITS, places)
+    add_peaks(decoded, m, terms, sums.acc, chunk)
+    return essential
 
 
 @inner
@@ -482,12 +631,11 @@ def visit(docs, decoded, terms, m, sums, chunk):
     """Take the chunk's documents in whose bounds reach the threshold; it rises from piece to piece."""
     n_terms, candidates, base = m.n_terms, sums.candidates, chunk << CHUNK_BITS
     places = m.n_docs - base if m.n_docs - base < CHUNK else CHUNK
-    essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
-    if essential == 0:
+    essential = begin_sums(decoded, m, terms, sums, chunk, places)
+    if essential < 0:
         return
-    essential, size = add_essential(decoded, m, terms, sums, essential, chunk, places)
-    whole = size * SPARSE > places
-    begin, end = 0, min(FIRST_PIECE, places) if whole else places
+    essential, whole = add_essential(decoded, m, terms, sums, essential, chunk, places), m.whole > 0
+    begin, end = 0, min(max(FIRST_PIECE, base // PAST), places) if whole else places
     while begin < places:
         required, later = required_units(m), sums.suffix[essential, 0]
         need = units_needed(required, later)
@@ -498,11 +646,13 @@ def visit(docs, decoded, terms, m, sums, chunk):
         for i in range(essential, n_terms):
             n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1, 0])
         for c in range(n):
-            score = score_of(docs, m, candidates[c].doc, candidates[c].sum * m.unit)
-            if score >= m.threshold:
-                take(m, sums, candidates[c].doc, score)
+            d = candidates[c].doc
+            impacts = without_background(m, sums, d, candidates[c].sum)
+            score = score_of(docs, m, d, impacts * m.unit)
+            if score >= m.threshold and impacts > 0.0:
+                take(m, sums, d, score)
         rise(m, sums.histogram)
-        begin, end = end, min(end + min(end, PIECE), places)
+        begin, end = end, min(end + min(end, max(PIECE, base // PAST)), places)
 
 
 @inner
@@ -519,30 +669,6 @@ def exact(decoded, t, m, p, by):
                 at = further
         count = decoded.large[at, 1]
     return impact(t, m, np.float64(count), by)
-
-
-@inner
-def below(docs, p, place):
-    """How many of LANES postings from p on have a place below."""
-    n = np.uint16(0)
-    for at in range(np.uint64(p), np.uint64(p + LANES)):
-        n = np.uint16(n + np.uint16(docs[at] < place))
-    return np.int64(n)
-
-
-@inner
-def advance(docs, p, end, place):
-    """The first posting from p on, before `end`, whose place is not below `place`; `end` if there is none."""
-    while p + FAR <= end and docs[np.uint64(p + FAR - 1)] < place:
-        p += FAR
-    while p + LANES <= end and docs[np.uint64(p + LANES - 1)] < place:
-        p += LANES
-    if p + LANES <= end:
-        return p + below(docs, p, place)
-    if p < end:
-        reached = reach_mask(docs, p, place)
-        p += lowest_bit(reached) if reached != 0 else LANES
-    return p if p < end else end
 
 
 @inner
@@ -563,24 +689,9 @@ def add_scanned(decoded, t, m, marks, hits, totals):
 
 @inner
 def add_looked_up(decoded, t, m, results, a, b, totals):
-    """Add the term's impacts to the totals of the results from a to b, which ascend in runs: each is looked up."""
-    p, before = t.begin, np.int64(0)
+    """Add the term's impacts to the totals of the results from a to b: each is looked up."""
     for r in range(a, b):
-        d = results[r].doc
-        if d < before:
-            p = t.begin
-        before, place = d, np.uint16(d & (CHUNK - 1))
-        p = advance(decoded.docs, p, t.end, place)
-        if p < t.end and decoded.docs[np.uint64(p)] == place:
-            totals[r - a].sum += exact(decoded, t, m, p, totals[r - a].by)
-
-
-@inner
-def add_held(decoded, t, m, results, a, b, totals):
-    """The same where the term is frequent."""
-    held = decoded.held[t.frequent]
-    for r in range(a, b):
-        p = find_held(held, results[r].doc)
+        p = find(decoded, t, results[r].doc)
         if p >= 0:
             totals[r - a].sum += exact(decoded, t, m, p, totals[r - a].by)
 
@@ -601,9 +712,7 @@ def score(docs, decoded, terms, m, sums):
         for i in range(m.n_terms):
             t = terms[i]
             n = enter(decoded, t, chunk)
-            if t.frequent >= 0:
-                add_held(decoded, t, m, results, a, b, totals)
-            elif n > SCANNING * (b - a):
+            if t.frequent >= 0 or n > SCANNING * (b - a):
                 add_looked_up(decoded, t, m, results, a, b, totals)
             else:
                 add_scanned(decoded, t, m, marks, sums.hits, totals)
@@ -618,15 +727,17 @@ def score(docs, decoded, terms, m, sums):
 def start(asked, extremes, decoded, rows, terms, m, sums):
     """Prepare a search: the records, the highest score there can be, an empty histogram of bounds."""
     prior = extremes[1]
+    m.norm, m.step = extremes[0], asked.settings[5] * extremes[4]
     rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
-    m.norm, m.flat = extremes[0], m.constant + m.mass * m.top + prior
+    m.rest, m.flat = m.constant + m.mass * extremes[3], m.constant + m.mass * m.top + prior
+    m.base, m.factor = m.rest + prior, math.ceil(BACKGROUNDS * m.step / (m.norm * m.unit))
+    m.capped, m.laid = m.n_terms, False
     total = m.norm * m.unit * ROOM_IN_UNITS
     m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
     m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
     magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
     if prior > -np.inf:
         magnitude += abs(prior)
-    m.rest, m.step = m.constant + m.mass * extremes[3], m.mass * extremes[4]
     m.slack = m.norm * rough + 2.0 * m.step + 1e-12 * magnitude
     m.threshold -= 1e-12 * magnitude  # bounds are rounded too, by less
     for place in range(len(sums.histogram)):

@@ -133,7 +133,7 @@ def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forwar
         if m.found > MOST_LEFT:
             return TOO_MANY
         places = min(m.n_docs - (chunk << CHUNK_BITS), CHUNK)
-        essential = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
+        essential, _ = split(decoded, m, terms, sums.suffix, chunk, required_units(m))
         if essential > 0:
             sum_weights(m, terms, sums.suffix)
             needed = leave_few(docs, decoded, m, terms, sums, max(essential, needed), chunk, places)

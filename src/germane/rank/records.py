@@ -16,13 +16,15 @@ HISTOGRAM = 2048
 
 FINE_BITS = 11
 """Maxima of documents' values are kept in windows of 2^11 documents, the smallest that are used."""
-CHUNK_BITS = 16
+CHUNK_BITS = 15
 CHUNK = 1 << CHUNK_BITS
-"""Documents whose places in a decoded list take two bytes."""
+"""Documents that are summed up together: their places take two bytes, and their sums fit the nearest cache."""
 LANES = 64
 """Values that are compared together; see `rank.simd`."""
 CODES = 256
 """Counts, or saturations, that a decoded list tells apart."""
+PEAKS = 32
+"""Of the postings of a list one of so many, those of the largest codes, are kept beside it too."""
 FREQUENT = 8
 """A term is frequent that one of so many documents holds, or more: to add up 8 documents costs what a posting does."""
 CLASSES = 16
@@ -83,6 +85,11 @@ MODEL = np.dtype(
         ("norm", np.float64),
         ("rest", np.float64),
         ("step", np.float64),
+        ("base", np.float64),
+        ("factor", np.int64),
+        ("laid", np.int64),
+        ("whole", np.int64),
+        ("capped", np.int64),
         ("by_of", np.float64, TF_CAP + 1),
         ("background_of", np.float64, TF_CAP + 1),
     ]
@@ -94,7 +101,9 @@ documents; `dense`: windows are cleared and searched whole, for most of their pl
 result must reach; `slack`: by how much sums in another order may differ; `low`, `per_class`, `edge`, `above`: the
 histogram of scores, where it begins, how many classes a point has, the class that holds the threshold, and results
 above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as of a WINDOW, for the whole segment;
-`rest`, `step`: the constant and mass times the least background, and mass times a step of the rounded ones.
+`rest`, `step`: the constant and mass times the least background, and mass times a step of the rounded ones; `base`: as
+`flat` with the least one, `factor`: the units of a step times 2^16; `capped`: the first term that gives its peaks
+apart. Of a chunk `whole`: it is searched whole, `laid`: its sums began with the units of backgrounds.
 `by_of`, `background_of`: by the code of a length, what x0 + x1·size is at least, and what mass times the background is
 at most, above that of `top`, for this length and longer ones.
 """
@@ -112,6 +121,7 @@ DECODED_TERM = np.dtype(
         ("width", np.int64),
         ("value", np.float64, 256),
         ("units", np.uint16, 256),
+        ("excess", np.uint16, 256),
         ("low", np.uint8, CLASSES),
         ("high", np.uint8, CLASSES),
     ]
@@ -119,8 +129,9 @@ DECODED_TERM = np.dtype(
 """A term of the query whose list is decoded: its `row`, its number in the segment, weight and scale of its impact.
 
 `value`: its impact by count, the last a bound; saturations have none. `top`: the largest code. `units`: impacts by code
-in units, rounded up. `begin`, `end`: its postings in the chunk that is being visited. `frequent`: its row among the
-frequent lists, or -1; `width`: how many codes have a class there; `low`, `high`: the two bytes of the units by class.
+in units, rounded up, up to a cap; `excess`: what is above it. `begin`, `end`: its postings in the chunk that is being
+visited. `frequent`: its row among the frequent lists, or -1; `width`: how many codes have a class there; `low`, `high`:
+the two bytes of the units by class.
 """
 
 WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])
@@ -206,8 +217,9 @@ class Work(NamedTuple):
 class Decoded(NamedTuple):
     """Decoded lists: places in the chunk, counts minus one, codes. A row for each list, a column for each chunk.
 
-    `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `most`: the list's largest
-    count, 1 for any that has a code. `large`: postings whose counts have none, and these, ascending.
+    `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `peaks`: where copies of
+    those begin whose codes are above that of `cuts`; `most`: the list's largest count, 1 for any that has a code.
+    `large`: postings whose counts have none, and these, ascending.
 
     Lists of frequent terms are kept in a second form too: `frequent`, the row there of a list, or -1; `classes`: the
     class of each document; `steps`: the least code and how many have one class; `others`: postings without a class, and
@@ -219,6 +231,8 @@ class Decoded(NamedTuple):
     extras: npt.NDArray[np.uint8]
     codes: npt.NDArray[np.uint8]
     begins: Integers
+    peaks: Integers
+    cuts: npt.NDArray[np.uint8]
     tops: npt.NDArray[np.uint8]
     most: Integers
     large: Integers
