@@ -1,6 +1,8 @@
 """Searching in two passes: the final scores written out densely, how documents lie, what the report says, odd input."""
 
+import copy
 import itertools
+import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -694,3 +696,25 @@ def test_batch(worlds) -> None:
     for topic, result in engine.batch(topics, 20, feedback="sd", priors=[LengthPrior()], threads=2):
         alone = engine.search(topic.text, 20, feedback="sd", priors=[LengthPrior()], syntax=False)
         assert (result.ids, result.scores.tolist()) == (alone.ids, alone.scores.tolist())
+
+
+def test_what_feedback_hands_out_is_plain_data(tmp_path: Path) -> None:
+    """Whether there is one segment or several: a method of one's own may keep, copy and change what it is given."""
+    seen: list[Evidence] = []
+
+    class Curious(RM3):
+        def expand(self, evidence: Evidence) -> Expansion:
+            seen.append(evidence)
+            return super().expand(evidence)
+
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add(Document(f"d{i}", {"text": f"copper mine w{i % 7} w{i % 3}"}) for i in range(40))
+        found = engine.search("copper", feedback=Curious())
+    topic, evidence = found.feedback.topic, seen[0]
+    assert json.loads(json.dumps(topic.weights)) == topic.weights == copy.deepcopy(topic).weights
+    for other in (replace(evidence), copy.deepcopy(evidence)):
+        assert other.n_words == evidence.n_words
+        np.testing.assert_array_equal(other.root_idf, evidence.root_idf)
+        learnt, expected = RM3().expand(other).topic, RM3().expand(evidence).topic
+        np.testing.assert_array_equal(learnt.ids, expected.ids)
+        np.testing.assert_allclose(learnt.excess, expected.excess, rtol=1e-12)

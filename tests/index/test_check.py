@@ -323,8 +323,8 @@ def test_contradictions_behind_right_checksums(folder: Path, section: str, chang
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda told: told["counts"].__setitem__(0, 9), "differs from their lists"),
-        (lambda told: told["terms"].__setitem__(0, "other"), "differs from their lists"),
+        (lambda told: told["counts"].__setitem__(0, 2), "differs from their lists"),
+        (lambda told: told["terms"].__setitem__(0, "another"), "differs from their lists"),
         (lambda told: told.update(ends=[*told["ends"][:-1], 0]), "what it tells of its latest documents"),
         (lambda told: told["counts"].__setitem__(0, 0), "what it tells of its latest documents"),
         (lambda told: told["counts"].__setitem__(0, -1), "what it tells of its latest documents"),
@@ -334,6 +334,10 @@ def test_contradictions_behind_right_checksums(folder: Path, section: str, chang
         (lambda told: told.update(ends=[True]), "what it tells of its latest documents"),
         (lambda told: told.pop("ends"), "what it tells of its latest documents"),
         (lambda told: told.update(ends=None), "what it tells of its latest documents"),
+        (lambda told: told["counts"].__setitem__(0, [1]), "what it tells of its latest documents"),
+        (lambda told: told["counts"].__setitem__(0, 2**31), "what it tells of its latest documents"),
+        (lambda told: told["counts"].__setitem__(0, True), "what it tells of its latest documents"),
+        (lambda told: told["terms"].__setitem__(1, told["terms"][0]), "what it tells of its latest documents"),
     ],
 )
 def test_what_is_told_of_the_latest_documents(tmp_path: Path, change: Any, words: str) -> None:

@@ -1,5 +1,6 @@
 """What add, update, delete and merge do; threads, memory and background merges change nothing that can be seen."""
 
+import copy
 import errno
 import fcntl
 import os
@@ -109,15 +110,45 @@ def test_readers_leave_no_file_open(engine: Engine) -> None:
     def n_open() -> int:
         return len(os.listdir("/proc/self/fd"))
 
-    before = n_open()
+    before, kept = n_open(), [reader.search("w1")]
     for i in range(20):
         engine.add([doc(f"b{i}")])
         reader.refresh()
-    assert n_open() <= before
+        kept.append(reader.search("w1"))
+    assert n_open() <= before + 1
+    with pytest.raises(TypeError):
+        copy.deepcopy(kept[-1])
+    reader.refresh()
+    engine.add([doc("c")])
+    reader.refresh()
+    assert len(reader) == len(engine)
+
+
+def test_a_commit_is_seen_where_the_manifest_has_another_name(engine: Engine, tmp_path: Path) -> None:
+    """Of a backup by hard links."""
+    engine.add([doc("a")])
+    reader = Engine.open(engine.folder)
+    for i in range(10):
+        reader.refresh()
+        os.link(engine.folder / "MANIFEST", tmp_path / f"linked-{i}")
+        reader.refresh()
+        engine.add([doc(f"b{i}")])
+        reader.refresh()
+        assert len(reader) == len(engine)
+
+
+def test_a_reader_of_the_same_process_is_known_otherwise(engine: Engine) -> None:
+    reader, lock = Engine.open(engine.folder), engine.folder / "LOCK"
+    engine.add([doc("a")])
+    before = lock.stat().st_mtime_ns
+    os.utime(lock, ns=(before - 10**9, before - 10**9))
+    reader.refresh()
+    assert lock.stat().st_mtime_ns == before - 10**9
 
 
 def test_a_writer_notices_readers_of_other_processes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     noticed: list[None] = []
+    monkeypatch.setattr(durable, "_locks", [])  # as in another process
     monkeypatch.setattr(writer, "note_reader", lambda: noticed.append(None))
     reader = Engine.open(engine.folder)
     engine.add([doc("a")])

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import log
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from germane import Document, Engine
+from germane import Analyzer, Document, Engine
 from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
@@ -562,3 +563,18 @@ def test_kept_saturations_serve_while_the_average_length_moves() -> None:
     assert (other <= one * factor * (1 + 1e-12)).all()
     assert ours.inflation(decoded.Coding(True, ours.x0, ours.x1)) == np.inf
     assert ours.inflation(decoded.Coding(False, 0.0, ours.x1)) == np.inf
+
+
+@pytest.mark.parametrize("weight", [1e-280, 1e-300, 1e-308, 1e-313, 5e-324])
+def test_weights_near_nothing_break_nothing(tmp_path: Path, weight: float) -> None:
+    """Scores may differ by less than any class of them is wide."""
+    rng = np.random.default_rng(5)
+    with Engine.create(tmp_path / "index", analyzer=Analyzer(stemmer="none", stopwords="none")) as engine:
+        texts = [" ".join(f"w{w}" for w in rng.zipf(1.4, 12) % 50) for _ in range(3000)]
+        engine.add(Document(f"d{i}", {"text": text}) for i, text in enumerate(texts))
+        for model in ("bm25", "adaptive", "dirichlet"):
+            query = {f"w{w}": weight * (1 + w) for w in range(1, 6)}
+            for k in (1, 10, 1000):
+                found = engine.search(query, k, model=model)
+                assert len(set(found.ids)) == len(found.ids) <= k
+                assert all(one >= other for one, other in pairwise(found.scores))

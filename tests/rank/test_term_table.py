@@ -101,7 +101,9 @@ def test_numbers_as_terms(alone: Searcher, weights: dict[str, float], model: Ter
             patch.setattr(term_table, "MANY", 1)
             patch.setattr(term_table, "FIRST_ROOM", 8)
             found = [table.plan(numbered), table.plan(numbered)]
-        assert found == [None, None] if expected is None else all(same(one, expected) for one in found if one)
+        assert (
+            found == [None, None] if expected is None else all(one is not None and same(one, expected) for one in found)
+        )
         assert numbered == own
 
 

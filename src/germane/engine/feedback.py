@@ -1,9 +1,9 @@
 """A search in two passes: rank, learn from the best and from what is marked, rank the whole collection again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,30 +42,45 @@ def model_of(choice: RankingChoice) -> RankingModel:
 
 
 class SearchedEvidence(Evidence):
-    """Evidence from an index: frequencies are looked up when a method asks for them."""
+    """Evidence from an index: frequencies are looked up when a method asks for them.
 
-    is_counted = True
-    terms: Terms
-    searcher: Searcher
+    What is copied, or made with other values, has them all, and no index any more.
+    """
 
-    def __init__(self, words: Gathered, searcher: Searcher, marks: Labels, scores: Floats) -> None:
+    terms: Terms | None = None
+    searcher: Searcher | None = None
+
+    @classmethod
+    def of(cls, words: Gathered, searcher: Searcher, marks: Labels, scores: Floats) -> "SearchedEvidence":
+        """Of the words of documents that were found."""
         known = dict(zip(("query", "starts", "ids", "counts", "lengths", "terms"), words, strict=True))
-        vars(self).update(known, marks=marks, scores=scores, searcher=searcher, n_docs=searcher.collection.n_docs)
+        evidence = cls.__new__(cls)
+        vars(evidence).update(known, marks=marks, scores=scores, searcher=searcher, n_docs=searcher.collection.n_docs)
+        return evidence
+
+    def __reduce__(self) -> tuple[type[Evidence], tuple[Any, ...]]:
+        return Evidence, tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def is_counted(self) -> bool:  # type: ignore[override]
+        return self.terms is not None
 
     @property
     def n_words(self) -> int:
-        return len(self.terms)
+        return len(self.p_C) if self.terms is None else len(self.terms)
 
     @cached_property
     def df(self) -> Integers:
+        assert self.terms is not None
         return self.terms.df
 
     @cached_property
     def root_idf(self) -> Floats:
         """As of all evidence, remembered of each term of an only segment."""
-        numbers, segments = self.terms.numbers, self.searcher.snapshot.segments
-        if numbers is None:
+        numbers = None if self.terms is None else self.terms.numbers
+        if numbers is None or self.searcher is None:
             return self.root_idf_of(self.df)
+        segments = self.searcher.snapshot.segments
         [remembered] = self.searcher.remembered("root idf", lambda: [np.zeros(segments[0].segment.n_terms)])
         roots = remembered[numbers]
         fresh = np.flatnonzero(roots == 0.0)
@@ -75,6 +90,8 @@ class SearchedEvidence(Evidence):
 
     @cached_property
     def p_C(self) -> Floats:
+        assert self.terms is not None
+        assert self.searcher is not None
         return np.asarray(self.terms.cf / max(self.searcher.collection.n_tokens, 1))
 
 
@@ -141,7 +158,7 @@ def gather_evidence(
         own[places[begin : begin + len(hits.docs)]] = hits.scores
         begin += len(hits.docs)
     words = gather(snapshot, documents, query)
-    return SearchedEvidence(words, searcher, labels, scores), documents, words.terms
+    return SearchedEvidence.of(words, searcher, labels, scores), documents, words.terms
 
 
 def _first_unmarked(hits: Hits, labelled: Mapping[tuple[int, int], Mark], n: int) -> Hits:

@@ -100,7 +100,8 @@ class FeedbackReport:
     @property
     def topic(self) -> TopicModel:
         """What was learnt, as the last ranking searched for it."""
-        return topic_of(self._learnt.expansion, self._learnt.terms)
+        topic = topic_of(self._learnt.expansion, self._learnt.terms)
+        return topic._replace(weights=dict(topic.weights))
 
     @property
     def own_rankings(self) -> bool:

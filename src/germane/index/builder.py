@@ -45,7 +45,7 @@ BYTES_PER_POSTING = 16
 """What inverting takes at its peak: term and count, and document and count."""
 BYTES_PER_DOCUMENT = 80
 MOST_LATEST = 2048
-"""Postings of new documents that are few enough to be told in the meta data."""
+"""New documents, and postings of theirs, that are few enough to be told in the meta data."""
 _SOUND = frozenset({str, int, bool, NoneType})
 """Types whose every value a field can hold."""
 MAX_ID_BYTES = 512
@@ -258,11 +258,13 @@ class SegmentBuilder:
             segment.finish({**origin, **latest})
 
     def _latest(self, order: Integers, origin: Mapping[str, Any]) -> dict[str, Any]:
-        """The forward lists of documents that are in no segment yet, where they are few (`Segment.latest`)."""
-        terms, counts, ends = self._batches[-1]
+        """The forward lists of documents that the segment before this one does not have (`Segment.latest`), if few."""
+        if len(self._batches) > 1:
+            return {}
+        [(terms, counts, ends)] = self._batches
         *_, known = (origin.get("begins_with") or [[0]])[-1]
         begin = int(ends[known - 1]) if known else 0
-        if len(self._batches) > 1 or len(terms) - begin > MOST_LATEST:
+        if max(len(terms) - begin, len(ends) - known) > MOST_LATEST:
             return {}
         names = decoded(self._bulk.packed_terms, order[terms[begin:]])
         return {"latest": {"ends": (ends[known:] - begin).tolist(), "terms": names, "counts": counts[begin:].tolist()}}

@@ -208,7 +208,9 @@ _locks: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
 def touch_lock(folder: Path) -> None:
     """Tell the writer of an index that somebody reads what it commits; not where that is not allowed."""
     with contextlib.suppress(OSError):
-        os.utime(folder / LOCK_NAME, follow_symlinks=False)
+        found = os.lstat(folder / LOCK_NAME)
+        if not any(lock.own and lock.is_of(found) for lock in list(_locks)):  # who writes here knows who searches here
+            os.utime(folder / LOCK_NAME, follow_symlinks=False)
 
 
 class WriterLock:
@@ -252,9 +254,13 @@ class WriterLock:
     def _holds(self, path: Path) -> bool:
         """Whether the file locked is still the one of that name: who gave up making an index has removed it."""
         try:
-            return os.path.samestat(os.fstat(self._descriptor), os.lstat(path))
+            return self.is_of(os.lstat(path))
         except FileNotFoundError:
             return False
+
+    def is_of(self, found: os.stat_result) -> bool:
+        """Whether this is the file that is locked."""
+        return os.path.samestat(os.fstat(self._descriptor), found)
 
     @property
     def own(self) -> bool:
@@ -271,7 +277,9 @@ class WriterLock:
 
     def was_touched(self) -> bool:
         """Whether a reader has touched it (`touch_lock`) since this was last asked."""
-        before, self._touched = self._touched, os.fstat(self._descriptor).st_mtime_ns
+        before = self._touched
+        with contextlib.suppress(OSError):
+            self._touched = os.fstat(self._descriptor).st_mtime_ns
         return self._touched != before
 
     def release(self) -> None:

@@ -4,15 +4,16 @@ One small text file, replaced atomically: its first line is the CRC-32 of the re
 does not name does not exist; a commit is the replacement of this file.
 """
 
+import contextlib
 import os
 import re
 import secrets
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import orjson
 
@@ -209,40 +210,55 @@ class ManifestFile:
     """A manifest that was read or written. Whether another commit has replaced it is one question to the system: each
     commit's manifest has a time of its own (`Manifest.write`).
 
-    One that was read is kept open: a reader asks before each search, and that it has no name any more is told sooner
-    than what its name means now. Who puts another folder in place of this one is noticed by the name, which is looked
-    up from time to time.
+    One that was read is kept open until it was replaced: a reader asks before each search, and whether a file is as it
+    was, and has as many names, is told sooner than what its name means now. Who puts another folder in place of this
+    one is noticed by the name, which is looked up from time to time.
     """
 
-    def __init__(self, path: Path, identity: Identity, content: bytes, descriptor: int = -1) -> None:
+    def __init__(self, path: Path, identity: Identity, content: bytes, descriptors: Sequence[int] = ()) -> None:
         self._path, self._identity, self.content = os.fspath(path), identity, content
-        self._descriptor, self._looked_up = descriptor, time.monotonic()
+        self._open = [*descriptors]
+        """The descriptor, if it is open: taken out by the one who closes it."""
+        self._state: object = None
+        self._looked_up = 0.0
 
     @classmethod
     def read(cls, path: Path) -> "ManifestFile":
         """The manifest as it lies there, whatever it says."""
         descriptor = open_regular(path)
         try:
-            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES), descriptor)
+            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES), [descriptor])
         except BaseException:
             os.close(descriptor)
             raise
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a manifest that is open cannot be copied")
+
     def __del__(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
+        self.close()
+
+    def close(self) -> None:
+        """Let the file go; what is asked of it is asked of its name from now on."""
+        with contextlib.suppress(IndexError):
+            os.close(self._open.pop())
 
     def is_there(self) -> bool:
         """Whether the file by that name is still this one, as it was."""
         try:
-            if self._descriptor >= 0:
-                found, now = os.fstat(self._descriptor), time.monotonic()
-                if found.st_nlink == 0 or now - self._looked_up < BETWEEN_LOOKS:
-                    return found.st_nlink > 0 and identity_of(found) == self._identity
-                self._looked_up = now
-            return identity_of(os.lstat(self._path)) == self._identity
+            state, now = None, time.monotonic()
+            for descriptor in self._open[:]:
+                found = os.fstat(descriptor)
+                state = found.st_nlink, found.st_ctime_ns, identity_of(found)
+                if state == self._state and now - self._looked_up < BETWEEN_LOOKS:
+                    return True
+            if identity_of(os.lstat(self._path)) == self._identity:
+                self._state, self._looked_up = state, now
+                return True
         except OSError:
-            return False
+            pass
+        self.close()
+        return False
 
 
 def parse_manifest(folder: Path, content: bytes, format: int = FORMAT, before: Manifest | None = None) -> Manifest:

@@ -223,16 +223,13 @@ class Segment:
         if told is None:
             return None
         try:
-            ends, terms, counts = told["ends"], told["terms"], np.array(told["counts"], np.uint32)
-            fits = 0 < len(ends) <= self.n_docs and ends[-1] == len(terms) == len(counts) and ends == sorted(ends)
-            if (
-                fits
-                and ends[0] >= 0
-                and {*map(type, ends)} == {int}
-                and {*map(type, terms)} <= {str}
-                and 0 not in counts
-            ):
-                return Latest(self.n_docs - len(ends), np.array([0, *ends], np.int64), terms, counts)
+            ends, terms, counts = told["ends"], told["terms"], told["counts"]
+            whole = {*map(type, ends), *map(type, counts)} <= {int} and {*map(type, terms)} <= {str}
+            fits = 0 < len(ends) <= self.n_docs and ends[-1] == len(terms) == len(counts) <= self.n_postings
+            in_order = ends == sorted(ends) and {i for i in range(1, len(terms)) if terms[i - 1] >= terms[i]} <= {*ends}
+            if whole and fits and in_order and ends[0] >= 0 and 0 not in counts and sum(counts) <= self.n_tokens:
+                starts = np.array([0, *ends], np.int64)
+                return Latest(self.n_docs - len(ends), starts, terms, np.array(counts, np.uint32))
         except (KeyError, TypeError, ValueError, OverflowError):
             pass
         raise self.container.damage("what it tells of its latest documents")

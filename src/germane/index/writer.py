@@ -491,7 +491,7 @@ class IndexWriter:
     # -- merging -------------------------------------------------------------------------------------------------
 
     def _maintain(self) -> None:
-        """Keep the number of segments small: small merges at once, large ones in the background.
+        """Keep the number of segments small: small merges at once, unless others search; large ones in the background.
 
         What was committed stands, whether or not a merge succeeds: one that fails is tried again after the next
         change, and `wait` and `close` report the last that failed.

@@ -9,6 +9,7 @@ import numpy as np
 from germane.index.blocks import NO_LENGTH, TF_CAP
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact
+from germane.rank.kernels import classes_of
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.records import FINE_BITS, HISTOGRAM, Asked, Extremes, Lists, Query
 
@@ -101,7 +102,7 @@ def prepare(asked, lists, table, n_docs, extremes, query, histogram):
         if prior > -np.inf:
             magnitude = max(magnitude, total * window.scaling + abs(prior))
     m.low, m.edge, m.above = max(low, m.threshold), 0, 0
-    m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
+    m.per_class = classes_of(high - m.low, HISTOGRAM)
     # The parts of a score may be far larger than itself: sums in another order differ by the rounding of the parts.
     magnitude += abs(m.constant) + abs(m.mass * m.top) + abs(high) + abs(m.low)
     if len(background) > 0:

@@ -193,7 +193,10 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
                 break
         else:
             kept[:] = [lists for lists in kept if (lists.coding.x0 < 0.0) != (coding.x0 < 0.0)]
-            lists, inflation = DecodedLists(segment, coding), 1.0
+            try:
+                lists, inflation = DecodedLists(segment, coding), 1.0
+            except MemoryError:  # the tables of a huge segment alone: its lists are read as they are packed
+                return None
             kept.append(lists)
             _keeping.add(segment)
         rows = lists.row_of[numbers]

@@ -24,7 +24,7 @@ from germane.index.blocks import BLOCK
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import impact, score_of, with_rest
-from germane.rank.kernels import arrange, forget, rise, take
+from germane.rank.kernels import arrange, classes_of, forget, rise, take
 from germane.rank.kinds import SATURATION
 from germane.rank.records import (
     CHUNK,
@@ -734,7 +734,7 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
     m.capped, m.laid = m.n_terms, False
     total = m.norm * m.unit * ROOM_IN_UNITS
     m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
-    m.per_class = HISTOGRAM / (high - m.low) if high > m.low else 0.0
+    m.per_class = classes_of(high - m.low, HISTOGRAM)
     magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
     if prior > -np.inf:
         magnitude += abs(prior)

@@ -265,6 +265,14 @@ def forget(results, m):
 
 
 @inner
+def classes_of(span, n):
+    """Classes a unit of score, where n of them span so much; 0: all scores are of one, for their span has no end, is
+    none, or is so small that the number would have no end."""
+    per_class = n / span if span > 0.0 else 0.0
+    return per_class if per_class < np.inf else 0.0
+
+
+@inner
 def take(m, work, d, score):
     """Take a document in whose score reaches the threshold."""
     work.results[m.found].score, work.results[m.found].doc = score, d
@@ -340,12 +348,12 @@ def arrange(results, n, k, id_rank, histogram, best):
     low, high = np.inf, -np.inf
     for i in range(n):
         low, high = min(low, results[i].score), max(high, results[i].score)
-    if n == 0 or not 0.0 < high - low < np.inf:
+    per_class, above, edge, widest = classes_of(high - low, HISTOGRAM - 1), 0, HISTOGRAM, np.int64(0)
+    if per_class == 0.0:
         for i in range(n):
             best[i].score, best[i].doc = results[i].score, results[i].doc
         sort(best, n, id_rank, n // 2)
         return min(n, k)
-    per_class, above, edge, widest = (HISTOGRAM - 1) / (high - low), 0, HISTOGRAM, np.int64(0)
     for place in range(HISTOGRAM):
         histogram[place] = 0
     for i in range(n):

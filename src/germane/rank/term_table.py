@@ -52,6 +52,12 @@ class NumberedWeights(Mapping[str, float]):
     def _by_term(self) -> dict[str, float]:
         return dict(zip(self._terms(), self.weights.tolist(), strict=True))
 
+    def __repr__(self) -> str:
+        return repr(self._by_term)
+
+    def __reduce__(self) -> tuple[type[dict[str, float]], tuple[dict[str, float]]]:
+        return dict, (self._by_term,)
+
     def __len__(self) -> int:
         return len(self.numbers)
 
