@@ -330,7 +330,7 @@ def _start_anew(model: Records, work: Work, scores: Floats, docs: Integers) -> N
     n = len(scores)
     work.results["score"][:n], work.results["doc"][:n] = scores, docs
     low, high = float(scores[-1]), float(scores[0])
-    per_class = HISTOGRAM / (high - low) if high > low else 0.0
+    per_class = HISTOGRAM / (high - low) if high > low else 0.0  # what `kernels.classes_of` says
     per_class, classes = per_class if per_class < np.inf else 0.0, np.zeros(n, np.int64)
     if per_class > 0.0:
         classes = np.minimum(((scores - low) * per_class).astype(np.int64), HISTOGRAM - 1)
