@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from germane.engine import Engine, ExplainRequest, RankingRequest
 from germane.errors import ParameterError
 from germane.lm import robertson_idf
-from germane.rank.adaptive import AdaptiveBM25, burstiness, saturation
-from germane.rank.models import BM25, idf_of
+from germane.rank.adaptive import AdaptiveBM25, saturation
+from germane.rank.models import BM25
 from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import DEFAULT_MODEL, model_named
+from germane.rank.term_formulas import BURSTS, TermFormula, numbers_of
 
 TEXTS = {
     "a": "mars mars mars rover rover dust",
@@ -69,6 +70,11 @@ def test_saturation_follows_the_length(average: float, k1: float) -> None:
     assert AdaptiveBM25(k1=1.2).chosen(collection) == {}
 
 
+def burstiness(df: int, cf: int) -> float:
+    """burst(w) alone: idf(w)^0 · burst(w)^1."""
+    return numbers_of(df, cf, TermFormula(BURSTS, 2e6, 0.0, 1.0, 1.0))[1]
+
+
 def test_words_that_come_back_weigh_more() -> None:
     assert burstiness(0, 0) == 1.5
     assert burstiness(1, 1) < burstiness(1, 5) < burstiness(1000, 5000)
@@ -112,4 +118,6 @@ def test_parameters_that_are_refused(wrong) -> None:
 
 def test_the_idf_of_one_word_is_that_of_many() -> None:
     n_docs, df = 1_000, np.array([1, 2, 17, 500, 999, 1_000])
-    assert [idf_of(n_docs, each) for each in df.tolist()] == pytest.approx(robertson_idf(n_docs, df), rel=1e-14)
+    formula = TermFormula(BURSTS, float(n_docs), 1.0, 0.0, 1.0)
+    found = [numbers_of(each, each, formula)[1] for each in df.tolist()]
+    assert found == pytest.approx(robertson_idf(n_docs, df), rel=1e-14)

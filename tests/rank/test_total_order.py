@@ -24,7 +24,8 @@ def documents(n: int = 600) -> list[Document]:
 
 @pytest.fixture(scope="module")
 def cuts(build) -> list[Engine]:
-    """The same documents in 1, 3 and 10 segments; in 10 in reverse; in 3 with others added and deleted."""
+    """The same documents in 1, 3 and 10 segments; in 10 in reverse; in 3 with others added and deleted; those that
+    equal others in small segments beside a large one."""
     all_documents = documents()
     others = [Document(f"other{i}", {"text": f"w{i} w0 w1 extra{i}"}) for i in range(50)]
     return [
@@ -38,6 +39,7 @@ def cuts(build) -> list[Engine]:
             all_documents[400:],
             delete=[d.id for d in others],
         ),
+        build(all_documents[:600], all_documents[600:650], all_documents[650:651], all_documents[651:]),
     ]
 
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from germane.index.snapshot import RECENT_DOCS
 from germane.index.unpacking import use_kernels
 from germane.lazy import compiler_is_loaded, load_compiler, with_compiler
 from germane.types import Document
 
-N_DOCUMENTS = 2000
+N_DOCUMENTS = RECENT_DOCS + 100
+"""So many that there is a large segment, and a small one beside it."""
 
 _log = logging.getLogger("germane.compiling")
 
@@ -87,6 +89,7 @@ def _work(folder: Path) -> None:
                 engine.search(many, model=model)
                 engine.search(many, model=model, priors=[LengthPrior(0.1)])
                 engine.explain("aba abe", found.ids[0], model=model)
+            engine.search(str(documents[-1].fields["text"]))  # in the end a recent document among the best
             engine.search('+aba -abe kind:odd (ab* OR abx~1 OR "aba abe" OR text:abe)')
             for method in FEEDBACK_NAMES:
                 list(engine.search("aba abe", feedback=method))

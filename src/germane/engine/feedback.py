@@ -167,7 +167,7 @@ def _first_unmarked(hits: Hits, labelled: Mapping[tuple[int, int], Mark], n: int
         places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
         others = np.array([place not in labelled for place in places], np.bool_)
         hits = Hits(hits.scores[others], hits.segments[others], hits.docs[others])
-    return Hits(hits.scores[:n], hits.segments[:n], hits.docs[:n])
+    return hits.part(0, n)
 
 
 def _marked(snapshot: Snapshot, doc_id: str) -> DocumentPlace:

@@ -118,10 +118,10 @@ class SecondStage:
         one number, so that scores still fall and a run is read in this order.
         """
         n = self.depth
-        chosen = candidates(Hits(hits.scores[:n], hits.segments[:n], hits.docs[:n]))
+        chosen = candidates(hits.part(0, n))
         if isinstance(self.reranker, Widening):
             hits, n = _joined(hits, self.reranker.more(query, chosen, n), n)
-            chosen = candidates(Hits(hits.scores[:n], hits.segments[:n], hits.docs[:n]))
+            chosen = candidates(hits.part(0, n))
         if not len(chosen):
             return hits
         scores = np.asarray(self.reranker.rerank(query, chosen), np.float64)

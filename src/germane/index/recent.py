@@ -2,13 +2,14 @@
 
 What a search does once for a segment would else be done for each, and take longer than the search of a large one beside
 them. A commit that adds documents adds them here too, whatever else lies in the segment that brings them; older
-snapshots keep what they saw. Only what takes documents away or joins segments makes all this anew.
+snapshots keep what they saw. Where documents were taken away, those of the segments before stay.
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ COLUMNS, DF, CF = 3, 1, 2
 """Of a term's list: where it begins, and df and cf."""
 ROOM = 1 << 14
 """Postings that there is room for at first."""
+UNUSED = 4
+"""Lists may be so many times as many as those with postings: each commit copies where they begin."""
 
 
 class TermStats(NamedTuple):
@@ -39,16 +42,17 @@ class TermStats(NamedTuple):
     cf: int
 
 
-_new_stats = tuple.__new__
-"""`TermStats` of a tuple, in a third of the time."""
+class TermNumbers(defaultdict[str, int]):
+    """The number of each term met; never taken back."""
 
+    def __init__(self) -> None:
+        super().__init__(count().__next__)
+        self._lock = threading.Lock()
 
-class _Numbers(dict[str, int]):
-    """The number of each term met; never taken back. One that is asked for gets the next."""
-
-    def __missing__(self, term: str) -> int:
-        self[term] = number = len(self)
-        return number
+    def of(self, terms: Iterable[str]) -> list[int]:
+        """The numbers of terms; one that has none gets the next."""
+        with self._lock:
+            return [*map(self.__getitem__, terms)]
 
 
 class _Store:
@@ -56,7 +60,7 @@ class _Store:
     list goes, and what it has seen never changes. One thread at a time adds to them (`LatestRecent`)."""
 
     def __init__(self) -> None:
-        self.numbers = _Numbers()
+        self.numbers = TermNumbers()
         self.room: Numbers = np.zeros(0, np.int32)
         """Postings that each list has room for; there may be more of them than terms."""
         self.postings: Numbers = np.empty((ROOM, 2), np.int32)
@@ -64,6 +68,16 @@ class _Store:
         self.n_docs = 0
         self.sizes: Sizes = np.zeros((2, 64), np.uint32)
         """Tokens and distinct terms of each document."""
+
+    def begun(self, lists: Numbers, n_docs: int) -> "tuple[_Store, Numbers]":
+        """A copy with the first documents alone, and its lists: those of others may be read while it is added to."""
+        store, own = _Store(), lists.copy()
+        recent_kernels.cut(own, self.postings, n_docs)
+        if UNUSED * np.count_nonzero(own[:, DF]) < len(own):
+            return _Store(), NO_LISTS
+        store.numbers, store.room, store.end, store.n_docs = self.numbers, self.room.copy(), self.end, n_docs
+        store.postings, store.sizes = self.postings.copy(), self.sizes.copy()
+        return store, own
 
     def reserve(self, n_terms: int, n: int, n_docs: int) -> None:
         """Room for so many terms and documents, and so many postings more."""
@@ -86,72 +100,69 @@ class Recent:
     def __init__(self, lives: "Sequence[LiveSegment]", before: "Recent | None") -> None:
         self._lives = lives
         self.segments = [live.segment for live in lives]
-        self.starts = list(accumulate((segment.n_docs for segment in self.segments), initial=0))
+        starts = list(accumulate((segment.n_docs for segment in self.segments), initial=0))
+        self.starts = np.array(starts)
         """Where each segment's documents begin, and the last one's end."""
-        self._store, self.lists = _Store(), _NO_LISTS
-        whole = before is not None and before._store.n_docs == before.starts[-1]  # else somebody was interrupted
-        if before is not None and whole and _begin_alike(before.segments, self.segments):
-            self._store, self.lists = before._store, before.lists
-        for start, segment in zip(self.starts, self.segments, strict=False):
+        self.n_docs = starts[-1]
+        self._store, self.lists = _Store(), NO_LISTS
+        if before is not None and before._store.n_docs == before.n_docs:  # else somebody was interrupted
+            n_shared = _shared(before.segments, self.segments)
+            if n_shared == before.n_docs:
+                self._store, self.lists = before._store, before.lists
+            elif n_shared:
+                self._store, self.lists = before._store.begun(before.lists, n_shared)
+        for start, segment in zip(starts, self.segments, strict=False):
             first = max(self._store.n_docs - start, 0)
             if first < segment.n_docs:
                 self._add(segment, first)
-        self._numbers, self.postings = self._store.numbers, self._store.postings
-        self.doc_len, self.n_unique = self._store.sizes[:, : self.starts[-1]]
+        self.terms, self.postings = self._store.numbers, self._store.postings
+        """The numbers of terms, and the lists; those of a term that `lists` does not have are not held."""
+        self.doc_len, self.n_unique = self._store.sizes[:, : self.n_docs]
         """Tokens and distinct terms of each document."""
-        self._n_terms, self._told = len(self.lists), self.lists.reshape(-1).data
-        """How many terms there are here, and `lists`, read in a third of the time."""
 
     def _add(self, segment: Segment, first: int) -> None:
         """Add a segment's documents from `first` on."""
         store = self._store
         starts, counts, names, places = _lists_from(segment, first)
-        own = store.numbers
-        numbers = np.array([*map(own.__getitem__, names)], np.int64)
-        lists, n = np.empty((len(own), COLUMNS), np.int32), len(self.lists)
+        numbers = np.array(store.numbers.of(names), np.int64)
+        n = len(self.lists)
+        n_terms = max(n, int(numbers.max(initial=-1)) + 1)
+        lists = np.empty((n_terms, COLUMNS), np.int32)
         lists[:n], lists[n:] = self.lists, 0
         n_docs, end = store.n_docs, store.n_docs + len(starts) - 1
-        store.reserve(len(own), 4 * (int(lists[numbers, DF].sum()) + len(counts)), end)  # each may move, more than once
+        store.reserve(n_terms, 4 * (int(lists[numbers, DF].sum()) + len(counts)), end)  # each may move, more than once
         store.n_docs = end  # first: a store that was left half changed is not extended again
         added = starts, numbers[places], counts, n_docs
         store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.sizes, store.end)
         self.lists = lists
 
     @cached_property
-    def _fallen(self) -> Mapping[str, tuple[int, int]]:
-        """By how much the frequencies of terms fell with deleted documents."""
-        fallen: dict[str, tuple[int, int]] = {}
+    def live(self) -> Numbers:
+        """`lists` with the frequencies among live documents."""
+        lists = self.lists
         for live in self._lives:
             lost = live.deletions
             if not len(lost.terms):
                 continue
             live.frequencies_of(lost.terms)  # refuses the deletions of another segment
-            names = live.segment.terms(lost.terms)
-            for name, df, cf in zip(names, lost.df.tolist(), lost.cf.tolist(), strict=True):
-                before = fallen.get(name, (0, 0))
-                fallen[name] = before[0] + df, before[1] + cf
-        return fallen
+            lists = lists.copy() if lists is self.lists else lists
+            numbers = self.terms.of(live.segment.terms(lost.terms))
+            lists[numbers, DF] -= lost.df.astype(np.int32)
+            lists[numbers, CF] -= lost.cf.astype(np.int32)
+        return lists
 
     def numbers(self, terms: Iterable[str]) -> list[int]:
         """The number of each term; those that `lists` does not have are not held."""
-        numbers, n_terms = self._numbers, self._n_terms
+        numbers, n_terms = self.terms, len(self.lists)
         return [numbers.get(term, n_terms) for term in terms]
 
     def with_frequencies(self, terms: Iterable[str], older: Iterable[TermStats]) -> list[TermStats]:
         """The statistics of terms with those among the live documents here."""
-        told = (self.with_frequency(term, *stats) for term, stats in zip(terms, older, strict=True))
-        return [_new_stats(TermStats, (df, cf)) for df, cf, _ in told]
-
-    def with_frequency(self, term: str, df: int, cf: int) -> tuple[int, int, int]:
-        """The same of one term, and its number. Every search after a commit asks."""
-        number = self._numbers.get(term, self._n_terms)
-        if number >= self._n_terms:
-            return df, cf, number
-        at, told = COLUMNS * number, self._told
-        if self._fallen:
-            lost = self._fallen.get(term, (0, 0))
-            df, cf = df - lost[0], cf - lost[1]
-        return df + told[at + DF], cf + told[at + CF], number
+        numbers, n_terms = np.array(self.numbers(terms), np.int64), len(self.lists)
+        found = np.zeros((len(numbers), COLUMNS), np.int64)
+        held = numbers < n_terms
+        found[held] = self.live[numbers[held]]
+        return [TermStats(df + more[DF], cf + more[CF]) for (df, cf), more in zip(older, found.tolist(), strict=True)]
 
 
 class LatestRecent:
@@ -174,7 +185,7 @@ class LatestRecent:
         return made
 
 
-_NO_LISTS = np.empty((0, COLUMNS), np.int32)
+NO_LISTS = np.empty((0, COLUMNS), np.int32)
 
 
 def _lists_from(segment: Segment, first: int) -> tuple[Integers, Sizes, list[str], Integers | slice]:
@@ -184,14 +195,17 @@ def _lists_from(segment: Segment, first: int) -> tuple[Integers, Sizes, list[str
     if latest is not None and latest.first == first:
         return latest.starts, latest.counts, latest.terms, slice(None)
     starts, terms, counts = segment.forward_of(slice(first, segment.n_docs))
-    held, places = np.unique(terms, return_inverse=True)
-    return starts, counts, segment.terms(held.astype(np.int64)), places
+    held = np.zeros(segment.n_terms, np.bool_)
+    held[terms] = True
+    places = np.cumsum(held) - 1
+    return starts, counts, segment.terms(np.flatnonzero(held)), places[terms]
 
 
-def _begin_alike(before: Sequence[Segment], now: Sequence[Segment]) -> bool:
-    """Whether the documents of these segments are the first of those, in the same order."""
-    if len(before) > len(now) or not before:
-        return False
-    same = all(one is other for one, other in zip(before[:-1], now, strict=False))
-    last, its_place = before[-1], now[len(before) - 1]
-    return same and (last is its_place or its_place.begins_with(last))
+def _shared(before: Sequence[Segment], now: Sequence[Segment]) -> int:
+    """How many of the documents before are the first of those now, in the same order."""
+    n = 0
+    for one, other in zip(before, now, strict=False):
+        if one is not other and not (one is before[-1] and other.begins_with(one)):
+            break
+        n += one.n_docs
+    return n

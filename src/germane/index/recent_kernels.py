@@ -1,4 +1,4 @@
-"""A Numba kernel of recent documents (`index.recent`)."""
+"""Numba kernels of recent documents (`index.recent`)."""
 
 from germane.jit import kernel
 
@@ -24,3 +24,12 @@ def add(starts, terms, counts, doc, lists, room, postings, sizes, end):
             lists[t, 2] += counts[j]
             sizes[0, doc + d] += counts[j]
     return end
+
+
+@kernel
+def cut(lists, postings, n_docs):
+    """Leave the postings of the first documents alone in the lists."""
+    for t in range(len(lists)):
+        while lists[t, 1] > 0 and postings[lists[t, 0] + lists[t, 1] - 1, 0] >= n_docs:
+            lists[t, 1] -= 1
+            lists[t, 2] -= postings[lists[t, 0] + lists[t, 1], 1]

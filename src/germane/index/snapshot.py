@@ -4,10 +4,9 @@ import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +17,18 @@ from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.durable import identity_of
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
 from germane.index.recent import LatestRecent, Recent, TermStats
-from germane.index.segment import Segment
+from germane.index.segment import SMALL_TOKENS, Segment
 from germane.index.vector_fields import VectorField
 from germane.index.vectors import VectorFile
 from germane.lazy import compiler_is_loaded
 from germane.types import Document
 
 TERM_CACHE = 1 << 17
+RECENT_DOCS, MOST_RECENT = 4096, 8192
+"""Documents of a segment that `Snapshot.recent` holds, and of all of these; where there are more, the smallest segments
+alone (`Segment.is_small`) are held."""
 FEW = 16
 """So many terms are counted one by one: NumPy takes longer to begin."""
-
-
-Held: TypeAlias = tuple[int, int, tuple[int, ...]]
-"""df and cf of a term in the large segments, and its number in each of them, -1 where one does not hold it."""
 
 
 class LiveSegment(NamedTuple):
@@ -103,18 +101,15 @@ class Snapshot:
         self.segments = segments
         self.n_docs = sum(live.n_docs for live in segments)
         self.n_tokens = sum(live.segment.n_tokens - live.deletions.n_tokens for live in segments)
-        several = len(segments) > 1
-        self.small = [i for i, live in enumerate(segments) if several and live.segment.is_small]
+        self.small = _small(segments) if len(segments) > 1 else []
         """The segments that `recent` holds as one."""
         self.large = [i for i in range(len(segments)) if i not in self.small]
         self._older: dict[str, TermStats] = {}
         """The statistics of terms in the large segments, taken over while these stay."""
-        self.held: dict[str, Held] = {}
-        """What `in_large` gave, taken over likewise."""
         self._recent: Recent | None = None
         self._latest_recent: LatestRecent = LatestRecent() if previous is None else previous._latest_recent
-        if previous is not None and _same(self._chosen(self.large), previous._chosen(previous.large)):
-            self._older, self.held = previous._older, previous.held
+        if previous is not None and same(self.chosen(self.large), previous.chosen(previous.large)):
+            self._older = previous._older
         self._entropy: float | None = None
 
     @classmethod
@@ -136,7 +131,7 @@ class Snapshot:
                 if attempt == 99 or read_manifest(folder).generation == manifest.generation:
                     raise
                 continue
-            if previous is None or file.content != previous.file.content or not _same(opened, previous.segments):
+            if previous is None or file.content != previous.file.content or not same(opened, previous.segments):
                 if previous is not None:
                     previous.file.close()  # results that somebody keeps hold the snapshot that they are of
                 return cls(folder, manifest, opened, file, previous)
@@ -144,7 +139,7 @@ class Snapshot:
             return previous
         raise AssertionError("unreachable")
 
-    def _chosen(self, places: Sequence[int]) -> list[LiveSegment]:
+    def chosen(self, places: Sequence[int]) -> list[LiveSegment]:
         return [self.segments[i] for i in places]
 
     @property
@@ -153,7 +148,7 @@ class Snapshot:
         if self._recent is None and self.small and compiler_is_loaded():
             with self._latest_recent.lock:
                 if self._recent is None:  # another thread may have made it, and its numbers of terms are in use
-                    self._recent = self._latest_recent.of(self._chosen(self.small), self.manifest.generation)
+                    self._recent = self._latest_recent.of(self.chosen(self.small), self.manifest.generation)
         return self._recent
 
     def make_ready_after(self, shown: "Snapshot") -> None:
@@ -170,7 +165,7 @@ class Snapshot:
         recent = self.recent
         if recent is not None:
             return recent.with_frequencies(terms, found)
-        more = _count(self._chosen(self.small), terms)
+        more = count_in(self.chosen(self.small), terms)
         return [TermStats(df + own_df, cf + own_cf) for (df, cf), (own_df, own_cf) in zip(found, more, strict=True)]
 
     def _in_older(self, terms: Collection[str]) -> list[TermStats]:
@@ -178,26 +173,13 @@ class Snapshot:
         found = [*map(self._older.get, terms)]
         if None in found:
             unknown = [term for term, known in zip(terms, found, strict=True) if known is None]
-            fresh = _count(self._chosen(self.large), unknown)
+            fresh = count_in(self.chosen(self.large), unknown)
             if len(self._older) > TERM_CACHE:
                 self._older = {}
             self._older.update(zip(unknown, fresh, strict=True))
             rest = iter(fresh)
             return [next(rest) if known is None else known for known in found]
         return found  # type: ignore[return-value]
-
-    def in_large(self, terms: Sequence[str]) -> list[Held]:
-        """What the large segments hold of terms, whose lists are verified then; remembered in `held`."""
-        lives = self._chosen(self.large)
-        numbers = [live.segment.numbers_of(terms) for live in lives]
-        for live, own in zip(lives, numbers, strict=True):
-            live.segment.verify_lists(own)
-        if len(self.held) > TERM_CACHE:
-            self.held = {}
-        places = zip(*numbers, strict=True) if numbers else repeat((), len(terms))
-        found = [(df, cf, own) for (df, cf), own in zip(self._in_older(terms), places, strict=True)]
-        self.held.update(zip(terms, found, strict=True))
-        return found
 
     def frequencies_of(self, segment: int, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
         """df and cf among the live documents of the whole index, of some terms of a segment."""
@@ -310,7 +292,14 @@ def entropy_of(cf: Integers, n_tokens: int) -> float:
     return -float((terms * p_C * np.log(p_C)).sum())
 
 
-def _count(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:
+def _small(segments: Sequence[LiveSegment]) -> list[int]:
+    """Which segments are so small that they are searched as one."""
+    sizes = {i: live.segment.n_docs for i, live in enumerate(segments) if live.segment.n_tokens <= SMALL_TOKENS}
+    small = [i for i, n_docs in sizes.items() if n_docs <= RECENT_DOCS]
+    return small if sum(sizes[i] for i in small) <= MOST_RECENT else [i for i in small if segments[i].segment.is_small]
+
+
+def count_in(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:
     """The statistics of terms in some segments."""
     if len(terms) <= FEW:
         pairs = (
@@ -352,7 +341,7 @@ def open_vectors(path: Path, segment: Segment, name: str, field: VectorField) ->
     return VectorFile(path, segment=segment.name, n_docs=segment.n_docs, name=name, field=field)
 
 
-def _same(segments: Sequence[LiveSegment], others: Sequence[LiveSegment]) -> bool:
+def same(segments: Sequence[LiveSegment], others: Sequence[LiveSegment]) -> bool:
     """Whether these are the same segments with the same deletions."""
     return len(segments) == len(others) and all(
         one.segment is other.segment and one.deletions is other.deletions

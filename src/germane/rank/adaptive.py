@@ -7,14 +7,13 @@ from functools import lru_cache
 
 from germane.lm.parameters import bounded, fraction, number, positive
 from germane.rank.kinds import SATURATION
-from germane.rank.models import TermwiseModel, idf_of
-from germane.rank.plan import Collection, Plan, QueryTerm, Row, row_of
+from germane.rank.models import TermwiseModel
+from germane.rank.plan import Collection, Plan
+from germane.rank.term_formulas import BURSTS, TermFormula
 
 FROM_LENGTHS = 0.0
 """The k1 that stands for the one of `saturation`."""
 LEAST_K1, MOST_K1 = 0.5, 2.0
-USUAL_BURST, USUAL_DOCUMENTS = 1.5, 3
-"""Every word counts as if so many documents more held it, each so often: rare words say little of themselves."""
 LARGEST_POWER = 10.0
 
 
@@ -24,11 +23,6 @@ def saturation(average_length: float) -> float:
     A word that comes back says little in a title and much in an abstract, where there is room for what is not repeated.
     """
     return min(max(math.sqrt(average_length) / 5.0, LEAST_K1), MOST_K1)
-
-
-def burstiness(df: int, cf: int) -> float:
-    """(cf + 4½)/(df + 3), how often a document that holds a word holds it: what a text is about comes back in it."""
-    return (cf + USUAL_BURST * USUAL_DOCUMENTS) / (df + USUAL_DOCUMENTS)
 
 
 @dataclass(frozen=True)
@@ -56,12 +50,8 @@ class AdaptiveBM25(TermwiseModel):
     def chosen(self, collection: Collection) -> Mapping[str, float]:
         return {"k1": self._k1(collection)} if self.k1 == FROM_LENGTHS else {}
 
-    def row(self, term: QueryTerm, collection: Collection) -> Row:
-        """idf(w)^p · burst(w)^g · (k1 + 1), and this is how strong it is."""
-        _, _, df, cf = term
-        own = idf_of(collection.n_docs, df) ** self.idf * burstiness(df, cf) ** self.burst
-        weight = own * (self._k1(collection) + 1.0)
-        return row_of(term, weight, weight)
+    def formula(self, collection: Collection) -> TermFormula:
+        return TermFormula(BURSTS, float(collection.n_docs), self.idf, self.burst, self._k1(collection) + 1.0)
 
     def frame(self, collection: Collection) -> Plan:
         k1 = self._k1(collection)

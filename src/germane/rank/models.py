@@ -21,8 +21,9 @@ from germane.errors import ParameterError
 from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf
 from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
-from germane.rank.plan import NOTHING, Collection, Columns, Plan, QueryTerm, Row, row_of, weighed
+from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, in_order, in_turn, weighed
 from germane.rank.registry import DEFAULT_MU
+from germane.rank.term_formulas import BURSTS, RATIO, TermFormula, numbers_of
 
 
 class Documents(NamedTuple):
@@ -93,11 +94,11 @@ class RankingModel(ABC):
 
 
 class TermwiseModel(RankingModel):
-    """A ranking whose numbers for a term do not depend on the query's other terms, so that they can be remembered."""
+    """A ranking that weighs each term by itself, by one of the `term_formulas`: kernels can do so, too."""
 
     @abstractmethod
-    def row(self, term: QueryTerm, collection: Collection) -> Row:
-        """The numbers of one term, which weighs 1; see `plan.weighed` for other weights."""
+    def formula(self, collection: Collection) -> TermFormula:
+        """That of terms which weigh 1; see `plan.weighed` for other weights."""
 
     @abstractmethod
     def frame(self, collection: Collection) -> Plan:
@@ -105,8 +106,11 @@ class TermwiseModel(RankingModel):
         of their parts and of the mass times the constant here; with mass 0, the two are 0."""
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
-        rows = [weighed(self.row(term._replace(weight=1.0), collection), term.weight) for term in terms]
-        return self.frame(collection).of(Columns.of(rows))
+        formula = self.formula(collection)
+        rows = (weighed(term, numbers_of(term.df, term.cf, formula)) for term in terms)
+        held, weight, scale, constants = in_order(rows)
+        arrays = np.array(weight, np.float64), np.array(scale, np.float64)
+        return self.frame(collection).of(held, *arrays, in_turn(weight), in_turn(constants))
 
 
 @dataclass(frozen=True)
@@ -129,19 +133,12 @@ class QueryLikelihood(TermwiseModel):
     def _ratio(self) -> ExcessRatio:
         return self.smoothing.excess_ratio()
 
-    def row(self, term: QueryTerm, collection: Collection) -> Row:
-        """The factor of e_D(w)/(a_D p_C(w)) that is the term's own; log p_C(w) is its part of the constant.
-
-        A term is as strong as one occurrence in a document of the usual size makes it.
-        """
-        cf = term[3]
-        ratio, n_tokens = self._ratio, collection.n_tokens
-        p_C = cf / n_tokens
-        scale = ratio.numerator / (ratio.denominator * p_C)
-        usual = 1.0
+    def formula(self, collection: Collection) -> TermFormula:
+        """The factor of e_D(w)/(a_D p_C(w)) that is the term's own; a document of the usual size is an average one."""
+        ratio, usual = self._ratio, 1.0
         if ratio.size is not Size.NONE:
-            usual = ratio.x0 + ratio.x1 * (n_tokens / max(collection.n_docs, 1))
-        return row_of(term, 1.0, math.log1p(scale / usual), scale, math.log(p_C))
+            usual = ratio.x0 + ratio.x1 * (collection.n_tokens / max(collection.n_docs, 1))
+        return TermFormula(RATIO, float(collection.n_tokens), ratio.numerator, ratio.denominator, usual)
 
     def frame(self, collection: Collection) -> Plan:
         ratio = self._ratio
@@ -177,18 +174,11 @@ class BM25(TermwiseModel):
         positive("k1", self.k1)
         fraction("b", self.b)
 
-    def row(self, term: QueryTerm, collection: Collection) -> Row:
-        """idf(w) · (k1 + 1), and this is how strong it is."""
-        weight = idf_of(collection.n_docs, term[2]) * (self.k1 + 1.0)
-        return row_of(term, weight, weight)
+    def formula(self, collection: Collection) -> TermFormula:
+        return TermFormula(BURSTS, float(collection.n_docs), 1.0, 0.0, self.k1 + 1.0)
 
     def frame(self, collection: Collection) -> Plan:
         return Plan(SATURATION, x0=self.k1 * (1.0 - self.b), x1=self.k1 * self.b / collection.average_length)
-
-
-def idf_of(n_docs: int, df: int) -> float:
-    """idf(w) of one word (`lm.collection.robertson_idf`)."""
-    return math.log1p((n_docs - df + 0.5) / (df + 0.5))
 
 
 @dataclass(frozen=True)

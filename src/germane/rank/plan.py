@@ -57,15 +57,13 @@ Row: TypeAlias = tuple[float, QueryTerm, float, float, float]
 adds to the constant."""
 
 
-def row_of(term: QueryTerm, weight: float, strength: float, scale: float = 0.0, constant: float = 0.0) -> Row:
-    """The row of a term; those terms come first that are strong for the number of their postings: -strength/√df."""
-    return -strength / math.sqrt(term[2]), term, weight, scale, constant
+def weighed(term: QueryTerm, numbers: tuple[float, float, float, float]) -> Row:
+    """The row of a term from its `term_formulas.numbers_of`: all but the scale are proportional to its weight.
 
-
-def weighed(row: Row, weight: float) -> Row:
-    """The row of a term that weighs so much, from that of weight 1: all but the scale are proportional to it."""
-    place, (term, _, df, cf), impact, scale, constant = row
-    return place * weight, _new_term(QueryTerm, (term, weight, df, cf)), impact * weight, scale, constant * weight
+    Those terms come first that are strong for the number of their postings: -strength/√df.
+    """
+    (_, weight, df, _), (strength, impact, scale, constant) = term, numbers
+    return -strength / math.sqrt(df) * weight, term, impact * weight, scale, constant * weight
 
 
 def in_turn(values: Iterable[float]) -> float:
@@ -73,24 +71,13 @@ def in_turn(values: Iterable[float]) -> float:
     return reduce(add, values, 0.0)
 
 
-class Columns(NamedTuple):
-    """The rows of a query's terms in the canonical order: by their places, then by the terms themselves.
+def in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The columns of rows in the canonical order, but for their places: by these, then by the terms.
 
-    The order depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
-    `constants`: their parts of the constant; `sums`: of the weights and of these, if they were added up already.
+    It depends on nothing but global statistics, so that a score is the same to the last bit everywhere.
     """
-
-    terms: Sequence[QueryTerm]
-    weight: Sequence[float] | Floats
-    scale: Sequence[float] | Floats
-    constants: Sequence[float] | Floats
-    sums: Sequence[float] = ()
-
-    @classmethod
-    def of(cls, rows: Iterable[Row]) -> "Columns":
-        """The columns of rows; a query holds each term once."""
-        _, *columns = zip(*sorted(rows), strict=True)
-        return cls(*columns)
+    _, *columns = zip(*sorted(rows), strict=True)  # a query holds each term once
+    return columns
 
 
 class Collection(NamedTuple):
@@ -138,19 +125,18 @@ class Plan(NamedTuple):
     ) -> "Plan":
         """The plan of terms with their weights, strengths and scales; no `scale`: the impacts have none."""
         scales = repeat(0.0, len(terms)) if scale is None else scale
-        columns = Columns.of(map(row_of, terms, weight, strength, scales))
-        arrays = np.array((columns.weight, columns.scale), np.float64)
-        return cls(kind, columns.terms, *arrays, **rest)  # type: ignore[arg-type]
+        places = (-own / math.sqrt(term.df) for term, own in zip(terms, strength, strict=True))
+        held, *columns = in_order(zip(places, terms, weight, scales, strict=True))
+        return cls(kind, held, *np.array(columns, np.float64), **rest)  # type: ignore[arg-type]
 
-    def of(self, columns: Columns) -> "Plan":
-        """The plan of terms in the canonical order, where this is that of none; see `models.TermwiseModel.frame`."""
-        kind, _, _, _, constant, mass, delta, x0, x1, by_unique = self
-        terms, weight, scale, constants, sums = columns
-        if mass:
-            mass, own = sums or (in_turn(weight), in_turn(constants))
-            constant = own + mass * constant
-        arrays = np.asarray(weight, np.float64), np.asarray(scale, np.float64)
-        return _new_plan(Plan, (kind, terms, *arrays, constant, mass, delta, x0, x1, by_unique))
+    def of(self, terms: Sequence[QueryTerm], weight: Floats, scale: Floats, mass: float, constant: float) -> "Plan":
+        """The plan of terms in the canonical order, where this is that of none; see `models.TermwiseModel.frame`.
+
+        `mass`, `constant`: the sums of the weights and of the terms' parts of the constant.
+        """
+        kind, _, _, _, own, has_mass, delta, x0, x1, by_unique = self
+        mass, constant = (mass, constant + mass * own) if has_mass else (0.0, own)
+        return _new_plan(Plan, (kind, terms, weight, scale, constant, mass, delta, x0, x1, by_unique))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; floats survive it to the last bit."""

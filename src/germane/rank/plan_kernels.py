@@ -1,7 +1,17 @@
-"""Plans of many terms: what `rank.plan.Columns.of` does with rows, over columns."""
+"""Plans: what `models.TermwiseModel.plan` does, from the frequencies of remembered terms."""
 
+import math
+
+import numpy as np
+
+from germane.index.recent import CF, DF
 from germane.jit import inner, kernel
 from germane.rank.plan import MAX_WEIGHT
+from germane.rank.term_formulas import numbers_of
+
+numbers_of = inner(numbers_of)
+NOT_HELD = -1
+"""In place of a count of ties: a term is in no live document, or does not weigh what one may."""
 
 
 @inner
@@ -10,42 +20,62 @@ def comes_before(places, i, j):
     return places[i] < places[j] or (places[i] == places[j] and i < j)
 
 
-@kernel
-def arrange(values, numbers, places, alpha, columns, own, sums):
-    """Bring the terms at these places, which weigh `alpha`, into the canonical order.
-
-    How many have the place of another in it, and stay as they came; -1 if one does not weigh what a term may.
-
-    `values`: of each term its place in the order, weight, scale and part of the constant; `numbers`: its number in each
-    segment. `columns`: a row for each kind of number; `own`: which term comes when, then a row for each segment;
-    `sums`: of the weights and of the parts of the constant. Equivalent in NumPy:
-    `order = np.argsort(values[places, 0] * alpha, kind="stable")`, both taken in that order.
-    """
-    n, ties, order, at = len(places), 0, own[0], columns[0]
+@inner
+def sort(places, order):
+    """Bring the terms into the canonical order; equal ones stay as they came."""
+    n, gap = len(order), 1
     for i in range(n):
-        if not 0.0 < alpha[i] <= MAX_WEIGHT:
-            return -1
-        at[i] = values[places[i], 0] * alpha[i]
         order[i] = i
-    gap = 1
     while 3 * gap < n:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
             moved, j = order[i], i
-            while j >= gap and comes_before(at, moved, order[j - gap]):
+            while j >= gap and comes_before(places, moved, order[j - gap]):
                 order[j] = order[j - gap]
                 j -= gap
             order[j] = moved
         gap //= 3
-    for i in range(1, n):
-        ties += at[order[i - 1]] == at[order[i]]
-    sums[0], sums[1] = 0.0, 0.0
+
+
+@inner
+def frequencies(known, recent, cell):
+    """df and cf of a term among all live documents."""
+    df, cf, number = known[cell, 0], known[cell, 1], known[cell, known.shape[1] - 1]
+    return (df + recent[number, DF], cf + recent[number, CF]) if number < len(recent) else (df, cf)
+
+
+@kernel
+def arrange(known, recent, asked, formula, weight, scale, own):
+    """Weigh the terms of a query and bring them into the canonical order.
+
+    How many have the place of another in it, and stay as they came (NOT_HELD: see there); the sum of the weights, and
+    of the parts of the constant.
+
+    `asked`: in the first row the cells of the terms in `known` (`rank.term_table.KnownTerms`), in the second what they
+    weigh; `recent`: the lists of recent documents (`index.recent`). `own`: a row each for which term comes when, df,
+    cf, and the number in each segment. Equivalent in NumPy, a term's `numbers_of` being a row of `values`:
+    `order = np.argsort(-values[:, 0] / np.sqrt(df) * asked[1], kind="stable")`.
+    """
+    n, order, places = len(weight), own[0], weight  # its own numbers come in the end
+    given = formula[0], formula[1], formula[2], formula[3], formula[4]
     for i in range(n):
-        row, weight = places[order[i]], alpha[order[i]]
-        columns[1, i], columns[2, i], columns[3, i] = values[row, 1] * weight, values[row, 2], values[row, 3] * weight
-        sums[0] += columns[1, i]
-        sums[1] += columns[3, i]
-        for segment in range(numbers.shape[1]):
-            own[1 + segment, i] = numbers[row, segment]
-    return ties
+        df, cf = frequencies(known, recent, np.int64(asked[0, i]))
+        if df <= 0 or not 0.0 < asked[1, i] <= MAX_WEIGHT:
+            return NOT_HELD, 0.0, 0.0
+        places[i] = -numbers_of(df, cf, given)[0] / math.sqrt(df) * asked[1, i]
+    sort(places, order)
+    ties, mass, constant = 0, 0.0, 0.0
+    for i in range(1, n):
+        ties += places[order[i - 1]] == places[order[i]]
+    for i in range(n):
+        cell, alpha = np.int64(asked[0, order[i]]), asked[1, order[i]]
+        df, cf = frequencies(known, recent, cell)
+        _, own_weight, scale[i], own_constant = numbers_of(df, cf, given)
+        weight[i] = own_weight * alpha
+        mass += weight[i]
+        constant += own_constant * alpha
+        own[1, i], own[2, i] = df, cf
+        for segment in range(2, known.shape[1]):
+            own[1 + segment, i] = known[cell, segment]
+    return ties, mass, constant

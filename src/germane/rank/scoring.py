@@ -76,6 +76,8 @@ be bounded more loosely."""
 MANY, FEW = 16, 64
 """For a query of so many terms and so few documents, where it is known what these must reach, those that may be among
 the best are scored by their forward lists."""
+FEW_RECENT = 64
+"""So many recent documents are brought into their order one by one."""
 STEPS = (1 << 16) - 4
 """Between the least and the highest background, which are rounded to find candidates: less memory is read."""
 LEAST_STEP = 1e-300
@@ -128,13 +130,13 @@ class Memory(threading.local):
             best=np.zeros(window + ROOM, RESULT),
             histogram=np.zeros(HISTOGRAM + 1, np.int32),
         )
-        self.recent = np.empty(0, np.int64), np.zeros((0, 3))
+        self.recent = np.empty(0, np.int64), np.zeros((0, 2)), np.empty(0)
         self.decoded: DecodedMemory | None = None
 
-    def reserve_recent(self, n_docs: int) -> tuple[Integers, Floats]:
+    def reserve_recent(self, n_docs: int) -> tuple[Integers, Floats, Floats]:
         """Memory for so many recent documents, as `rank.small_kernels` takes it."""
         if n_docs > len(self.recent[0]):
-            self.recent = np.empty(2 * n_docs, np.int64), np.zeros((2 * n_docs, 3))
+            self.recent = np.empty(2 * n_docs, np.int64), np.zeros((2 * n_docs, 2)), np.empty(2 * n_docs)
         return self.recent
 
     def reserve_decoded(self, n_terms: int, n_results: int) -> "DecodedMemory":
@@ -410,14 +412,32 @@ def _lookup(n_terms: int) -> tuple[Integers, Integers]:
 
 
 def score_recent(
-    plan: Plan, recent: Recent, numbers: Sequence[int] | Integers, documents: RecentDocuments, threshold: float
+    plan: Plan, recent: Recent, numbers: Integers, documents: RecentDocuments, threshold: float
 ) -> tuple[Integers, Floats]:
-    """The recent documents that hold a term, pass the mask and reach the threshold, in any order, and their scores."""
+    """The recent documents that hold a term, pass the mask and reach the threshold, in any order, and their scores.
+
+    `numbers`: those of the plan's terms (`Recent.numbers`). What comes back is used before the thread's next search.
+    """
     kind, _, weight, scale, constant, mass, delta, x0, x1, _ = plan
-    asked = np.array((kind, delta, x0, x1, constant, mass, threshold, *numbers), np.float64)
-    found, work = _memory.reserve_recent(len(documents.size))
-    n = small_kernels.score_lists(asked, weight, scale, *documents, recent.lists, recent.postings, found, work)
-    return (found[:n].copy(), work[:n, 2].copy()) if n else plainly.NONE_FOUND[::-1]
+    asked = np.array((kind, delta, x0, x1, constant, mass, threshold), np.float64)
+    found, work, scores = _memory.reserve_recent(len(documents.size))
+    given = asked, numbers, weight, scale, *documents, recent.lists, recent.postings
+    n = small_kernels.score_lists(*given, found, work, scores)
+    return found[:n], scores[:n]
+
+
+def join_recent(
+    hits: tuple[Floats, Integers, Integers], found: tuple[Integers, Floats], recent: Recent, small: Integers
+) -> tuple[tuple[Floats, Integers, Integers], bool]:
+    """Documents in order and recent ones, as `score_recent` gives them, by their scores: these, segments and documents;
+    whether ids decide which come first. See `small_kernels.join`."""
+    if len(found[0]) > FEW_RECENT:
+        order = np.argsort(-found[1])
+        found = found[0][order], found[1][order]
+    n = len(hits[0]) + len(found[0])
+    scores, places = np.empty(n), np.empty((2, n), np.int64)
+    tied = small_kernels.join(*hits, *found, recent.starts, small, scores, places)
+    return (scores, places[0], places[1]), tied
 
 
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:

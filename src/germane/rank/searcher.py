@@ -2,8 +2,10 @@
 
 import math
 import weakref
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import neg
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,7 +18,7 @@ from germane.index.durable import Identity
 from germane.index.recent import Recent, TermStats
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
-from germane.lazy import LazyModule
+from germane.lazy import LazyModule, compiler_is_loaded
 from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, Phrase, is_word, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
@@ -24,11 +26,19 @@ from germane.rank.models import Documents, RankingModel, TermwiseModel, word_wei
 from germane.rank.plainly import FEW_TERMS, NONE_FOUND
 from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
-from germane.rank.scoring import Mask, scores_of, terms_in, top_k, top_k_with_all, with_maxima
+from germane.rank.scoring import (
+    Mask,
+    join_recent,
+    score_recent,
+    scores_of,
+    terms_in,
+    top_k,
+    top_k_with_all,
+    with_maxima,
+)
 from germane.rank.small_segments import Found, documents_of
-from germane.rank.small_segments import top_k as top_k_of_small
 from germane.rank.statistics import CollectionStatistics
-from germane.rank.term_table import TermNumbers, TermTable
+from germane.rank.term_table import KnownTerms, TermTable
 
 if TYPE_CHECKING:
     from germane.rank import document_kernels
@@ -42,6 +52,10 @@ class Hits(NamedTuple):
     scores: Floats
     segments: npt.NDArray[np.int64]
     docs: npt.NDArray[np.int64]
+
+    def part(self, begin: int, end: int) -> "Hits":
+        """Those from `begin` to before `end`."""
+        return Hits(self.scores[begin:end], self.segments[begin:end], self.docs[begin:end])
 
 
 NO_HITS = Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
@@ -69,6 +83,8 @@ REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
 FIRST_LOOK, FURTHER_LOOK = 64, 8
 """How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
+VERY_FEW = 4
+"""So many ids are read one by one."""
 HINT_MARGIN = 1e-12
 """Sums in another order may differ by so much of their value."""
 
@@ -88,6 +104,9 @@ class Searcher:
         self._memories: dict[RankingModel, _ModelMemory] = {}
         self._latest: _ModelMemory | None = None
         self._everywhere: dict[Hashable, list[Floats]] = {}
+        self._words_before: KnownTerms | None = None
+        if previous is not None:
+            self._words_before = vars(previous).get("_words") or previous._words_before
         if previous is not None:
             snapshot.make_ready_after(previous.snapshot)
 
@@ -125,7 +144,7 @@ class Searcher:
         """
         if statistics is not None:
             return statistics.plan(weights, model)
-        table = self._memory(model).table
+        table = self._table(self._memory(model))
         if table is not None:
             planned = table.plan(weights)
             return None if planned is None else planned.plan
@@ -147,6 +166,18 @@ class Searcher:
             _remember(self._memories, model, found, REMEMBERED_MODELS)
         self._latest = found
         return found
+
+    @cached_property
+    def _words(self) -> KnownTerms:
+        """What queries asked for; that of the snapshot before, if it still holds."""
+        before, self._words_before = self._words_before, None
+        return before if before is not None and before.serve(self.snapshot) else KnownTerms(self.snapshot)
+
+    def _table(self, memory: "_ModelMemory") -> TermTable | None:
+        """The terms as the model sees them, where kernels can be used and weigh them."""
+        if memory.table is None and isinstance(memory.model, TermwiseModel) and compiler_is_loaded():
+            memory.table = TermTable(self.snapshot, self._words, memory.model, self.collection)
+        return memory.table
 
     def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
         """The n terms with the largest weight · log(|C|/cf), known terms only."""
@@ -176,8 +207,9 @@ class Searcher:
             assert isinstance(model, EvidenceModel)
             found = model.evidence(self, checked(weights))
             return self._search_evidence(found, k, filters, priors, wordless=wordless)
-        if memory.table is not None and statistics is None:
-            plan, numbers = memory.table.plan(weights) or (None, None)
+        table = self._table(memory) if statistics is None else None
+        if table is not None:
+            plan, numbers = table.plan(weights) or (None, None)
         else:
             plan = self.plan(weights, model, statistics)
         return self.search_plan(
@@ -205,7 +237,7 @@ class Searcher:
         hint: Hits | None = None,
         statistics: CollectionStatistics | None = None,
         wordless: bool = False,
-        numbers: TermNumbers | None = None,
+        numbers: Integers | None = None,
     ) -> Hits:
         """The best k documents of a plan that `model` made; none for no plan.
 
@@ -249,12 +281,12 @@ class Searcher:
                     threshold = max(threshold, _kth_best(results, k))
         if recent is not None:
             documents = self._recent_documents(recent, plan, values, rest)
-            if numbers is None or len(numbers) == len(self.snapshot.large):
-                own: Sequence[int] | Integers = recent.numbers([term.term for term in plan.terms])
-            else:
-                own = numbers[-1]
-            for place, found in top_k_of_small(recent, plan, own, documents, k, threshold).items():
-                results[self.snapshot.small[place]] = found
+            own = np.array(recent.numbers(term.term for term in plan.terms)) if numbers is None else numbers[-1]
+            among_recent = score_recent(plan, recent, own, documents, threshold)
+            if len(among_recent[0]):
+                hits = self._in_total_order(results, k)
+                joined, tied = join_recent(hits, among_recent, recent, np.array(self.snapshot.small))
+                return self._by_id_where_tied(Hits(*joined), k) if tied else Hits(*joined).part(0, k)
         return self._in_total_order(results, k)
 
     def _recent_documents(
@@ -423,7 +455,7 @@ class Searcher:
         return self._scores_of(hits, plan, self._document_values(model, priors, statistics))
 
     def _scores_of(
-        self, hits: Hits, plan: Plan, values: Mapping[int, DocumentValues], numbers: TermNumbers | None = None
+        self, hits: Hits, plan: Plan, values: Mapping[int, DocumentValues], numbers: Integers | None = None
     ) -> Floats:
         if len(self.snapshot.segments) == 1:
             segment = self.snapshot.segments[0].segment
@@ -435,7 +467,7 @@ class Searcher:
             scores[chosen] = scores_of(segment, self.terms_in(i, plan, numbers), values[i], hits.docs[chosen])
         return scores
 
-    def terms_in(self, i: int, plan: Plan, numbers: TermNumbers | None = None) -> TermArrays:
+    def terms_in(self, i: int, plan: Plan, numbers: Integers | None = None) -> TermArrays:
         """The plan's terms that segment i holds; their lists are verified. `numbers`: of large segments, if known."""
         if numbers is not None and len(self.snapshot.segments) == 1:  # which holds all that is known
             return TermArrays(np.asarray(numbers[0], np.int64), plan.weight, plan.scale, plan)
@@ -507,22 +539,24 @@ class Searcher:
             if i:
                 segments.fill(i)
             return Hits(scores, segments, docs)
-        rows = [
-            (-score, "", i, doc)
-            for i, (scores, docs) in results.items()
-            for score, doc in zip(scores.tolist(), docs.tolist(), strict=True)
-        ]
-        if len({row[0] for row in rows}) < len(rows):  # ids decide
-            held = [live.segment for live in self.snapshot.segments]
-            ids = (doc_id for i, (_, docs) in results.items() for doc_id in held[i].doc_ids(docs))
-            rows = [(score, doc_id, i, doc) for (score, _, i, doc), doc_id in zip(rows, ids, strict=True)]
-        rows.sort()
-        rows = rows[:k]
-        return Hits(
-            np.array([-row[0] for row in rows]),
-            np.array([row[2] for row in rows], np.int64),
-            np.array([row[3] for row in rows], np.int64),
-        )
+        if not results:
+            return NO_HITS
+        scores, docs = map(np.concatenate, zip(*results.values(), strict=True))
+        segments = np.repeat(list(results), [len(own) for own, _ in results.values()])
+        order = np.argsort(-scores, kind="stable")
+        return self._by_id_where_tied(Hits(scores[order], segments[order], docs[order]), k)
+
+    def _by_id_where_tied(self, hits: Hits, k: int) -> Hits:
+        """The best k of documents whose scores descend: of equal ones those with the first ids."""
+        scores, end = hits.scores.tolist(), 0
+        for begin in np.flatnonzero(hits.scores[1:] == hits.scores[:-1]).tolist():
+            if end <= begin < k:
+                end = bisect_right(scores, -scores[begin], begin, key=neg)
+                tied = hits.part(begin, end)
+                ids = self.ids(tied)
+                order = sorted(range(end - begin), key=ids.__getitem__)
+                tied.segments[:], tied.docs[:] = tied.segments[order], tied.docs[order]
+        return hits.part(0, k)
 
     def by_id(self, hits: Hits) -> tuple[list[int], list[int]]:
         """Where distinct documents lie among some, in the order of their ids, and for each its place in that order."""
@@ -538,6 +572,9 @@ class Searcher:
         """The ids of the documents found."""
         if len(self.snapshot.segments) == 1:
             return self.snapshot.segments[0].segment.doc_ids(hits.docs)
+        if len(hits.docs) <= VERY_FEW:
+            lying = enumerate(hits.segments.tolist())
+            return [self.snapshot.segments[i].segment.doc_ids(hits.docs[at : at + 1])[0] for at, i in lying]
         ids = [""] * len(hits.docs)
         for i in _distinct(hits.segments):
             at = np.flatnonzero(hits.segments == i)
@@ -577,8 +614,6 @@ class _ModelMemory:
     def __init__(self, searcher: Searcher, model: RankingModel) -> None:
         self.model, self.by_evidence = model, isinstance(model, EvidenceModel)
         self.table: TermTable | None = None
-        if isinstance(model, TermwiseModel):
-            self.table = TermTable(searcher.snapshot, model, searcher.collection)
         self.values = _Values(searcher, model, None, None)
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from germane.jit import kernel
 from germane.rank.impact_kernels import impact
 
-SETTINGS = 7
-
 
 class Term(NamedTuple):
     """What `rank.impact_kernels` asks of a term."""
@@ -25,19 +23,19 @@ class Model(NamedTuple):
 
 
 @kernel
-def score_lists(asked, weight, scale, size, values, mask, lists, postings, found, work):
+def score_lists(asked, numbers, weight, scale, size, values, mask, lists, postings, found, work, scores):
     """The documents that hold a term, pass the mask and reach the threshold, in any order; how many.
 
-    `asked`: the first settings of `rank.records`, and the number of each term; `lists`, `postings`: see `index.recent`;
-    `values`: norm, background and prior of each document, or none. Of `work` the first two columns are zero, and are so
-    again; the third gets the scores of those found. Each array is an argument of its own, and they are few: making one
+    `asked`: the first settings of `rank.records`; `numbers`: of the terms; `lists`, `postings`: see `index.recent`;
+    `values`: norm, background and prior of each document, or none. `work` is zero, and is so
+    again; `scores`: of those found. Each array is an argument of its own, and they are few: making one
     more, or telling the types of a group, takes as long as the scores.
     """
     m, x0, x1 = Model(np.int64(asked[0]), asked[1]), asked[2], asked[3]
     constant, mass, threshold = asked[4], asked[5], asked[6]
     met = 0
     for i in range(len(weight)):
-        number = np.int64(asked[SETTINGS + i])
+        number = numbers[i]
         if number >= len(lists):
             continue
         t, begin = Term(weight[i], scale[i]), lists[number, 0]
@@ -59,6 +57,33 @@ def score_lists(asked, weight, scale, size, values, mask, lists, postings, found
             rest += values[d, 2]
         score += rest
         if (len(mask) == 0 or mask[d]) and score >= threshold:
-            found[n], work[n, 2] = d, score
+            found[n], scores[n] = d, score
             n += 1
     return n
+
+
+@kernel
+def join(best, segments, docs, found, found_scores, starts, small, scores, places):
+    """Documents in order and recent ones in any, by their scores; whether some of these equal others.
+
+    `starts`: where the documents of small segments begin, `small`: where these lie in the snapshot. `places`: a row
+    each for segments and documents.
+    """
+    for i in range(1, len(found)):  # they are few, or in order
+        doc, score, j = found[i], found_scores[i], i
+        while j > 0 and found_scores[j - 1] < score:
+            found[j], found_scores[j] = found[j - 1], found_scores[j - 1]
+            j -= 1
+        found[j], found_scores[j] = doc, score
+    i, j, tied = 0, 0, False
+    for n in range(len(scores)):
+        if j == len(found) or (i < len(best) and best[i] >= found_scores[j]):
+            tied |= j < len(found) and best[i] == found_scores[j]
+            scores[n], places[0, n], places[1, n] = best[i], segments[i], docs[i]
+            i += 1
+        else:
+            tied |= j > 0 and found_scores[j - 1] == found_scores[j]
+            place = np.searchsorted(starts, found[j], "right") - 1
+            scores[n], places[0, n], places[1, n] = found_scores[j], small[place], found[j] - starts[place]
+            j += 1
+    return tied

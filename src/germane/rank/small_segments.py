@@ -1,6 +1,5 @@
 """The small segments of a snapshot, searched as one (`index.recent`)."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ from germane.index.recent import Recent
 from germane.rank.arguments import RecentDocuments
 from germane.rank.models import Documents, RankingModel
 from germane.rank.plan import NOTHING, Plan
-from germane.rank.scoring import NO_MASK, Mask, score_recent
+from germane.rank.scoring import NO_MASK, Mask
 
 Found = tuple[Floats, Integers]
 
@@ -37,33 +36,3 @@ def _joined(recent: Recent, masks: Sequence[Mask]) -> Mask:
         return NO_MASK
     sizes = np.diff(recent.starts).tolist()
     return np.concatenate([mask if len(mask) else np.ones(n, np.uint8) for mask, n in zip(masks, sizes, strict=True)])
-
-
-def top_k(
-    recent: Recent,
-    plan: Plan,
-    numbers: Sequence[int] | Integers,
-    documents: RecentDocuments,
-    k: int,
-    threshold: float,
-) -> dict[int, Found]:
-    """By the place of a small segment its documents among the best k of all: what `rank.scoring.top_k` gives of it.
-
-    `numbers`: those of the plan's terms (`Recent.numbers`).
-    """
-    found, scores = score_recent(plan, recent, numbers, documents, threshold)
-    if not len(found):
-        return {}
-    if len(found) == 1:
-        place = bisect_right(recent.starts, found.item()) - 1
-        return {place: (scores, found - recent.starts[place])}
-    if len(found) > k:  # ties with the last one stay in
-        among = scores >= np.partition(scores, len(found) - k)[len(found) - k]
-        found, scores = found[among], scores[among]
-    places = np.searchsorted(recent.starts, found, "right") - 1
-    results = {}
-    for i in set(places.tolist()):
-        docs, own = found[places == i] - recent.starts[i], scores[places == i]
-        order = np.lexsort((recent.segments[i].id_rank[docs], -own))[:k] if len(docs) > 1 else slice(None)
-        results[i] = own[order], docs[order]
-    return results

@@ -1,42 +1,37 @@
-"""What a ranking says of the terms of a snapshot, remembered: a term is looked up once, and queries repeat their words.
+"""The terms that queries asked for, remembered: a term is looked up once, and queries repeat their words.
 
-The numbers of the terms lie in a table too, so that a query of many words is planned at once.
+What the large segments of a snapshot say of them stays while documents are added; what a ranking makes of that is
+computed anew for each query, by a kernel, since every commit changes it.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from operator import gt
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.index.snapshot import Snapshot
-from germane.lazy import LazyModule, compiler_is_loaded
+from germane.index.recent import NO_LISTS, TermNumbers
+from germane.index.snapshot import Snapshot, count_in, same
+from germane.lazy import LazyModule
 from germane.rank.models import TermwiseModel
-from germane.rank.plan import MAX_WEIGHT, Collection, Columns, Plan, QueryTerm, checked, query_term, weighed
+from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 
 if TYPE_CHECKING:
     from germane.rank import plan_kernels
 else:
     plan_kernels = LazyModule("germane.rank.plan_kernels")
 
-MANY = 17
-"""So many terms are planned faster by the table."""
 FIRST_ROOM, MOST_ROOM = 256, 1 << 16
 """Terms for which there is room at first, and at most: then all are forgotten."""
 NUMBERS = frozenset({float, int})
 NONE_ASKED = np.empty(0, np.int32)
-
-
-NumberedRow: TypeAlias = tuple[float, QueryTerm, float, float, float, tuple[int, ...]]
-"""A `plan.Row`, and the term's numbers as `TermNumbers` has them."""
-TermNumbers: TypeAlias = Sequence[Sequence[int]] | Integers
-"""For each large segment (`Snapshot.large`) the numbers of a plan's terms there, -1 where one is not held; then those
-among the recent documents, if there are some."""
+NOWHERE = 1 << 62
+"""The number of a term among recent documents where there are none."""
 
 
 class NumberedWeights(Mapping[str, float]):
@@ -69,41 +64,28 @@ class NumberedWeights(Mapping[str, float]):
 
 
 class Numbered(NamedTuple):
-    """A plan, and the numbers of its terms."""
+    """A plan and, for each large segment (`Snapshot.large`), the numbers of its terms there, -1 where one is not held;
+    in the last row those among the recent documents."""
 
     plan: Plan
-    numbers: TermNumbers
-
-
-class Remembered(NamedTuple):
-    """The terms so far, by name: `rows` of terms that weigh 1, with their numbers behind; () for one that is not held.
-
-    `places`: where the numbers of terms that came in a query of many lie in `values` (all of a row but the term) and
-    `numbers`. What lies there does not change. `by_number`: the same places by the terms' numbers in the only segment,
-    -1 for those not asked for yet; empty, where there are several.
-    """
-
-    rows: dict[str, NumberedRow | tuple[()]]
-    places: dict[str, int]
-    values: Floats
     numbers: Integers
-    by_number: npt.NDArray[np.int32]
 
 
 class WeighedTerms(Sequence[QueryTerm]):
-    """The terms of a plan, made when somebody asks for them: a search does not."""
+    """The terms of a plan, made when somebody asks for them: a search does not.
 
-    def __init__(
-        self, rows: Mapping[str, NumberedRow | tuple[()]], weights: Mapping[str, float], order: Integers
-    ) -> None:
-        self._rows, self._by_term, self._order = rows, weights, order
+    `told`: for each in its order its place in the query, df and cf.
+    """
+
+    def __init__(self, weights: Mapping[str, float], told: Integers) -> None:
+        self._by_term, self._told = weights, told
 
     @cached_property
     def _weights(self) -> list[tuple[str, float]]:
         return [*self._by_term.items()]
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._told[0])
 
     @overload
     def __getitem__(self, i: int) -> QueryTerm: ...
@@ -114,139 +96,128 @@ class WeighedTerms(Sequence[QueryTerm]):
     def __getitem__(self, i: int | slice) -> QueryTerm | Sequence[QueryTerm]:
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
-        term, weight = self._weights[self._order[i]]
-        row = self._rows[term]
-        assert row  # a plan has no other terms
-        return row[1]._replace(weight=weight)
+        place, df, cf = self._told[:3, i].tolist()
+        term, weight = self._weights[place]
+        return query_term((term, float(weight), df, cf))
+
+
+class _Cells(NamedTuple):
+    """`places`: by term where its row lies in `rows`: df and cf in the large segments, its number in each, and among
+    recent documents. What lies there does not change. `by_number`: the same places by the terms' numbers in the only
+    segment, -1 for those not asked for yet; empty, where there are several."""
+
+    places: dict[str, int]
+    rows: Integers
+    by_number: npt.NDArray[np.int32]
+
+
+class KnownTerms:
+    """The terms so far, as all snapshots have them that share the large segments and add to the same recent documents.
+
+    Safe to use from many threads.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._large, self._recent = snapshot.chosen(snapshot.large), _numbers_among_recent(snapshot)
+        self._only = snapshot.segments[0].segment if len(snapshot.segments) == 1 else None
+        self._lock = threading.Lock()
+        self.cells, self._taken = self._empty(FIRST_ROOM), 0
+
+    def serve(self, snapshot: Snapshot) -> bool:
+        """Whether what is known here holds for that snapshot too."""
+        return same(self._large, snapshot.chosen(snapshot.large)) and self._recent is _numbers_among_recent(snapshot)
+
+    def with_terms(self, terms: Sequence[str]) -> _Cells:
+        """What is known then, these terms among it, which some document holds."""
+        with self._lock:
+            known = self.cells
+            fresh = [term for term in terms if term not in known.places]
+            if self._taken + len(fresh) > MOST_ROOM:
+                self._taken, fresh = 0, list(terms)
+                known = self._empty(FIRST_ROOM)
+            n, room = self._taken, len(known.rows)
+            if self._only is not None and not len(known.by_number):
+                known = known._replace(by_number=np.full(self._only.n_terms, -1, np.int32))
+                places = [*known.places.values()]
+                known.by_number[known.rows[places, 2]] = places
+            if n + len(fresh) > room:
+                known = self._roomier(known, max(2 * room, n + len(fresh)))
+            self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
+            for place, (term, row) in enumerate(zip(fresh, self._rows(fresh), strict=True), n):
+                known.rows[place] = row
+                known.places[term] = place
+                if self._only is not None:
+                    known.by_number[row[2]] = place
+            self.cells = known
+            return known
+
+    def _rows(self, terms: list[str]) -> Iterator[tuple[int, ...]]:
+        """The rows of terms, whose lists are verified then."""
+        numbers = [live.segment.numbers_of(terms) for live in self._large]
+        for live, own in zip(self._large, numbers, strict=True):
+            live.segment.verify_lists(own)
+        numbers.append([NOWHERE] * len(terms) if self._recent is None else self._recent.of(terms))
+        for (df, cf), row in zip(count_in(self._large, terms), zip(*numbers, strict=True), strict=True):
+            yield df, cf, *row
+
+    def _empty(self, room: int) -> _Cells:
+        return _Cells({}, np.empty((room, 3 + len(self._large)), np.int64), NONE_ASKED)
+
+    def _roomier(self, known: _Cells, room: int) -> _Cells:
+        """A copy with more room: who reads the other goes on with it."""
+        copy = self._empty(room)
+        copy.rows[: len(known.rows)] = known.rows
+        return copy._replace(places=known.places.copy(), by_number=known.by_number.copy())
+
+
+def _numbers_among_recent(snapshot: Snapshot) -> TermNumbers | None:
+    return None if snapshot.recent is None else snapshot.recent.terms
 
 
 class TermTable:
     """The terms of one snapshot as one model sees them. Safe to use from many threads."""
 
-    def __init__(self, snapshot: Snapshot, model: TermwiseModel, collection: Collection) -> None:
-        self._snapshot, self._model, self._collection = snapshot, model, collection
-        self._recent = snapshot.recent
-        self._only = snapshot.segments[0].segment if len(snapshot.segments) == 1 else None
-        self._n_numbers = len(snapshot.large) + (self._recent is not None)
-        self._frame = model.frame(collection)
-        self._lock = threading.Lock()
-        self._remembered, self._taken = self._empty(FIRST_ROOM), 0
+    def __init__(self, snapshot: Snapshot, known: KnownTerms, model: TermwiseModel, collection: Collection) -> None:
+        self._snapshot, self._known = snapshot, known
+        self._frame, self._formula = model.frame(collection), np.array(model.formula(collection), np.float64)
+        self._recent = NO_LISTS if snapshot.recent is None else snapshot.recent.live
 
     def plan(self, weights: Mapping[str, float]) -> Numbered | None:
         """The work of a query; None if the collection holds none of its terms. The lists of its terms are verified."""
-        if not weights:
-            return None
-        many = len(weights) >= MANY and compiler_is_loaded()
-        known = self._remembered
-        found = _by_columns(known, weights) if many else self._by_rows(known, weights)
+        found = self._arranged(self._known.cells, weights) if weights else None
         if found is None:
-            weights = checked(weights)
-            known = self._with(weights)
-            weights = {term: weight for term, weight in weights.items() if weight > 0.0 and known.rows[term]}
+            stats = self._snapshot.term_stats(checked(weights))
+            held = zip(checked(weights).items(), stats, strict=True)
+            weights = {term: weight for (term, weight), (df, _) in held if df > 0 and weight > 0.0}
             if not weights:
                 return None  # all weigh nothing, or none is known
-            found = (many and _by_columns(self._in_columns(weights), weights)) or self._by_rows(known, weights)
+            found = self._arranged(self._known.with_terms([*weights]), weights)
             assert found is not None
-        columns, numbers = found
-        return Numbered(self._frame.of(columns), numbers)
+        return found
 
-    def _with(self, weights: Mapping[str, float]) -> Remembered:
-        """What is remembered then, the query's terms among it."""
-        known = self._remembered
-        fresh = [term for term in weights if term not in known.rows]
-        if len(known.rows) + len(fresh) > MOST_ROOM:
-            with self._lock:
-                known = self._remembered = self._empty(FIRST_ROOM)
-                self._taken, fresh = 0, list(weights)
-        if len(fresh) >= MANY:  # all at once, which are remembered then
-            self._snapshot.in_large(fresh)
-        for term in fresh:
-            known.rows[term] = self._row(term)
-        return known
-
-    def _row(self, term: str) -> NumberedRow | tuple[()]:
-        """What is said of a term; each search after a commit asks."""
-        df, cf, numbers = self._snapshot.held.get(term) or self._snapshot.in_large((term,))[0]
-        if self._recent is not None:
-            df, cf, number = self._recent.with_frequency(term, df, cf)
-            numbers = (*numbers, number)
-        elif self._snapshot.small:
-            [(df, cf)] = self._snapshot.term_stats((term,))
-        return (*self._model.row(query_term((term, 1.0, df, cf)), self._collection), numbers) if df > 0 else ()
-
-    def _by_rows(
-        self, known: Remembered, weights: Mapping[str, float]
-    ) -> tuple[Columns, Sequence[Sequence[int]]] | None:
-        """The columns of a query and the numbers of its terms; None if one of these is not held, or weighs nothing.
-
-        What is not known yet is looked up, as most words are after a commit.
-        """
-        rows, own = known.rows, []
-        for term, weight in weights.items():
-            found = rows.get(term)
-            if found is None and type(term) is str and len(rows) < MOST_ROOM:
-                found = rows[term] = self._row(term)
-            if not found or type(weight) not in NUMBERS or not 0.0 < weight <= MAX_WEIGHT:
+    def _arranged(self, known: _Cells, weights: Mapping[str, float]) -> Numbered | None:
+        """The same; None if one of the terms is not known or not held, or weighs nothing."""
+        in_order, n = isinstance(weights, NumberedWeights), len(weights)
+        if isinstance(weights, NumberedWeights):
+            if not len(known.by_number):
                 return None
-            own.append(found if weight == 1.0 else (*weighed(found[:5], weight), found[5]))
-        _, terms, impact, scale, constant, numbers = zip(*sorted(own), strict=True)
-        return Columns(terms, impact, scale, constant), [*zip(*numbers, strict=True)]
-
-    def _in_columns(self, weights: Mapping[str, float]) -> Remembered:
-        """The same with the numbers of these terms, which are known, in columns."""
-        with self._lock:
-            known = self._remembered
-            fresh = [term for term in weights if term not in known.places]
-            n, room = self._taken, len(known.values)
-            if self._only is not None and not len(known.by_number):
-                known = known._replace(by_number=np.full(self._only.n_terms, -1, np.int32))
-                places = [*known.places.values()]
-                known.by_number[known.numbers[places, 0]] = places
-            if n + len(fresh) > room:
-                known = self._roomier(known, max(2 * room, n + len(fresh)))
-            self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
-            for place, term in enumerate(fresh, n):
-                row = known.rows.get(term)
-                if row:
-                    known.values[place], known.numbers[place] = (row[0], *row[2:5]), row[5]
-                    known.places[term] = place
-                    if self._only is not None:
-                        known.by_number[row[5][0]] = place
-            self._remembered = known
-            return known
-
-    def _empty(self, room: int) -> Remembered:
-        return Remembered({}, {}, np.empty((room, 4)), np.empty((room, self._n_numbers), np.int64), NONE_ASKED)
-
-    def _roomier(self, known: Remembered, room: int) -> Remembered:
-        """A copy with more room: who reads the other goes on with it."""
-        copy, n = self._empty(room), len(known.values)
-        copy.values[:n], copy.numbers[:n] = known.values, known.numbers
-        return copy._replace(rows=known.rows.copy(), places=known.places.copy(), by_number=known.by_number.copy())
-
-
-def _by_columns(known: Remembered, weights: Mapping[str, float]) -> tuple[Columns, Integers] | None:
-    """The same of many terms; None too if neither their places tell the order nor that in which they came."""
-    n, in_order = len(weights), isinstance(weights, NumberedWeights)
-    if isinstance(weights, NumberedWeights):
-        if not len(known.by_number):
+            asked = np.array((known.by_number[weights.numbers], weights.weights), np.float64)
+            if -1.0 in asked[0].tolist():
+                return None
+        else:
+            weights = dict(weights)
+            values = weights.values()
+            if not NUMBERS.issuperset(map(type, values)):
+                return None
+            try:
+                asked = np.fromiter(chain(map(known.places.__getitem__, weights), values), np.float64, 2 * n)
+            except (KeyError, OverflowError):  # a whole number beyond all floats
+                return None
+            asked = asked.reshape(2, n)
+        weight, scale, own = np.empty(n), np.empty(n), np.empty((1 + known.rows.shape[1], n), np.int64)
+        ties, *sums = plan_kernels.arrange(known.rows, self._recent, asked, self._formula, weight, scale, own)
+        if ties < 0:
             return None
-        places, alpha = known.by_number[weights.numbers], weights.weights.copy()  # which may be written to, as others
-        if -1 in places.tolist():
-            return None
-    else:
-        values = weights.values()
-        if not NUMBERS.issuperset(map(type, values)):
-            return None
-        try:
-            places = np.fromiter(map(known.places.__getitem__, weights), np.int32, n)
-            alpha = np.fromiter(values, np.float64, n)
-        except (KeyError, OverflowError):  # a whole number beyond all floats
-            return None
-        weights = dict(weights)
-    columns, numbers, sums = np.empty((4, n)), np.empty((1 + known.numbers.shape[1], n), np.int64), np.empty(2)
-    ties = plan_kernels.arrange(known.values, known.numbers, places, alpha, columns, numbers, sums)
-    if ties < 0 or (ties > 0 and not in_order and any(map(gt, weights, islice(weights, 1, None)))):
-        return None
-    terms = WeighedTerms(known.rows, weights, numbers[0])
-    return Columns(terms, columns[1], columns[2], columns[3], sums.tolist()), numbers[1:]
+        if ties and not in_order and any(map(gt, weights, islice(weights, 1, None))):
+            return self._arranged(known, dict(sorted(weights.items())))  # terms decide where places do not
+        return Numbered(self._frame.of(WeighedTerms(weights, own), weight, scale, *sums), own[3:])
