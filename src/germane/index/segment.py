@@ -200,7 +200,7 @@ class Segment:
             remembered.update(zip(unknown, found.tolist(), strict=True))
         return [remembered[term] for term in terms]
 
-    @property
+    @cached_property
     def is_small(self) -> bool:
         """Whether it is read as a whole when it is first asked."""
         return self.n_docs <= SMALL and self.n_tokens <= SMALL_TOKENS

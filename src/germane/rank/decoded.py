@@ -34,6 +34,7 @@ LEAST_DOCS = 1024
 MOST_TERMS = 2000
 """Sums of more terms may not fit 16 bits."""
 NOWHERE = 1 << 62
+_new = tuple.__new__
 PATIENCE = 64
 """So many queries at least before the lists that are kept are given up for others."""
 TOLERANCE = 1.02
@@ -49,7 +50,7 @@ class Coding(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> "Coding":
-        return cls(plan.sized_by_unique, plan.x0, plan.x1) if plan.kind == SATURATION else COUNTS_ALONE
+        return _new(cls, (plan.sized_by_unique, plan.x0, plan.x1)) if plan.kind == SATURATION else COUNTS_ALONE
 
     @lru_cache(maxsize=16)  # noqa: B019 - tuples of numbers, few of them
     def inflation(self, other: "Coding") -> float:
@@ -159,7 +160,7 @@ class Use:
     def forget(self) -> None:
         self.asked = self.served = 0
 
-    def note(self, *, served: bool) -> None:
+    def note(self, served: bool) -> None:
         self.asked += 1
         self.served += served
         if self.asked >= 4 * PATIENCE:
@@ -201,7 +202,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
             _keeping.add(segment)
         rows = lists.row_of[numbers]
         served = -1 not in rows.tolist()
-        _use.note(served=served)
+        _use.note(served)
         if not served:
             missing = numbers[rows < 0]
             wanted = lists.bytes_of(segment.df[missing])
@@ -216,7 +217,7 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
                 kept.remove(lists)
                 raise
             rows = lists.row_of[numbers]
-        return Found(lists.arrays, rows, inflation)
+        return _new(Found, (lists.arrays, rows, inflation))
 
 
 def _forget_all() -> None:

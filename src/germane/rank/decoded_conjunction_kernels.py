@@ -9,10 +9,9 @@ Equivalent in NumPy: `functools.reduce(np.intersect1d, lists)`, then as in `rank
 import numpy as np
 
 from germane.jit import inner, kernel
-from germane.rank.decoded_kernels import enter, find, finish, look_up, make_room, required_units, start
-from germane.rank.impact_kernels import score_of
+from germane.rank.decoded_kernels import SCANNING, bound_of, enter, finish, look_up, make_room, required_units, start
 from germane.rank.kernels import rise, take
-from germane.rank.records import CHUNK_BITS, Asked, Decoded, Documents, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
 
 
 @inner
@@ -43,16 +42,26 @@ def begin_with(decoded, t, candidates, base, least):
 
 
 @inner
-def keep_found(decoded, t, candidates, n, least):
-    """Those of n candidates that hold the term and have at least `least` units then."""
-    kept = 0
+def keep_scanned(decoded, t, candidates, n, least, marks, hits):
+    """What `look_up` does with a required term, where its list is not much longer than the candidates are many.
+
+    All of it is read. A mark is the place of a candidate, plus 1.
+    """
+    found, kept = np.uint64(0), 0
     for c in range(n):
-        d = candidates[c].doc
-        p = find(decoded, t, d)
-        if p >= 0:
-            total = candidates[c].sum + np.float64(t.units[np.uint64(decoded.codes[np.uint64(p)])])
-            candidates[kept].doc, candidates[kept].sum = d, total
-            kept += total >= least
+        marks[candidates[c].doc & (CHUNK - 1)] = np.uint16(c + 1)
+    for p in range(np.uint64(t.begin), np.uint64(t.end)):
+        hits[found] = p
+        found += np.uint64(marks[np.uint64(decoded.docs[p])] > 0)
+    for h in range(found):
+        p = np.uint64(hits[h])
+        hits[h] = np.int64(marks[np.uint64(decoded.docs[p])]) - 1
+        candidates[hits[h]].sum += np.float64(t.units[np.uint64(decoded.codes[p])])
+    for c in range(n):
+        marks[candidates[c].doc & (CHUNK - 1)] = np.uint16(0)
+    for h in range(found):
+        candidates[kept].doc, candidates[kept].sum = candidates[hits[h]].doc, candidates[hits[h]].sum
+        kept += candidates[kept].sum >= least
     return kept
 
 
@@ -65,30 +74,53 @@ def visit_all(docs, decoded, terms, m, sums, order, n_required, chunk):
     n = begin_with(decoded, terms[order[0]], candidates, chunk << CHUNK_BITS, needed - suffix[1, 0])
     for i in range(1, len(order)):
         t, least = terms[order[i]], needed - suffix[i + 1, 0]
-        if i >= n_required:
-            n = look_up(decoded, t, candidates, n, least)
+        if i >= n_required or t.frequent >= 0 or t.end - t.begin > SCANNING * n:
+            n = look_up(decoded, t, candidates, n, least, i < n_required)
         else:
-            n = keep_found(decoded, t, candidates, n, least)
+            n = keep_scanned(decoded, t, candidates, n, least, sums.acc, sums.hits)
     for c in range(n):
         d = candidates[c].doc
         if len(docs.mask) > 0 and docs.mask[d] == 0:
             continue
-        score = score_of(docs, m, d, candidates[c].sum * m.unit)
+        score = bound_of(docs, m, sums.rounded, d, candidates[c].sum * m.unit)
         if score >= m.threshold:
             take(m, sums, d, score)
     rise(m, sums.histogram)
 
 
-@kernel
-def top_k_with_all(asked, docs, extremes, decoded, rows, terms, model, sums, order, n_required):
-    """What `decoded_kernels.top_k` gives, of documents that hold all of the first `n_required` terms of `order`.
+@inner
+def put_in_order(decoded, rows, numbers, required, order):
+    """Fill `order` with the places of the query's terms, the required ones first, and of these the rarest.
 
-    `order`: places of all terms in the query, the required ones first and the rarest before the others.
+    How many of these the query has.
+    """
+    n, others = 0, len(required)
+    for i in range(len(order)):
+        if numbers[i] in required:
+            order[n] = i
+            begins, rarest = decoded.begins[rows[i]], decoded.begins[rows[order[0]]]
+            if begins[-1] - begins[0] < rarest[-1] - rarest[0]:
+                order[0], order[n] = i, order[0]
+            n += 1
+        elif others < len(order):
+            order[others] = i
+            others += 1
+    return n
+
+
+@kernel
+def top_k_with_all(asked, docs, extremes, decoded, rows, terms, model, sums, required, order):
+    """What `decoded_kernels.top_k` gives, of documents that hold all required terms, told by their numbers.
+
+    -1 too if one of these is none of the query's. `order`: room for a place for each of the query's terms.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
+    order = order[: len(rows)]
+    if put_in_order(decoded, rows, asked.numbers, required, order) < len(required):
+        return -1
     start(asked, extremes, decoded, rows, terms, m, sums)
     for chunk in range(decoded.begins.shape[1] - 1):
         if not make_room(m, sums):
             return -1
-        visit_all(docs, decoded, terms, m, sums, order, n_required, chunk)
+        visit_all(docs, decoded, terms, m, sums, order, len(required), chunk)
     return finish(docs, decoded, terms, m, sums)

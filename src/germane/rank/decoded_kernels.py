@@ -518,15 +518,15 @@ def count_reaching(decoded, terms, n, whole, places, acc, need, most):
 
 
 @inner
-def look_up(decoded, t, candidates, n, least):
-    """Add the term to the candidates that hold it; keeps those that have at least `least`."""
+def look_up(decoded, t, candidates, n, least, required):
+    """Add the term to the candidates that hold it; keeps those that have `least` and, if `required`, hold it."""
     kept = 0
     for c in range(n):
         d, total = candidates[c].doc, candidates[c].sum
         p = find(decoded, t, d)
         if p >= 0:
             total += np.float64(t.units[np.uint64(decoded.codes[p])])
-        if total >= least:
+        if total >= least and (p >= 0 or not required):
             candidates[kept].doc, candidates[kept].sum = d, total
             kept += 1
     return kept
@@ -644,7 +644,7 @@ def visit(docs, decoded, terms, m, sums, chunk):
         else:
             n = collect_touched(docs, m, sums, decoded, terms, essential, base, need, later)
         for i in range(essential, n_terms):
-            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1, 0])
+            n = look_up(decoded, terms[i], candidates, n, required - sums.suffix[i + 1, 0], False)
         for c in range(n):
             d = candidates[c].doc
             impacts = without_background(m, sums, d, candidates[c].sum)

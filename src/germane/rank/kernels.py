@@ -30,6 +30,8 @@ ASKING = 40
 """Looking a document up in a list costs as much as adding so many postings."""
 NARROW = 64
 """So many results that are out of order only among themselves are sorted by moving each past its neighbours."""
+FEW_IN_A_CLASS = 4
+"""Classes of scores for each result that is put into one."""
 LEAST = 5e-324
 """The smallest number above 0: a document that holds a term has at least this."""
 
@@ -287,9 +289,11 @@ def take(m, work, d, score):
 @inner
 def rise(m, histogram):
     """Let the threshold rise with the histogram of scores."""
-    while m.above - histogram[m.edge + 1] >= m.k:
-        m.edge += 1
-        m.above -= histogram[m.edge]
+    edge, above, k = np.uint64(m.edge), m.above, m.k
+    while above - histogram[edge + np.uint64(1)] >= k:
+        edge += np.uint64(1)
+        above -= histogram[edge]
+    m.edge, m.above = np.int64(edge), above
     if m.above >= m.k and m.prune:
         m.threshold = max(m.threshold, m.low + (m.edge + 1) / m.per_class - m.slack)
 
@@ -348,13 +352,14 @@ def arrange(results, n, k, id_rank, histogram, best):
     low, high = np.inf, -np.inf
     for i in range(n):
         low, high = min(low, results[i].score), max(high, results[i].score)
-    per_class, above, edge, widest = classes_of(high - low, HISTOGRAM - 1), 0, HISTOGRAM, np.int64(0)
+    above, edge, widest = 0, min(HISTOGRAM, FEW_IN_A_CLASS * n), np.int64(0)
+    per_class = classes_of(high - low, edge - 1)
     if per_class == 0.0:
         for i in range(n):
             best[i].score, best[i].doc = results[i].score, results[i].doc
         sort(best, n, id_rank, n // 2)
         return min(n, k)
-    for place in range(HISTOGRAM):
+    for place in range(edge):
         histogram[place] = 0
     for i in range(n):
         histogram[np.int64((results[i].score - low) * per_class)] += 1

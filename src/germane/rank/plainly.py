@@ -6,7 +6,7 @@ same operations in the same order, logarithms by the C library.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -47,11 +47,11 @@ def top_k(
     mask: npt.NDArray[np.uint8],
     k: int,
     threshold: float = -math.inf,
-    required: Sequence[int] | None = None,
+    required: Integers | None = None,
     *,
     wordless: bool = False,
 ) -> tuple[Floats, Integers]:
-    """What `rank.scoring.top_k` gives and, with `required` terms, `rank.scoring.top_k_with_all`."""
+    """What `rank.scoring.top_k` gives and, if `wordless`, `rank.scoring.top_k_with_all`."""
     sums, held = np.zeros(segment.n_docs), np.zeros(segment.n_docs, np.bool_)
     for i, number in enumerate(terms.numbers.tolist()):
         docs, counts = segment.postings(number)
@@ -60,7 +60,7 @@ def top_k(
         held[docs] = True
     if required is not None:
         with_all = np.ones(segment.n_docs, np.bool_)
-        for number in required:
+        for number in required.tolist():
             own = np.zeros(segment.n_docs, np.bool_)
             own[segment.postings(number)[0]] = True
             with_all &= own
@@ -69,12 +69,17 @@ def top_k(
         held &= mask.view(np.bool_)
     found = np.flatnonzero(held)
     scores = scores_of(terms.plan, values, found, sums[found])
-    if len(found) > k:
-        threshold = max(threshold, float(np.partition(scores, len(found) - k)[len(found) - k]))
     if threshold > -math.inf:
         found, scores = found[among := scores >= threshold], scores[among]
-    order = np.lexsort((segment.id_rank[found], -scores))[:k]
-    return scores[order], found[order]
+    return best_of(segment, scores, found, k)
+
+
+def best_of(segment: Segment, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
+    """The best k of a segment's documents in the total order."""
+    if len(docs) > k:  # ties with the last one stay in
+        docs, scores = docs[among := scores >= np.partition(scores, len(docs) - k)[len(docs) - k]], scores[among]
+    order = np.lexsort((segment.id_rank[docs], -scores))[:k]
+    return scores[order], docs[order]
 
 
 def impacts(

@@ -56,8 +56,8 @@ MAX_EDITS = 2
 WORD_CACHE = 1 << 16
 _SPECIAL = re.compile(r"""["“()*~^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?:\s|$)""")
 """Without any of these a query is a list of words."""
-_CONJUNCTION = re.compile(r"(?!AND |OR |NOT )\w+(?: AND (?!(?:AND|OR|NOT)(?: |$))\w+)+")
-"""Plain words with AND between them."""
+_new = tuple.__new__
+_OPERATORS = frozenset({"AND", "OR", "NOT"})
 _PHRASE = re.compile(r'"(\w+(?: \w+)+)"')
 """Plain words in quotation marks, and nothing else."""
 _WEIGHTED = re.compile(r"(?:^| )(?!(?:AND|OR|NOT)(?: |$))(\w+)(?:\^(\d+(?:\.\d+)?(?:e-?\d+)?))?(?= |$)")
@@ -152,19 +152,20 @@ def parse(
     text: str, analyzer: Analyzer, searchable: Searchable = NOTHING_NAMED, *, max_expansions: int = MAX_EXPANSIONS
 ) -> ParsedQuery:
     """Read a query. `max_expansions`: how many different prefixes, fuzzy words and phrases with moves it may have."""
+    terms_of = _remembering(analyzer)
+    if " AND " in text and all(map(str.isalnum, words := text.split(" AND "))) and _OPERATORS.isdisjoint(words):
+        return _conjunction(words, terms_of)
     if (text.islower() and text.replace(" ", "").isalnum()) or _SPECIAL.search(text) is None:
-        words, terms_of = text.split(), _remembering(analyzer)
+        words = text.split()
         run = tuple(chain.from_iterable(map(terms_of, words if analyzer.synonyms is None else [text])))
-        return ParsedQuery(_counted(run), None, False, tuple(words), (), (run,) if run else ())
-    if " AND " in text and _CONJUNCTION.fullmatch(text) is not None:
-        return _conjunction(text.split(" AND "), _remembering(analyzer))
+        return _new(ParsedQuery, (_counted(run), None, False, tuple(words), (), (run,) if run else (), None))
     if text.startswith('"') and (phrase := _PHRASE.fullmatch(text)) is not None:
-        terms = _remembering(analyzer)(phrase[1])
+        terms = terms_of(phrase[1])
         if len(terms) > 1:
             return ParsedQuery(_counted(terms), Phrase(tuple(terms)), words=(phrase[1],), runs=_one_run(terms))
     items = _WEIGHTED.findall(text) if analyzer.synonyms is None else []
     if items and len(items) == text.count(" ") + 1:
-        found = _weighted(items, _remembering(analyzer))
+        found = _weighted(items, terms_of)
         if found is not None:
             return found
     return _Reader(text, analyzer, searchable, max_expansions).read()
@@ -176,10 +177,10 @@ def _one_run(terms: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 def _conjunction(words: list[str], terms_of: Callable[[str], list[str]]) -> ParsedQuery:
     """What `_Reader` makes of plain words with AND between them, without a tree."""
-    runs = [tuple(terms_of(word)) for word in words]
+    runs = tuple(filter(None, map(tuple, map(terms_of, words))))
     weights = _counted([*chain.from_iterable(runs)])
     condition = And(tuple(map(holds, weights))) if len(weights) > 1 else None
-    return ParsedQuery(weights, condition, words=tuple(words), runs=tuple(run for run in runs if run))
+    return _new(ParsedQuery, (weights, condition, False, tuple(words), (), runs, None))
 
 
 def _weighted(items: list[tuple[str, str]], terms_of: Callable[[str], list[str]]) -> ParsedQuery | None:

@@ -91,7 +91,8 @@ Group: TypeAlias = tuple[AnyArray, ...]
 
 
 class DecodedMemory(NamedTuple):
-    """Of a pass over decoded lists. `sums`: those of `Sums` that are no segment's; `scores`, `docs`: of its `best`."""
+    """Of a pass over decoded lists. `sums`: those of `Sums` that are no segment's; `scores`, `docs`: of its `best`;
+    `order`: a number for each term."""
 
     terms: Records
     model: Records
@@ -99,6 +100,7 @@ class DecodedMemory(NamedTuple):
     results: Records
     scores: Floats
     docs: Integers
+    order: Integers
 
     @classmethod
     def of(cls, n_terms: int, n_results: int) -> "DecodedMemory":
@@ -106,7 +108,8 @@ class DecodedMemory(NamedTuple):
         histogram, hits = np.zeros(HISTOGRAM + 1, np.int32), np.zeros(CHUNK, np.int64)
         acc, suffix, candidates = np.zeros(CHUNK, np.uint16), np.zeros((MOST_TERMS + 1, 4)), np.zeros(CHUNK, SUMMED)
         sums = acc, suffix, candidates, results, histogram, hits, best
-        return cls(np.zeros(n_terms, DECODED_TERM), np.zeros(1, MODEL), sums, results, best["score"], best["doc"])
+        terms, order = np.zeros(n_terms, DECODED_TERM), np.zeros(n_terms, np.int64)
+        return cls(terms, np.zeros(1, MODEL), sums, results, best["score"], best["doc"], order)
 
 
 class Memory(threading.local):
@@ -203,8 +206,7 @@ def terms_in(plan: Plan, numbers: Sequence[int] | Integers) -> TermArrays:
 
 def _asked(terms: TermArrays, *settings: float) -> Group:
     """The query as the kernels take it (`Asked`); `settings`: those of `records.SETTINGS` from the mass on."""
-    numbers, weight, scale, plan = terms
-    kind, _, _, _, constant, _, delta, x0, x1, _ = plan
+    numbers, weight, scale, (kind, _, _, _, constant, _, delta, x0, x1, _) = terms
     return numbers, weight, scale, np.array((kind, delta, x0, x1, constant, *settings), np.float64)
 
 
@@ -235,24 +237,28 @@ def top_k(
     mask: Mask,
     k: int,
     threshold: float,
+    required: Integers | None = None,
     *,
     prune: bool = True,
 ) -> tuple[Floats, Integers]:
     """The best k documents that the mask lets pass (empty: all do): scores and document numbers, in the total order.
 
     `threshold`: a score that k documents elsewhere reach already. There is at least one term. Documents that hold none
-    of them are never found.
+    of them are never found. `required`: numbers of terms that a document must hold, whose lists are verified.
     """
     if prune and plainly.suits(segment, terms):
-        return plainly.top_k(segment, terms, values, mask, k, threshold)
+        return plainly.top_k(segment, terms, values, mask, k, threshold, required)
     plan, n_terms, n_docs = terms.plan, len(terms.numbers), segment.n_docs
-    mass, values = _with_positive_mass(segment, plan, values)
+    mass, own = _with_positive_mass(segment, plan, values)
     k = min(k, n_docs)
     found = decoded_lists(segment, plan, terms.numbers) if prune else None
     if found is not None:
-        best = _top_k_decoded(segment, terms, values, mask, k, threshold, mass, found)
+        best = _top_k_decoded(segment, terms, own, mask, k, threshold, mass, found, required)
         if best is not None:
             return best
+    if required is not None:
+        return top_k_with_all(segment, terms, values, mask, k, required)
+    values = own
     postings = int(segment.df[terms.numbers].sum())
     bits = _window_bits(n_docs, n_terms, postings)
     n_windows = (n_docs >> bits) + 1
@@ -289,18 +295,14 @@ def _top_k_decoded(
     threshold: float,
     mass: float,
     found: Found,
-    required: Sequence[int] = (),
+    required: Integers | None,
 ) -> tuple[Floats, Integers] | None:
-    """What `top_k` gives, over decoded lists; None if more documents may be among the best than there is room for.
-
-    `required`: terms, by their place in the query and rarest first, that a document must hold.
-    """
+    """What `top_k` gives, over decoded lists; None if more documents may be among the best than there is room for, or
+    a required term is none of the query's."""
     plan, (norm, background, prior) = terms.plan, values
     memory = _memory.reserve_decoded(len(terms.numbers), 2 * CHUNK + 4 * k)
     typical = plan.constant + mass * background.typical + prior.typical
     top = background.by_length.item(0) if len(background.by_length) else 0.0
-    hinted = threshold > -math.inf and len(terms.numbers) >= MANY and k <= FEW
-    hinted = hinted and mass == plan.mass and not plan.sized_by_unique
     given = (
         _asked(terms, mass, threshold, 0, k, top, 1, typical),
         _documents(segment, plan, values, mask),
@@ -311,7 +313,11 @@ def _top_k_decoded(
         memory.model,
         (*memory.sums, segment.id_rank, background.rounded),
     )
-    if hinted and not required:
+    if required is not None:
+        n = decoded_conjunction_kernels.top_k_with_all(*given, required, memory.order)
+        return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
+    hinted = threshold > -math.inf and len(terms.numbers) >= MANY and k <= FEW
+    if hinted and mass == plan.mass and not plan.sized_by_unique:
         forward = tuple(segment.forward_arrays), *_lookup(len(terms.numbers)), np.empty(hinted_kernels.MOST_LEFT)
         n = hinted_kernels.top_k_above(*given, *forward)
         if n == index_kernels.UNVERIFIED:
@@ -319,11 +325,7 @@ def _top_k_decoded(
             n = hinted_kernels.top_k_above(*given, *forward)
         if n >= 0:
             return memory.scores[:n].copy(), memory.docs[:n].copy()
-    if required:
-        others = [place for place in range(len(terms.numbers)) if place not in required]
-        n = decoded_conjunction_kernels.top_k_with_all(*given, np.array([*required, *others]), len(required))
-    else:
-        n = decoded_kernels.top_k(*given)
+    n = decoded_kernels.top_k(*given)
     return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
 
 
@@ -347,28 +349,15 @@ def top_k_with_all(
     values: DocumentValues,
     mask: Mask,
     k: int,
-    required: Sequence[int],
+    required: Integers,
     *,
     wordless: bool = False,
 ) -> tuple[Floats, Integers]:
-    """The best k documents that hold all required terms (numbers of the segment's), as `top_k` gives them.
-
-    `wordless`: those that hold none of the weighted terms too. Only documents that hold all are scored, and those all.
-    """
-    segment.verify_lists(required)
+    """What `top_k` gives, by scoring all documents that hold the required terms; with `wordless` those too that hold
+    none of the weighted ones."""
     if plainly.suits(segment, terms):
         return plainly.top_k(segment, terms, values, mask, k, required=required, wordless=wordless)
-    rarest_first = sorted(required, key=lambda number: (int(segment.df[number]), number))
-    place_of = {number: place for place, number in enumerate(terms.numbers.tolist())}
-    places = [place_of.get(number, -1) for number in rarest_first]
-    if not wordless and -1 not in places:
-        decoded = decoded_lists(segment, terms.plan, terms.numbers)
-        if decoded is not None:
-            mass, own = _with_positive_mass(segment, terms.plan, values)
-            best = _top_k_decoded(segment, terms, own, mask, min(k, segment.n_docs), -np.inf, mass, decoded, places)
-            if best is not None:
-                return best
-    found = documents_with_all(segment, required)
+    found = documents_with_all(segment, required.tolist())
     if len(mask):
         found = found[mask[found] != 0]
     n, (docs, counts) = len(found), np.empty((2, BLOCK), np.uint32)
@@ -380,16 +369,7 @@ def top_k_with_all(
     conjunction_kernels.scores_among(
         asked, *lists, documents, query.terms, query.model, found, docs, counts, wordless, scores
     )
-    return _in_total_order(segment, scores, found, k)
-
-
-def _in_total_order(segment: Segment, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
-    """The best k of some documents."""
-    if len(docs) > k:  # ties with the last one stay in
-        docs, scores = docs[among := scores >= np.partition(scores, len(docs) - k)[len(docs) - k]], scores[among]
-    order = np.lexsort((segment.id_rank[docs], -scores))[:k]
-    order = order[scores[order] > -np.inf]
-    return scores[order], docs[order]
+    return plainly.best_of(segment, scores[held := scores > -np.inf], found[held], k)
 
 
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:

@@ -20,10 +20,11 @@ from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule, compiler_is_loaded
 from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
-from germane.rank.conditions import Condition, Phrase, is_word, mask_of
+from germane.rank.conditions import Condition, HoldsAny, Phrase, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
-from germane.rank.plainly import FEW_TERMS, NONE_FOUND
+from germane.rank.plainly import FEW_TERMS, NONE_FOUND, best_of
+from germane.rank.plainly import scores_of as plain_scores
 from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import (
@@ -83,6 +84,7 @@ REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
 FIRST_LOOK, FURTHER_LOOK = 64, 8
 """How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
+_new = tuple.__new__
 VERY_FEW = 4
 """So many ids are read one by one."""
 HINT_MARGIN = 1e-12
@@ -260,19 +262,22 @@ class Searcher:
             scores = self._scores_of(hint, plan, values, numbers)
             sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
-        required, phrases, rest = _words_and_phrases(filters) if prune and filters else ((), (), filters)
+        required, phrases, rest = _words_and_phrases(filters) if prune and filters else ({}, (), filters)
         recent = self.snapshot.recent if prune and not required and not wordless else None
         if recent is not None and (len(plan.terms) > FEW_TERMS or model.word_sums() is not None):
             recent = None
         for i in range(len(segments)) if recent is None else self.snapshot.large:
             terms = self.terms_in(i, plan, numbers)
-            if required:
-                found = self._best_with_all(i, required, phrases, rest, terms, values[i], k, wordless=wordless)
+            own = self._required_in(i, required) if required else None
+            if required and own is None:
+                continue
+            if own is not None and (phrases or wordless):
+                found = self._best_with_all(i, own, phrases, rest, terms, values[i], k, threshold, wordless=wordless)
             elif wordless:
                 found = self._best_with_or_without(i, rest, terms, values[i], k, threshold, prune=prune)
             elif len(terms.numbers):
                 mask = self.mask(i, rest) if rest else self._live[i]
-                found = top_k(segments[i].segment, terms, values[i], mask, k, threshold, prune=prune)
+                found = top_k(segments[i].segment, terms, values[i], mask, k, threshold, own, prune=prune)
             else:
                 continue
             if len(found[0]):
@@ -281,8 +286,8 @@ class Searcher:
                     threshold = max(threshold, _kth_best(results, k))
         if recent is not None:
             documents = self._recent_documents(recent, plan, values, rest)
-            own = np.array(recent.numbers(term.term for term in plan.terms)) if numbers is None else numbers[-1]
-            among_recent = score_recent(plan, recent, own, documents, threshold)
+            asked = np.array(recent.numbers(term.term for term in plan.terms)) if numbers is None else numbers[-1]
+            among_recent = score_recent(plan, recent, asked, documents, threshold)
             if len(among_recent[0]):
                 hits = self._in_total_order(results, k)
                 joined, tied = join_recent(hits, among_recent, recent, np.array(self.snapshot.small))
@@ -308,7 +313,7 @@ class Searcher:
             raise ParameterError(f"k must be a whole number, not {k!r}")
         if k < 1:
             raise ParameterError(f"k must be at least 1, not {k}")
-        return min(int(k), max(self.snapshot.n_docs, 1))
+        return int(k) if k < self.snapshot.n_docs else max(self.snapshot.n_docs, 1)
 
     def _search_evidence(
         self,
@@ -330,7 +335,7 @@ class Searcher:
             if not wordless:
                 docs = docs[scored.held[docs]]
             scores = scored.scores(None if priors is None else priors[i])[docs]
-            results[i] = self._best(i, scores, docs, k)
+            results[i] = best_of(self.snapshot.segments[i].segment, scores, docs, k)
         return self._in_total_order(results, k)
 
     def _best_with_or_without(
@@ -349,32 +354,42 @@ class Searcher:
         found = top_k(segment, terms, values, mask, k, threshold, prune=prune) if len(terms.numbers) else NONE_FOUND
         others = self._passing_docs(i, mask)
         others = others[~np.isin(others, documents_with_any(segment, terms.numbers.tolist()))]
-        scores = np.concatenate([found[0], _without_impacts(terms.plan, values, others)])
-        return self._best(i, scores, np.concatenate([found[1], others]), k)
+        scores = np.concatenate([found[0], plain_scores(terms.plan, values, others, np.zeros(len(others)))])
+        return best_of(segment, scores, np.concatenate([found[1], others]), k)
+
+    def _required_in(self, i: int, required: Mapping[str, None]) -> Integers | None:
+        """The numbers of required terms in segment i, whose lists are verified; None if it lacks one."""
+        segment = self.snapshot.segments[i].segment
+        numbers = segment.numbers_of([*required])
+        if -1 in numbers:
+            return None
+        segment.verify_lists(numbers)
+        return np.array(numbers, np.int64)
 
     def _best_with_all(
         self,
         i: int,
-        required: Sequence[str],
+        required: Integers,
         phrases: Sequence[Phrase],
         filters: Sequence[Condition],
         terms: TermArrays,
         values: DocumentValues,
         k: int,
+        threshold: float,
         *,
         wordless: bool,
-    ) -> tuple[Floats, Integers]:
+    ) -> Found:
         """The best k documents of a segment that hold all the required terms, and the phrases.
 
         Of the best that hold the terms those with the phrases are chosen; ever more are looked at, until k are found.
         """
-        segment = self.snapshot.segments[i].segment
-        numbers = segment.numbers_of(required)
-        if -1 in numbers:
-            return NONE_FOUND
-        mask, n = self.mask(i, filters), FIRST_LOOK + FURTHER_LOOK * k if phrases else k
+        segment, mask = self.snapshot.segments[i].segment, self.mask(i, filters)
+        n = FIRST_LOOK + FURTHER_LOOK * k if phrases else k
         while True:
-            scores, docs = top_k_with_all(segment, terms, values, mask, n, numbers, wordless=wordless)
+            if wordless:
+                scores, docs = top_k_with_all(segment, terms, values, mask, n, required, wordless=True)
+            else:
+                scores, docs = top_k(segment, terms, values, mask, n, threshold, required)
             if not phrases:
                 return scores, docs
             found = np.sort(docs)
@@ -389,26 +404,19 @@ class Searcher:
     def _unranked(self, k: int, filters: Sequence[Condition], priors: Sequence[Floats] | None) -> Hits:
         """The first k documents that pass all filters, by their priors, then by id."""
         results = {}
-        for i in range(len(self.snapshot.segments)):
+        for i, live in enumerate(self.snapshot.segments):
             docs = self._passing_docs(i, self.mask(i, filters))
-            results[i] = self._best(i, priors[i][docs] if priors is not None else np.zeros(len(docs)), docs, k)
+            scores = priors[i][docs] if priors is not None else np.zeros(len(docs))
+            results[i] = best_of(live.segment, scores, docs, k)
         return self._in_total_order(results, k)
 
     def _passing_docs(self, i: int, mask: Mask) -> Integers:
         return np.flatnonzero(mask) if len(mask) else np.arange(self.snapshot.segments[i].segment.n_docs)
 
-    def _best(self, i: int, scores: Floats, docs: Integers, k: int) -> tuple[Floats, Integers]:
-        """The best k of a segment's documents in the total order."""
-        if len(docs) > k:  # ties with the last one stay in
-            among = scores >= np.partition(scores, len(docs) - k)[len(docs) - k]
-            scores, docs = scores[among], docs[among]
-        order = np.lexsort((self.snapshot.segments[i].segment.id_rank[docs], -scores))[:k]
-        return scores[order], docs[order]
-
     def joined(self, scored: Sequence[tuple[Floats, Integers]], k: int) -> Hits:
         """The best k of documents that were scored elsewhere, given segment by segment."""
-        best = {i: self._best(i, scores, docs, k) for i, (scores, docs) in enumerate(scored)}
-        return self._in_total_order(best, k)
+        best = (best_of(live.segment, *own, k) for live, own in zip(self.snapshot.segments, scored, strict=True))
+        return self._in_total_order(dict(enumerate(best)), k)
 
     def scores_by(
         self, hits: Hits, weights: Mapping[str, float], model: RankingModel, priors: Sequence[Floats] | None
@@ -438,7 +446,7 @@ class Searcher:
         for i in _distinct(hits.segments):
             chosen = hits.segments == i
             if plan is not None:
-                scores[chosen] = _without_impacts(plan, values[i], hits.docs[chosen])
+                scores[chosen] = plain_scores(plan, values[i], hits.docs[chosen], scores[chosen])
             elif priors is not None:
                 scores[chosen] = priors[i][hits.docs[chosen]]
         return scores
@@ -470,7 +478,7 @@ class Searcher:
     def terms_in(self, i: int, plan: Plan, numbers: Integers | None = None) -> TermArrays:
         """The plan's terms that segment i holds; their lists are verified. `numbers`: of large segments, if known."""
         if numbers is not None and len(self.snapshot.segments) == 1:  # which holds all that is known
-            return TermArrays(np.asarray(numbers[0], np.int64), plan.weight, plan.scale, plan)
+            return _new(TermArrays, (np.asarray(numbers[0], np.int64), plan.weight, plan.scale, plan))
         if numbers is not None and i in self.snapshot.large:
             return terms_in(plan, numbers[self.snapshot.large.index(i)])
         segment = self.snapshot.segments[i].segment
@@ -535,10 +543,7 @@ class Searcher:
         """Join the segments' results: score descending, then id ascending."""
         if len(results) == 1:
             [(i, (scores, docs))] = results.items()
-            segments = np.zeros(len(docs), np.int64)
-            if i:
-                segments.fill(i)
-            return Hits(scores, segments, docs)
+            return _new(Hits, (scores, np.full(len(docs), i) if i else np.zeros(len(docs), np.int64), docs))
         if not results:
             return NO_HITS
         scores, docs = map(np.concatenate, zip(*results.values(), strict=True))
@@ -617,16 +622,6 @@ class _ModelMemory:
         self.values = _Values(searcher, model, None, None)
 
 
-def _without_impacts(plan: Plan, values: DocumentValues, docs: Integers) -> Floats:
-    """constant + mass · background_D + prior_D, added in the order of the kernels."""
-    scores = np.full(len(docs), plan.constant)
-    if len(values.background.values):
-        scores += plan.mass * values.background.values[docs]
-    if len(values.prior.values):
-        scores += values.prior.values[docs]
-    return scores
-
-
 def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
     """Keep what was made. Many parameters were tried: start anew; no thread relies on what another may forget."""
     if len(memory) >= most:
@@ -636,19 +631,19 @@ def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
 
 def _words_and_phrases(
     filters: Sequence[Condition],
-) -> tuple[Sequence[str], Sequence[Phrase], Sequence[Condition]]:
+) -> tuple[Mapping[str, None], Sequence[Phrase], Sequence[Condition]]:
     """The terms that a document must hold, the phrases that it must hold, and the other conditions."""
     required: dict[str, None] = {}
     phrases, rest = [], []
     for part in filters:
-        if is_word(part):
+        if type(part) is HoldsAny and part.field is None and len(part.terms) == 1:  # `is_word`, without a call
             required[part.terms[0]] = None
         elif isinstance(part, Phrase):
             required.update(dict.fromkeys(part.terms))
             phrases.append(part)
         else:
             rest.append(part)
-    return list(required), phrases, rest
+    return required, phrases, rest
 
 
 def _are_among(docs: Integers, sorted_docs: Integers) -> npt.NDArray[np.bool_]:
