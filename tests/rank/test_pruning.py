@@ -431,7 +431,7 @@ def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, qu
     uneven.search(MANY_WORDS, model, 1)  # the first search of a segment is made without kernels
     filters = parse(query, uneven.snapshot.manifest.analyzer, uneven.searchable).conditions
     priors = [np.linspace(0.0, 0.01, live.segment.n_docs) for live in uneven.snapshot.segments]
-    for k in (1, 10, 300):
+    for k in (1, 3, 10, 300):
         for prior in (None, priors):
             whole, found = (
                 uneven.search(MANY_WORDS, model, k, filters=filters, priors=prior, prune=prune)

@@ -10,8 +10,14 @@ from germane.rank.simd import add_classes, count_bits, four_at, lowest_bit, reac
 
 
 @kernel
-def _added(acc, at, classes, begin, n, low, high):
-    add_classes(acc, at, classes, begin, n, low, high)
+def _added(acc, n, begin, lists):
+    add_classes(acc, n, begin, lists)
+
+
+def _class_of(classes, begin, n):
+    """The classes of n documents, of which a byte has two, 16 apart."""
+    places = np.arange(n)
+    return classes[begin + places // 32 * 16 + places % 16] >> np.where(places % 32 < 16, 0, 4) & 15
 
 
 @kernel
@@ -42,14 +48,16 @@ def test_those_that_reach_a_limit():
     assert (mask, lowest, count) == (sum(1 << int(i) for i in reaching), reaching[0], len(reaching))
 
 
-@pytest.mark.parametrize(("at", "begin", "n"), [(0, 0, 0), (0, 0, 16), (32, 0, 48), (5, 3, 32)])
-def test_units_by_class(at, begin, n):
+@pytest.mark.parametrize("n_lists", [1, 2])
+@pytest.mark.parametrize(("begin", "n"), [(0, 0), (0, 32), (16, 64), (3, 96)])
+def test_units_by_class(begin, n, n_lists):
     random = np.random.default_rng(3)
-    classes, units = random.integers(0, 16, 100).astype(np.uint8), random.integers(0, 3000, 16).astype(np.uint16)
-    before = random.integers(0, 60000, 100).astype(np.uint16)
-    expected, acc = before.copy(), before.copy()
-    expected[at : at + n] += units[classes[begin : begin + n]]
-    _added(acc, at, classes, begin, n, (units & 255).astype(np.uint8), (units >> 8).astype(np.uint8))
+    lists, tables = (random.integers(0, 256, (n_lists, size)).astype(np.uint8) for size in (100, 16))
+    factors, acc = np.array([100, 7][:n_lists], np.uint8), random.integers(0, 30000, 150).astype(np.uint16)
+    expected = acc.astype(int)
+    for classes, table, factor in zip(lists, tables, factors, strict=True):
+        expected[:n] += int(factor) * table.astype(int)[_class_of(classes, begin, n)]
+    _added(acc, n, begin, tuple(zip(lists, tables, factors, strict=True)))
     assert acc.tolist() == expected.tolist()
 
 
@@ -57,13 +65,13 @@ def test_units_by_class_without_the_instruction(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(simd, "_PERMUTATION", None)
 
     @njit
-    def added(acc, classes, low, high):
-        add_classes(acc, 0, classes, 0, 48, low, high)
+    def added(acc, one):
+        add_classes(acc, 64, 0, (one,))
 
-    classes, units = np.arange(48).astype(np.uint8) % 16, np.arange(0, 48000, 3000).astype(np.uint16)
-    acc = np.ones(48, np.uint16)
-    added(acc, classes, (units & 255).astype(np.uint8), (units >> 8).astype(np.uint8))
-    assert acc.tolist() == (1 + units[classes]).tolist()
+    classes, table = np.arange(0, 192, 6).astype(np.uint8), np.arange(0, 240, 15).astype(np.uint8)
+    acc = np.ones(64, np.uint16)
+    added(acc, (classes, table, np.uint8(20)))
+    assert acc.tolist() == (1 + 20 * table.astype(int)[_class_of(classes, 0, 64)]).tolist()
 
 
 @pytest.mark.parametrize(

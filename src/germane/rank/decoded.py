@@ -22,7 +22,7 @@ from germane.lazy import LazyModule
 from germane.lm.parameters import whole
 from germane.rank.kinds import BY_COUNT, SATURATION
 from germane.rank.plan import Plan
-from germane.rank.records import CHUNK, CLASSES, CODES, FREQUENT, LANES, PEAKS, Decoded, Lists
+from germane.rank.records import CHUNK, CODES, FREQUENT, LANES, PEAKS, Decoded, Lists
 
 if TYPE_CHECKING:
     from germane.rank import decoded_kernels
@@ -87,25 +87,22 @@ class DecodedLists:
             np.empty(segment.n_terms, np.int64),
             np.full((min(segment.n_tokens // CODES, postings) + 1, 2), NOWHERE, np.int64),
             np.full(segment.n_terms, -1, np.int64),
-            np.zeros((n_frequent, LANES * words), np.uint8),
+            np.zeros((n_frequent, LANES // 2 * words), np.uint8),
             np.zeros((n_frequent, 2), np.int64),
-            np.empty(0 if sized else segment.n_tokens // CLASSES + 1, np.int64),
-            np.empty((n_frequent, chunks + 1), np.int64),
             np.zeros((n_frequent, words, 2), np.uint64),
         )
         self.arrays: tuple[AnyArray, ...] = tuple(self.decoded)
-        self._frequent = np.zeros(2, np.int64)
+        self._n_frequent = 0
         self.row_of = np.full(segment.n_terms, -1, np.int64)
         self._state = np.zeros(3, np.int64)
         self.a_posting, self.a_list = 4 if sized else 3, 17 * (chunks + 1) + 25
-        self.a_frequent = words * (LANES + 16)
+        self.a_frequent = words * (LANES // 2 + 16)
 
     @property
     def bytes(self) -> int:
         """The memory that is taken."""
         rows, postings, _ = self._state.tolist()
-        frequent, others = self._frequent.tolist()
-        taken = postings * self.a_posting + rows * self.a_list + frequent * self.a_frequent + others * 8
+        taken = postings * self.a_posting + rows * self.a_list + self._n_frequent * self.a_frequent
         return int(taken + self.row_of.nbytes + self.decoded.large.nbytes)
 
     def bytes_of(self, df: Integers) -> int:
@@ -123,7 +120,8 @@ class DecodedLists:
         rows = np.arange(begin, begin + len(numbers))
         frequent = rows[self._are_frequent(segment.df[numbers])]
         if len(frequent):
-            decoded_kernels.spread(self.arrays, frequent, self._frequent, coding.x0 < 0.0)
+            decoded_kernels.spread(self.arrays, frequent, self._n_frequent)
+            self._n_frequent += len(frequent)
         self.row_of[numbers] = rows
 
     def _are_frequent(self, df: Integers) -> npt.NDArray[np.bool_]:

@@ -9,8 +9,9 @@ documents that can still reach it are looked up in the lists of the others. What
 documents whose bounds reach what k documents surely have are then scored exactly, in the canonical order of terms.
 
 Where many postings would be added up, bounds are tighter. Sums begin with the documents' backgrounds, instead of the
-best one for all. And the few postings of a list with the largest codes, its peaks, are kept a second time, apart: what
-they give above the rest, the cap, is always added, so that a document that is not looked up has no more than the cap.
+best one for all. The few postings of a list with the largest codes, its peaks, are kept a second time, apart: what they
+give above the rest, the cap, is always added, so that a document that is not looked up has no more than the cap. And if
+few documents are asked for, those that may be among them are scored at once, so that the threshold rises higher.
 
 Equivalent in NumPy: see `rank.kernels`.
 """
@@ -47,8 +48,9 @@ ROOM_IN_UNITS = 60000.0
 """What the largest sum of impacts is in units; the rest of 16 bits is for rounding up."""
 ASKING = 16
 """Looking a document up in a list costs as much as adding so many postings."""
-ASKING_FREQUENT = 3
-"""The same where the list is kept in its second form."""
+ADDING_FREQUENT, ASKING_FREQUENT = 16, 3
+"""Where a list is kept in its second form, so many places are added up in the time of a posting, and looking up costs
+as much as adding so many."""
 ROUNDING = 1.01
 """Units by which one impact is rounded up, at most."""
 LEAST_TOTAL = 1e-290
@@ -62,8 +64,6 @@ AHEAD = 16
 FIRST_PIECE, PIECE, PAST = 512, 4096, 8
 """The threshold is looked at again after so many places of a chunk: the first, then twice as many, up to the most, or
 to one of so many documents in the chunks before."""
-STRETCH = 8192
-"""Sums that fit the nearest cache."""
 HEAVY = 2
 """If essential terms have a posting for every so many places of a chunk, or more, better bounds are worth their price:
 those with the documents' backgrounds, and with peaks apart."""
@@ -73,6 +73,10 @@ SAMPLE = 8
 """One of so many groups of places is looked at, to tell how many places of a chunk reach something."""
 FURTHER = 4
 """So much of what was added, one part of so many, is added next, before it is looked again what may reach."""
+ROUGH = 32
+"""If bounds may be too large by one of so many parts of what is required, few documents are scored as they are met."""
+SURELY = 0.99
+"""Of what bounds may be too large by; the rest is for the rounding of sums."""
 BACKGROUNDS = 1 << 16
 """Above any rounded background; the units of one are found by whole numbers, in so many parts of a unit."""
 SPARSE = 16
@@ -146,38 +150,27 @@ def fill(words, table, lists, size, x0, x1, numbers, state, decoded, block):
 
 
 @kernel
-def spread(decoded, rows, state, exact):
-    """Write the lists of frequent terms in their second form, behind those that are there; `state` counts them, and the
-    postings without a class.
-
-    Classes are equal parts of the codes or, if `exact`, the least codes themselves.
-    """
-    decoded, n, n_others = Decoded(*decoded), state[0], state[1]
+def spread(decoded, rows, n):
+    """Write the lists of frequent terms in their second form, from row n on. Classes are equal parts of the codes."""
+    decoded = Decoded(*decoded)
     for row in rows:
         begins, classes, held = decoded.begins[row], decoded.classes[n], decoded.held[n]
-        least, top = np.int64(CODES), np.int64(0)
+        least, cut = np.int64(CODES), np.int64(decoded.cuts[row])
         for p in range(begins[0], begins[-1]):
-            least, top = min(least, np.int64(decoded.codes[p])), max(top, np.int64(decoded.codes[p]))
-        width = 1 if exact else (top - least) // (CLASSES - 1) + 1
+            least = min(least, np.int64(decoded.codes[p]))
+        width = (cut - least) // (CLASSES - 1) + 1
         decoded.frequent[row], decoded.steps[n, 0], decoded.steps[n, 1] = n, least, width
         for chunk in range(len(begins) - 1):
-            decoded.other_begins[n, chunk] = n_others
             for p in range(begins[chunk], begins[chunk + 1]):
                 d = (chunk << CHUNK_BITS) + np.int64(decoded.docs[p])
-                own = 1 + (np.int64(decoded.codes[p]) - least) // width
+                own = 1 + (min(np.int64(decoded.codes[p]), cut) - least) // width
                 held[d >> 6, 0] |= np.uint64(1) << np.uint64(d & 63)
-                if own < CLASSES:
-                    classes[d] = np.uint8(own)
-                else:
-                    decoded.others[n_others] = p
-                    n_others += 1
-        decoded.other_begins[n, -1] = n_others
+                classes[(d >> 5 << 4) + (d & 15)] |= np.uint8(own << (d >> 2 & 4))
         before = begins[0]
         for word in range(len(held)):
             held[word, 1] = np.uint64(before)
             before += count_bits(held[word, 0])
         n += 1
-    state[0], state[1] = n, n_others
 
 
 @inner
@@ -219,6 +212,7 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
                 t.units[code] = np.uint16(max(np.int32(math.ceil(t.value[code] / m.unit)), 1))
         if t.frequent >= 0:
             by_class(decoded, t)
+            rough += t.coarse * m.unit
     return rough + ROUNDING * m.unit * m.n_terms
 
 
@@ -234,24 +228,37 @@ def spread_evenly(t, most, share):
 
 @inner
 def by_class(decoded, t):
-    """Fill the bytes of the units by class: those of its largest code."""
+    """Fill the units by class, those of its largest code up to the cut, as multiples of `coarse`: they have a byte."""
     least, width = decoded.steps[t.frequent]
+    cut = set_apart(decoded, t)
+    t.coarse, t.bytes[0] = t.units[np.uint64(cut)] // (CODES - 1) + 1, 0
     for own in range(1, CLASSES):
-        units = t.units[np.uint64(min(least + own * width - 1, t.top))]
-        t.low[own], t.high[own] = np.uint8(units & np.uint16(255)), np.uint8(units >> np.uint16(8))
-    t.low[0], t.high[0] = 0, 0
+        units = np.int64(t.units[np.uint64(min(least + own * width - 1, cut))])
+        t.bytes[own] = np.uint8((units + t.coarse - 1) // t.coarse)
+
+
+@inner
+def set_apart(decoded, t):
+    """Fill what the codes of peaks give above the largest other one, the cut, which is returned."""
+    cut = min(np.int64(decoded.cuts[t.row]), t.top)
+    for code in range(cut + 1, t.top + 1):
+        t.excess[code] = t.units[code] - t.units[np.uint64(cut)]
+    return cut
 
 
 @inner
 def value_counts(decoded, t, m):
-    """Fill the impacts by count; the last code is of any larger count too. By how much its impact may be too large."""
+    """Fill the impacts by count; the last code is of any larger count too. By how much an impact may be too large.
+
+    Codes that have one class differ the most where counts are the least.
+    """
     for code in range(t.top + 1):
         t.value[code] = impact(t, m, np.float64(code) + 1.0, 1.0)
-    if t.top < CODES - 1:
-        return 0.0
-    largest = impact(t, m, np.float64(decoded.most[t.row]), 1.0)
-    rough = largest - t.value[t.top]
-    t.value[t.top] = largest
+    rough = t.value[min(t.width - 1, t.top)] - t.value[0]
+    if t.top == CODES - 1:
+        largest = impact(t, m, np.float64(decoded.most[t.row]), 1.0)
+        rough += largest - t.value[t.top]
+        t.value[t.top] = largest
     return rough
 
 
@@ -295,59 +302,46 @@ def cap(decoded, m, terms, most):
     total = 0.0
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
-        cut = np.int64(decoded.cuts[t.row])
-        highest = t.units[np.uint64(min(cut, t.top))]
-        total += np.float64(highest)
+        cut = set_apart(decoded, t)
+        total += np.float64(t.units[np.uint64(cut)])
         if total > most:
             break
         for code in range(cut + 1, t.top + 1):
-            t.excess[code] = t.units[code] - highest
-            t.units[code] = highest
-        if t.frequent >= 0:
-            by_class(decoded, t)
+            t.units[code] = t.units[np.uint64(cut)]
         m.capped = i
 
 
 @inner
-def add_peaks(decoded, m, terms, acc, chunk):
-    """Add what the capped terms give above their caps in the chunk."""
-    for i in range(m.capped, m.n_terms):
-        row = terms[i].row
-        add(decoded, decoded.peaks[row, chunk], decoded.peaks[row, chunk + 1], terms[i].excess, acc)
+def add_peaks(decoded, t, acc, chunk):
+    """Add what the term gives above its cap in the chunk."""
+    add(decoded, decoded.peaks[t.row, chunk], decoded.peaks[t.row, chunk + 1], t.excess, acc)
 
 
 @inner
-def add_others(decoded, t, acc, chunk):
-    """Add the units of the term's postings in the chunk that have no class."""
-    for i in range(decoded.other_begins[t.frequent, chunk], decoded.other_begins[t.frequent, chunk + 1]):
-        p = np.uint64(decoded.others[i])
-        acc[np.uint64(decoded.docs[p])] += t.units[np.uint64(decoded.codes[p])]
-
-
-@inner
-def add_all(decoded, terms, begin, end, acc, chunk, places):
-    """Add the units of the postings of some terms in the chunk; how many.
-
-    Frequent terms are added up stretch by stretch, so that the sums stay near the processor.
-    """
-    size, dense = np.int64(0), 0
+def add_all(decoded, terms, begin, end, capped, acc, chunk, places):
+    """Add the units of the postings of some terms in the chunk, of frequent terms two at once; how many postings."""
+    size, first = np.int64(0), -1
     for i in range(begin, end):
         t = terms[i]
         size += t.end - t.begin
-        if is_dense(t, places):
-            add_others(decoded, t, acc, chunk)
-            dense += 1
-        else:
+        if not is_dense(t, places):
             add(decoded, t.begin, t.end, t.units, acc)
-    if dense > 0:
-        for place in range(0, places, STRETCH):
-            n = min(STRETCH, (places - place + 15) & -16)
-            for i in range(begin, end):
-                t = terms[i]
-                if is_dense(t, places):
-                    classes = decoded.classes[t.frequent]
-                    add_classes(acc, place, classes, (chunk << CHUNK_BITS) + place, n, t.low, t.high)
+            continue
+        if i < capped:
+            add_peaks(decoded, t, acc, chunk)
+        if first >= 0:
+            both = classed(decoded, terms[first]), classed(decoded, t)
+            add_classes(acc, (places + 31) & -32, chunk << (CHUNK_BITS - 1), both)
+        first = -1 if first >= 0 else i
+    if first >= 0:
+        add_classes(acc, (places + 31) & -32, chunk << (CHUNK_BITS - 1), (classed(decoded, terms[first]),))
     return size
+
+
+@inner
+def classed(decoded, t):
+    """A frequent term as `add_classes` takes it."""
+    return decoded.classes[t.frequent], t.bytes, np.uint8(t.coarse)
 
 
 @inner
@@ -574,7 +568,7 @@ def split(decoded, m, terms, suffix, chunk, required):
 @inner
 def costs(t, places):
     """What it costs to add the term up, and to look a document up in its list, both in postings that are added."""
-    adding = places // FREQUENT if is_dense(t, places) else t.end - t.begin
+    adding = places // ADDING_FREQUENT if is_dense(t, places) else t.end - t.begin
     return adding, ASKING_FREQUENT if t.frequent >= 0 else ASKING
 
 
@@ -586,7 +580,7 @@ def add_essential(decoded, m, terms, sums, essential, chunk, places):
     """
     done, size, required = 0, np.int64(0), required_units(m)
     while True:
-        size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
+        size += add_all(decoded, terms, done, essential, m.capped, sums.acc, chunk, places)
         m.whole |= size * SPARSE > places
         done, adding, asking, step = (
             essential,
@@ -622,7 +616,8 @@ def begin_sums(decoded, m, terms, sums, chunk, places):
     m.whole, m.laid = heavy or size * SPARSE > places, heavy and len(sums.rounded) > 0
     if m.laid:
         lay(m, sums, chunk << CHUNK_BITS, places)
-    add_peaks(decoded, m, terms, sums.acc, chunk)
+    for i in range(m.capped, m.n_terms):
+        add_peaks(decoded, terms[i], sums.acc, chunk)
     return essential
 
 
@@ -635,6 +630,8 @@ def visit(docs, decoded, terms, m, sums, chunk):
     if essential < 0:
         return
     essential, whole = add_essential(decoded, m, terms, sums, essential, chunk, places), m.whole > 0
+    rough = ROUGH * m.slack > m.norm * m.unit * required_units(m)
+    few = rough and m.capped < n_terms and m.k < decoded.begins.shape[1]  # to score costs what a threshold may save
     begin, end = 0, min(max(FIRST_PIECE, base // PAST), places) if whole else places
     while begin < places:
         required, later = required_units(m), sums.suffix[essential, 0]
@@ -650,7 +647,10 @@ def visit(docs, decoded, terms, m, sums, chunk):
             impacts = without_background(m, sums, d, candidates[c].sum)
             score = score_of(docs, m, d, impacts * m.unit)
             if score >= m.threshold and impacts > 0.0:
-                take(m, sums, d, score)
+                if few:
+                    settle(docs, decoded, terms, m, sums, d)
+                else:
+                    take(m, sums, d, score)
         rise(m, sums.histogram)
         begin, end = end, min(end + min(end, max(PIECE, base // PAST)), places)
 
@@ -672,6 +672,20 @@ def exact(decoded, t, m, p, by):
 
 
 @inner
+def settle(docs, decoded, terms, m, sums, d):
+    """Score document d of the chunk, and take it in if it reaches the threshold, which then rises by exact scores."""
+    total, by = 0.0, m.x0 + m.x1 * np.float64(docs.size[d]) if m.kind == SATURATION else 1.0
+    for i in range(m.n_terms):
+        p = find(decoded, terms[i], d)
+        if p >= 0:
+            total += exact(decoded, terms[i], m, p, by)
+    score = score_of(docs, m, d, total)
+    if score >= m.threshold:
+        take(m, sums, d, score + SURELY * m.slack)
+        sums.results[m.found - 1].score = score
+
+
+@inner
 def add_scanned(decoded, t, m, marks, hits, totals):
     """Add the term's impacts to the totals of the marked documents of the chunk: all postings are read.
 
@@ -687,7 +701,7 @@ def add_scanned(decoded, t, m, marks, hits, totals):
         total.sum += exact(decoded, t, m, p, total.by)
 
 
-@inner
+@inner(forceinline=True)  # a call would cost as much as some documents
 def add_looked_up(decoded, t, m, results, a, b, totals):
     """Add the term's impacts to the totals of the results from a to b: each is looked up."""
     for r in range(a, b):

@@ -91,7 +91,7 @@ def leave_few(docs, decoded, m, terms, sums, essential, chunk, places):
     """
     done, size = 0, np.int64(0)
     while True:
-        size += add_all(decoded, terms, done, essential, sums.acc, chunk, places)
+        size += add_all(decoded, terms, done, essential, m.capped, sums.acc, chunk, places)
         done, adding, step = essential, np.int64(0), max(size, places // COUNTING)
         while essential < m.n_terms and adding <= step:
             adding, essential = adding + costs(terms[essential], places)[0], essential + 1

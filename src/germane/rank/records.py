@@ -25,8 +25,8 @@ CODES = 256
 """Counts, or saturations, that a decoded list tells apart."""
 PEAKS = 32
 """Of the postings of a list one of so many, those of the largest codes, are kept beside it too."""
-FREQUENT = 8
-"""A term is frequent that one of so many documents holds, or more: to add up 8 documents costs what a posting does."""
+FREQUENT = 12
+"""A term is frequent that one of so many documents holds, or more: fewer postings take less time than all places do."""
 CLASSES = 16
 """Of codes in a frequent list; the first is of documents that do not hold the term."""
 
@@ -119,19 +119,19 @@ DECODED_TERM = np.dtype(
         ("end", np.int64),
         ("frequent", np.int64),
         ("width", np.int64),
+        ("coarse", np.int64),
         ("value", np.float64, 256),
         ("units", np.uint16, 256),
         ("excess", np.uint16, 256),
-        ("low", np.uint8, CLASSES),
-        ("high", np.uint8, CLASSES),
+        ("bytes", np.uint8, CLASSES),
     ]
 )
 """A term of the query whose list is decoded: its `row`, its number in the segment, weight and scale of its impact.
 
 `value`: its impact by count, the last a bound; saturations have none. `top`: the largest code. `units`: impacts by code
 in units, rounded up, up to a cap; `excess`: what is above it. `begin`, `end`: its postings in the chunk that is being
-visited. `frequent`: its row among the frequent lists, or -1; `width`: how many codes have a class there; `low`, `high`:
-the two bytes of the units by class.
+visited. `frequent`: its row among the frequent lists, or -1; `width`: how many codes have a class there; `bytes`: by
+class, the units up to the cap in multiples of `coarse`, rounded up.
 """
 
 WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])
@@ -221,9 +221,9 @@ class Decoded(NamedTuple):
     those begin whose codes are above that of `cuts`; `most`: the list's largest count, 1 for any that has a code.
     `large`: postings whose counts have none, and these, ascending.
 
-    Lists of frequent terms are kept in a second form too: `frequent`, the row there of a list, or -1; `classes`: the
-    class of each document; `steps`: the least code and how many have one class; `others`: postings without a class, and
-    where those of a chunk begin; `held`: for 64 documents each, the bits of those that hold the term, and how many
+    Lists of frequent terms are kept in a second form too: `frequent`, the row there of a list, or -1; `classes`: four
+    bits for each document, the class of its code up to the cut; a byte has those of two, 16 apart. `steps`: the least
+    code and how many have one class; `held`: for 64 documents each, the bits of those that hold the term, and how many
     postings lie before.
     """
 
@@ -239,8 +239,6 @@ class Decoded(NamedTuple):
     frequent: Integers
     classes: npt.NDArray[np.uint8]
     steps: Integers
-    others: Integers
-    other_begins: Integers
     held: npt.NDArray[np.uint64]
 
 

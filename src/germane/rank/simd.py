@@ -114,7 +114,7 @@ def add_table(typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin
     return signature, codegen
 
 
-_I16, _SIXTEEN = ir.IntType(16), ir.VectorType(ir.IntType(8), 16)
+_SIXTEEN = ir.VectorType(ir.IntType(8), 16)
 _BEFORE_SSSE3 = frozenset({"generic", "x86-64", "athlon64", "k8", "k8-sse3", "opteron", "nocona", "amdfam10"})
 
 
@@ -145,41 +145,57 @@ def _look_up(builder: ir.IRBuilder, table: ir.Value, places: ir.Value) -> ir.Val
     return found
 
 
-def _add_classes_function(module: ir.Module) -> ir.Function:
-    """void f(i16* acc, i8* classes, i64 n, i8* low, i8* high), once a module; no two arrays overlap."""
-    name = "germane_add_classes"
+def _add_classes_function(module: ir.Module, n_lists: int) -> ir.Function:
+    """void f(i16* acc, i64 n, and of each list: i8* classes, i8* table, i8 factor), once a module; acc is apart."""
+    name = f"germane_add_classes_{n_lists}"
     if name in module.globals:
         return module.globals[name]
-    octets, row = ir.IntType(8).as_pointer(), ir.VectorType(_I16, 16)
-    kind = ir.FunctionType(ir.VoidType(), [_I16.as_pointer(), octets, _I64, octets, octets])
-    function = ir.Function(module, kind, name)
+    octet, row = ir.IntType(8), ir.VectorType(ir.IntType(16), 16)
+    of_lists = [octet.as_pointer(), octet.as_pointer(), octet] * n_lists
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(16).as_pointer(), _I64, *of_lists]), name)
     function.linkage = "internal"
-    acc, classes, n, low, high = function.args
-    for argument in (acc, classes, low, high):
-        argument.add_attribute("noalias")
+    acc, n, *lists = function.args
+    acc.add_attribute("noalias")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    in_turn = ir.Constant(ir.VectorType(_I32, 32), [ir.Constant(_I32, i) for j in range(16) for i in (j, j + 16)])
-    with cgutils.for_range_slice(builder, ir.Constant(_I64, 0), n, ir.Constant(_I64, 16), _I64) as (i, _):
-        held = builder.load(builder.bitcast(builder.gep(classes, [i]), _SIXTEEN.as_pointer()), align=1)
-        halves = [_look_up(builder, table, held) for table in (low, high)]
-        units = builder.bitcast(builder.shuffle_vector(*halves, in_turn), row)
-        place = builder.bitcast(builder.gep(acc, [i]), row.as_pointer())
-        builder.store(builder.add(builder.load(place, align=2), units), place, align=2)
+    low, four = (ir.Constant(_SIXTEEN, [ir.Constant(octet, x)] * 16) for x in (15, 4))
+    zeros, factors = ir.Constant(ir.VectorType(_I32, 16), [ir.Constant(_I32, 0)] * 16), []
+    for factor in lists[2::3]:
+        first = builder.insert_element(ir.Constant(_SIXTEEN, ir.Undefined), factor, ir.Constant(_I32, 0))
+        factors.append(builder.zext(builder.shuffle_vector(first, first, zeros), row))
+    with cgutils.for_range_slice(builder, ir.Constant(_I64, 0), n, ir.Constant(_I64, 32), _I64) as (i, _):
+        places = [builder.gep(acc, [builder.add(i, ir.Constant(_I64, at))]) for at in (0, 16)]
+        places = [builder.bitcast(place, row.as_pointer()) for place in places]
+        sums = [builder.load(place, align=2) for place in places]
+        for classes, table, factor in zip(lists[::3], lists[1::3], factors, strict=True):
+            held = builder.gep(classes, [builder.lshr(i, ir.Constant(_I64, 1))])
+            held = builder.load(builder.bitcast(held, _SIXTEEN.as_pointer()), align=1)
+            for at, own in enumerate((builder.and_(held, low), builder.lshr(held, four))):
+                units = builder.mul(builder.zext(_look_up(builder, table, own), row), factor)
+                sums[at] = builder.add(sums[at], units)
+        for place, total in zip(places, sums, strict=True):
+            builder.store(total, place, align=2)
     builder.ret_void()
     return function
 
 
 @intrinsic
-def add_classes(typingctx: Any, acc: Any, at: Any, classes: Any, begin: Any, n: Any, low: Any, high: Any) -> Any:
-    """acc[at + i] += low[c] + 256 * high[c], c = classes[begin + i] < 16, for i < n, a multiple of 16."""
-    signature = types.void(acc, types.int64, classes, types.int64, types.int64, low, high)
+def add_classes(typingctx: Any, acc: Any, n: Any, begin: Any, lists: Any) -> Any:
+    """acc[i] += factor * table[c] for i < n, a multiple of 32, and for each list: its classes, table and factor.
+
+    c is four bits of classes[begin + 16 * (i // 32) + i % 16], the lower ones where i % 32 < 16.
+    """
+    signature = types.void(acc, types.int64, types.int64, lists)
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
-        acc_v, classes_v, low_v, high_v = (
-            context.make_array(sig.args[i])(context, builder, value=args[i]).data for i in (0, 2, 5, 6)
-        )
-        arguments = [builder.gep(acc_v, [args[1]]), builder.gep(classes_v, [args[3]]), args[4], low_v, high_v]
-        builder.call(_add_classes_function(builder.module), arguments)
+        def element(kind: Any, array: ir.Value, index: ir.Value) -> ir.Value:
+            return builder.gep(context.make_array(kind)(context, builder, value=array).data, [index])
+
+        zero = ir.Constant(_I64, 0)
+        arguments = [element(sig.args[0], args[0], zero), args[1]]
+        for kinds, own in zip(sig.args[3], cgutils.unpack_tuple(builder, args[3]), strict=True):
+            classes, table, factor = cgutils.unpack_tuple(builder, own)
+            arguments += [element(kinds[0], classes, args[2]), element(kinds[1], table, zero), factor]
+        builder.call(_add_classes_function(builder.module, len(sig.args[3])), arguments)
         return context.get_dummy_value()
 
     return signature, codegen
