@@ -39,7 +39,7 @@ from germane.rank.scoring import (
 )
 from germane.rank.small_segments import Found, documents_of
 from germane.rank.statistics import CollectionStatistics
-from germane.rank.term_table import KnownTerms, TermTable
+from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 
 if TYPE_CHECKING:
     from germane.rank import document_kernels
@@ -268,7 +268,7 @@ class Searcher:
             recent = None
         for i in range(len(segments)) if recent is None else self.snapshot.large:
             terms = self.terms_in(i, plan, numbers)
-            own = self._required_in(i, required) if required else None
+            own = self._required_in(i, required, terms) if required else None
             if required and own is None:
                 continue
             if own is not None and (phrases or wordless):
@@ -357,8 +357,11 @@ class Searcher:
         scores = np.concatenate([found[0], plain_scores(terms.plan, values, others, np.zeros(len(others)))])
         return best_of(segment, scores, np.concatenate([found[1], others]), k)
 
-    def _required_in(self, i: int, required: Mapping[str, None]) -> Integers | None:
+    def _required_in(self, i: int, required: dict[str, None], terms: TermArrays) -> Integers | None:
         """The numbers of required terms in segment i, whose lists are verified; None if it lacks one."""
+        named = terms.plan.terms
+        if type(named) is WeighedTerms and len(terms.numbers) == len(named) and required.keys() == named.weights.keys():
+            return terms.numbers
         segment = self.snapshot.segments[i].segment
         numbers = segment.numbers_of([*required])
         if -1 in numbers:
@@ -631,7 +634,7 @@ def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
 
 def _words_and_phrases(
     filters: Sequence[Condition],
-) -> tuple[Mapping[str, None], Sequence[Phrase], Sequence[Condition]]:
+) -> tuple[dict[str, None], Sequence[Phrase], Sequence[Condition]]:
     """The terms that a document must hold, the phrases that it must hold, and the other conditions."""
     required: dict[str, None] = {}
     phrases, rest = [], []

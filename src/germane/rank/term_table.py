@@ -78,11 +78,11 @@ class WeighedTerms(Sequence[QueryTerm]):
     """
 
     def __init__(self, weights: Mapping[str, float], told: Integers) -> None:
-        self._by_term, self._told = weights, told
+        self.weights, self._told = weights, told
 
     @cached_property
-    def _weights(self) -> list[tuple[str, float]]:
-        return [*self._by_term.items()]
+    def _in_turn(self) -> list[tuple[str, float]]:
+        return [*self.weights.items()]
 
     def __len__(self) -> int:
         return len(self._told[0])
@@ -97,7 +97,7 @@ class WeighedTerms(Sequence[QueryTerm]):
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
         place, df, cf = self._told[:3, i].tolist()
-        term, weight = self._weights[place]
+        term, weight = self._in_turn[place]
         return query_term((term, float(weight), df, cf))
 
 
@@ -197,8 +197,8 @@ class TermTable:
 
     def _arranged(self, known: _Cells, weights: Mapping[str, float]) -> Numbered | None:
         """The same; None if one of the terms is not known or not held, or weighs nothing."""
-        in_order, n = isinstance(weights, NumberedWeights), len(weights)
-        if isinstance(weights, NumberedWeights):
+        n = len(weights)
+        if type(weights) is NumberedWeights:  # `isinstance` of an abstract class takes a tenth of a plan
             if not len(known.by_number):
                 return None
             asked = np.array((known.by_number[weights.numbers], weights.weights), np.float64)
@@ -215,9 +215,11 @@ class TermTable:
                 return None
             asked = asked.reshape(2, n)
         weight, scale, own = np.empty(n), np.empty(n), np.empty((1 + known.rows.shape[1], n), np.int64)
-        ties, *sums = plan_kernels.arrange(known.rows, self._recent, asked, self._formula, weight, scale, own)
-        if ties < 0:
-            return None
-        if ties and not in_order and any(map(gt, weights, islice(weights, 1, None))):
-            return self._arranged(known, dict(sorted(weights.items())))  # terms decide where places do not
-        return Numbered(self._frame.of(WeighedTerms(weights, own), weight, scale, *sums), own[3:])
+        ties, mass, constant = plan_kernels.arrange(known.rows, self._recent, asked, self._formula, weight, scale, own)
+        if ties:
+            if ties < 0:
+                return None
+            if type(weights) is dict and any(map(gt, weights, islice(weights, 1, None))):
+                return self._arranged(known, dict(sorted(weights.items())))  # terms decide where places do not
+        plan = self._frame.of(WeighedTerms(weights, own), weight, scale, mass, constant)
+        return Numbered(plan, own[3:])
