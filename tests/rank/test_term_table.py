@@ -209,24 +209,31 @@ def test_words_that_nobody_holds_take_no_room(searcher: Searcher) -> None:
     assert "unknown7" not in searcher.snapshot.recent.terms
 
 
-def test_no_place_is_given_twice_after_an_interrupt(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    known, weights = KnownTerms(searcher.snapshot), dict.fromkeys(WORDS[:30], 1.5)
+@pytest.mark.parametrize("known_before", [0, 40])
+def test_an_interrupt_changes_nothing(searcher: Searcher, monkeypatch: pytest.MonkeyPatch, known_before: int) -> None:
+    """Neither among the first terms, nor where all are forgotten for want of room."""
+    monkeypatch.setattr(term_table, "MOST_ROOM", 50)
+    known, weights = KnownTerms(searcher.snapshot), dict.fromkeys(WORDS[60:90], 1.5)
     table = TermTable(searcher.snapshot, known, BM25(), searcher.collection)
+    if known_before:
+        table.plan(dict.fromkeys(WORDS[:known_before], 1.0))
 
     def interrupted(terms: list[str]) -> Iterator[tuple[int, ...]]:
         yield from islice(KnownTerms._rows(known, terms), 5)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(known, "_rows", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        table.plan(weights)
-    monkeypatch.undo()
-    found, expected = table.plan(weights), directly(searcher, BM25(), weights)
-    assert found is not None
-    assert expected is not None
-    assert same(found, expected)
-    places = [*known.cells.places.values()]
-    assert len(set(places)) == len(places)
+    with monkeypatch.context() as patch:
+        patch.setattr(known, "_rows", interrupted)
+        for _ in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                table.plan(weights)
+    for asked in (weights, dict.fromkeys(WORDS[:20], 2.5), dict.fromkeys(WORDS[30:60], 1.0)):
+        found, expected = table.plan(asked), directly(searcher, BM25(), asked)
+        assert found is not None
+        assert expected is not None
+        assert same(found, expected)
+        places = [*known.cells.places.values()]
+        assert len(set(places)) == len(places)
 
 
 def test_what_is_known_stays_while_documents_are_added(tmp_path: Path) -> None:

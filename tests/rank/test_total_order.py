@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from germane import Document, Engine, Topic
+from germane.lazy import load_compiler
 from germane.rank import MODEL_NAMES
 from germane.rank.priors import LengthPrior
 
@@ -84,6 +85,20 @@ def test_ties_are_broken_by_id_as_python_orders_strings(build) -> None:
     for engine in (build({doc_id: ["x"] for doc_id in ids}), build(*halves)):
         assert engine.search("x").ids == sorted(ids)
         assert engine.search("x", 3).ids == sorted(ids)[:3]
+
+
+def test_many_recent_documents_that_equal_others(build) -> None:
+    """More than are put in their order one by one: of each segment those with the first ids."""
+    large = {f"{(i * 7919) % 1000:04}": ["x", "y"] for i in range(400)}
+    small = ({f"{(i * 104729) % 10000:05}-{part}": ["x", "y"] for i in range(150)} for part in range(2))
+    engine = build(large, *small, {"alone": ["x"]})
+    expected = sorted(engine.documents(), key=lambda document: document.id)
+    load_compiler()
+    for k in (1, 10, 149, 1000):
+        tied = [document.id for document in expected if document.id != "alone"]
+        assert engine.search("y", k).ids == tied[:k]
+        assert set(engine.search("x", k).ids) <= {*tied, "alone"}
+        assert engine.search("x", k).ids == (["alone", *tied])[:k]
 
 
 def test_the_order_of_query_words_does_not_matter(cuts: list[Engine]) -> None:

@@ -76,7 +76,8 @@ class _Store:
         if UNUSED * np.count_nonzero(own[:, DF]) < len(own):
             return _Store(), NO_LISTS
         store.numbers, store.room, store.end, store.n_docs = self.numbers, self.room.copy(), self.end, n_docs
-        store.postings, store.sizes = self.postings.copy(), self.sizes.copy()
+        store.postings, store.sizes = np.empty_like(self.postings), self.sizes.copy()
+        store.postings[: self.end] = self.postings[: self.end]  # behind it is memory that nobody has touched
         return store, own
 
     def reserve(self, n_terms: int, n: int, n_docs: int) -> None:
@@ -146,9 +147,12 @@ class Recent:
                 continue
             live.frequencies_of(lost.terms)  # refuses the deletions of another segment
             lists = lists.copy() if lists is self.lists else lists
-            numbers = self.terms.of(live.segment.terms(lost.terms))
+            numbers = self.numbers(live.segment.terms(lost.terms))
+            if max(numbers) >= len(lists):
+                raise live.segment.container.damage("its latest documents hold other terms than it says")
             lists[numbers, DF] -= lost.df.astype(np.int32)
             lists[numbers, CF] -= lost.cf.astype(np.int32)
+            live.require_possible(lists[numbers, DF], lists[numbers, CF])
         return lists
 
     def numbers(self, terms: Iterable[str]) -> list[int]:

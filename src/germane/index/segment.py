@@ -213,7 +213,7 @@ class Segment:
     def begins_with(self, other: "Segment") -> bool:
         """Whether its first documents are those of the other, which it was made to replace, in the same order."""
         told = self.container.meta.get("begins_with")
-        return isinstance(told, list) and other.origin in told
+        return other.n_docs <= self.n_docs and isinstance(told, list) and other.origin in told
 
     @property
     def latest(self) -> Latest | None:

@@ -17,16 +17,16 @@ from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.durable import identity_of
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
 from germane.index.recent import LatestRecent, Recent, TermStats
-from germane.index.segment import SMALL_TOKENS, Segment
+from germane.index.segment import Segment
 from germane.index.vector_fields import VectorField
 from germane.index.vectors import VectorFile
 from germane.lazy import compiler_is_loaded
 from germane.types import Document
 
 TERM_CACHE = 1 << 17
-RECENT_DOCS, MOST_RECENT = 4096, 8192
-"""Documents of a segment that `Snapshot.recent` holds, and of all of these; where there are more, the smallest segments
-alone (`Segment.is_small`) are held."""
+RECENT_DOCS, RECENT_TOKENS, MOST_RECENT = 4096, 1 << 20, 8192
+"""Documents and tokens of a segment that `Snapshot.recent` holds, and documents of all of these; where there are more,
+the smallest segments alone (`Segment.is_small`) are held."""
 FEW = 16
 """So many terms are counted one by one: NumPy takes longer to begin."""
 
@@ -49,7 +49,7 @@ class LiveSegment(NamedTuple):
         df, cf = self.segment.df.astype(np.int64), self.segment.cf.astype(np.int64)
         df[self.deletions.terms] -= self.deletions.df
         cf[self.deletions.terms] -= self.deletions.cf
-        self._require_possible(df[self.deletions.terms], cf[self.deletions.terms])
+        self.require_possible(df[self.deletions.terms], cf[self.deletions.terms])
         return df, cf
 
     def frequencies_of(self, numbers: npt.NDArray[np.integer]) -> tuple[Integers, Integers]:
@@ -58,7 +58,7 @@ class LiveSegment(NamedTuple):
         if len(self.deletions.terms):
             fallen_df, fallen_cf = self.deletions.frequencies_of(numbers)
             df, cf = df - fallen_df, cf - fallen_cf
-            self._require_possible(df, cf)
+            self.require_possible(df, cf)
         return df, cf
 
     def frequency_of(self, number: int) -> tuple[int, int]:
@@ -68,7 +68,7 @@ class LiveSegment(NamedTuple):
             return df.item(), cf.item()
         return self.segment.df.item(number), self.segment.cf.item(number)
 
-    def _require_possible(self, df: Integers, cf: Integers) -> None:
+    def require_possible(self, df: npt.NDArray[np.integer], cf: npt.NDArray[np.integer]) -> None:
         """Frequencies that no live documents can have come of deletions that belong to another segment."""
         if np.any(df < 0) or np.any(cf < df) or np.any((df == 0) & (cf > 0)):
             raise self.segment.container.damage("the deletions of another segment")
@@ -294,9 +294,11 @@ def entropy_of(cf: Integers, n_tokens: int) -> float:
 
 def _small(segments: Sequence[LiveSegment]) -> list[int]:
     """Which segments are so small that they are searched as one."""
-    sizes = {i: live.segment.n_docs for i, live in enumerate(segments) if live.segment.n_tokens <= SMALL_TOKENS}
-    small = [i for i, n_docs in sizes.items() if n_docs <= RECENT_DOCS]
-    return small if sum(sizes[i] for i in small) <= MOST_RECENT else [i for i in small if segments[i].segment.is_small]
+    held = [live.segment for live in segments]
+    small = [i for i, one in enumerate(held) if one.is_small]
+    more = [i for i, one in enumerate(held) if one.n_docs <= RECENT_DOCS and one.n_tokens <= RECENT_TOKENS]
+    both = sorted({*small, *more})
+    return both if sum(held[i].n_docs for i in both) <= MOST_RECENT else small
 
 
 def count_in(lives: Sequence[LiveSegment], terms: Collection[str]) -> list[TermStats]:

@@ -37,7 +37,7 @@ from germane.rank.scoring import (
     top_k_with_all,
     with_maxima,
 )
-from germane.rank.small_segments import Found, documents_of
+from germane.rank.small_segments import Found, best_of_each, documents_of
 from germane.rank.statistics import CollectionStatistics
 from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 
@@ -108,8 +108,8 @@ class Searcher:
         self._everywhere: dict[Hashable, list[Floats]] = {}
         self._words_before: KnownTerms | None = None
         if previous is not None:
-            self._words_before = vars(previous).get("_words") or previous._words_before
-        if previous is not None:
+            words = vars(previous).get("_words") or previous._words_before
+            self._words_before = words if words is not None and words.shares_large(snapshot) else None
             snapshot.make_ready_after(previous.snapshot)
 
     @cached_property
@@ -290,6 +290,7 @@ class Searcher:
             among_recent = score_recent(plan, recent, asked, documents, threshold)
             if len(among_recent[0]):
                 hits = self._in_total_order(results, k)
+                among_recent = best_of_each(recent, *among_recent, k)
                 joined, tied = join_recent(hits, among_recent, recent, np.array(self.snapshot.small))
                 return self._by_id_where_tied(Hits(*joined), k) if tied else Hits(*joined).part(0, k)
         return self._in_total_order(results, k)

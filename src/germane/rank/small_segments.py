@@ -9,7 +9,7 @@ from germane.index.recent import Recent
 from germane.rank.arguments import RecentDocuments
 from germane.rank.models import Documents, RankingModel
 from germane.rank.plan import NOTHING, Plan
-from germane.rank.scoring import NO_MASK, Mask
+from germane.rank.scoring import FEW_RECENT, NO_MASK, Mask
 
 Found = tuple[Floats, Integers]
 
@@ -36,3 +36,18 @@ def _joined(recent: Recent, masks: Sequence[Mask]) -> Mask:
         return NO_MASK
     sizes = np.diff(recent.starts).tolist()
     return np.concatenate([mask if len(mask) else np.ones(n, np.uint8) for mask, n in zip(masks, sizes, strict=True)])
+
+
+def best_of_each(recent: Recent, found: Integers, scores: Floats, k: int) -> tuple[Integers, Floats]:
+    """Of more than k documents those among the best k, and of many that equal the last one k of each segment."""
+    if len(found) > k:
+        among = scores >= np.partition(scores, len(found) - k)[len(found) - k]
+        found, scores = found[among], scores[among]
+    if len(found) <= k + FEW_RECENT:
+        return found, scores
+    kept = []
+    for start, end, segment in zip(recent.starts, recent.starts[1:], recent.segments, strict=False):
+        own = np.flatnonzero((start <= found) & (found < end))
+        kept.append(own[np.lexsort((segment.id_rank[found[own] - start], -scores[own]))[:k]])
+    places = np.concatenate(kept)
+    return found[places], scores[places]

@@ -118,38 +118,59 @@ class KnownTerms:
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._large, self._recent = snapshot.chosen(snapshot.large), _numbers_among_recent(snapshot)
+        self._large = [live._replace(vectors={}) for live in snapshot.chosen(snapshot.large)]  # whose files are let go
+        self._recent = _numbers_among_recent(snapshot)
         self._only = snapshot.segments[0].segment if len(snapshot.segments) == 1 else None
         self._lock = threading.Lock()
         self.cells, self._taken = self._empty(FIRST_ROOM), 0
 
+    def shares_large(self, snapshot: Snapshot) -> bool:
+        """Whether that snapshot has the same large segments."""
+        return same(self._large, snapshot.chosen(snapshot.large))
+
     def serve(self, snapshot: Snapshot) -> bool:
         """Whether what is known here holds for that snapshot too."""
-        return same(self._large, snapshot.chosen(snapshot.large)) and self._recent is _numbers_among_recent(snapshot)
+        return self.shares_large(snapshot) and self._recent is _numbers_among_recent(snapshot)
 
     def with_terms(self, terms: Sequence[str]) -> _Cells:
         """What is known then, these terms among it, which some document holds."""
-        with self._lock:
-            known = self.cells
-            fresh = [term for term in terms if term not in known.places]
-            if self._taken + len(fresh) > MOST_ROOM:
-                self._taken, fresh = 0, list(terms)
-                known = self._empty(FIRST_ROOM)
-            n, room = self._taken, len(known.rows)
-            if self._only is not None and not len(known.by_number):
-                known = known._replace(by_number=np.full(self._only.n_terms, -1, np.int32))
-                places = [*known.places.values()]
-                known.by_number[known.rows[places, 2]] = places
-            if n + len(fresh) > room:
-                known = self._roomier(known, max(2 * room, n + len(fresh)))
-            self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
-            for place, (term, row) in enumerate(zip(fresh, self._rows(fresh), strict=True), n):
-                known.rows[place] = row
-                known.places[term] = place
-                if self._only is not None:
-                    known.by_number[row[2]] = place
-            self.cells = known
-            return known
+        rows: dict[str, tuple[int, ...]] = {}
+        while True:
+            missing = [term for term in terms if term not in self.cells.places and term not in rows]
+            rows.update(zip(missing, self._rows(missing), strict=True))  # takes time, or fails: nothing is changed yet
+            with self._lock:
+                known = self.cells
+                fresh = [term for term in terms if term not in known.places]
+                if rows.keys() >= set(fresh) and self._make_room(len(fresh)):
+                    self._fill(fresh, rows)
+                    return self.cells
+
+    def _make_room(self, n: int) -> bool:
+        """Whether there is room for so many terms more, made if need be; if not, all are forgotten."""
+        known, room = self.cells, len(self.cells.rows)
+        if self._taken and self._taken + n > MOST_ROOM:
+            self.cells, self._taken = self._empty(FIRST_ROOM), 0
+            return False
+        if self._taken + n > room:
+            copy = self._empty(max(2 * room, self._taken + n))  # who reads the other goes on with it
+            copy.rows[:room] = known.rows
+            self.cells = copy._replace(places=known.places.copy(), by_number=known.by_number.copy())
+        return True
+
+    def _fill(self, fresh: Sequence[str], rows: Mapping[str, tuple[int, ...]]) -> None:
+        """Give these terms the next cells."""
+        known, n = self.cells, self._taken
+        if self._only is not None and not len(known.by_number):
+            known = known._replace(by_number=np.full(self._only.n_terms, -1, np.int32))
+            places = [*known.places.values()]
+            known.by_number[known.rows[places, 2]] = places
+        self._taken = n + len(fresh)  # before they are filled: whatever comes between, no place is given twice
+        for place, term in enumerate(fresh, n):
+            known.rows[place] = rows[term]
+            known.places[term] = place
+            if self._only is not None:
+                known.by_number[rows[term][2]] = place
+        self.cells = known
 
     def _rows(self, terms: list[str]) -> Iterator[tuple[int, ...]]:
         """The rows of terms, whose lists are verified then."""
@@ -162,12 +183,6 @@ class KnownTerms:
 
     def _empty(self, room: int) -> _Cells:
         return _Cells({}, np.empty((room, 3 + len(self._large)), np.int64), NONE_ASKED)
-
-    def _roomier(self, known: _Cells, room: int) -> _Cells:
-        """A copy with more room: who reads the other goes on with it."""
-        copy = self._empty(room)
-        copy.rows[: len(known.rows)] = known.rows
-        return copy._replace(places=known.places.copy(), by_number=known.by_number.copy())
 
 
 def _numbers_among_recent(snapshot: Snapshot) -> TermNumbers | None:
@@ -186,8 +201,8 @@ class TermTable:
         """The work of a query; None if the collection holds none of its terms. The lists of its terms are verified."""
         found = self._arranged(self._known.cells, weights) if weights else None
         if found is None:
-            stats = self._snapshot.term_stats(checked(weights))
-            held = zip(checked(weights).items(), stats, strict=True)
+            weights = checked(weights)
+            held = zip(weights.items(), self._snapshot.term_stats(weights), strict=True)
             weights = {term: weight for (term, weight), (df, _) in held if df > 0 and weight > 0.0}
             if not weights:
                 return None  # all weigh nothing, or none is known
