@@ -358,6 +358,38 @@ def test_what_is_told_of_the_latest_documents(tmp_path: Path, change: Any, words
         reader.search("common rare other")
 
 
+def test_other_terms_are_told_of_the_latest_documents_and_one_is_deleted(tmp_path: Path) -> None:
+    load_compiler()
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([Document(f"a{i}", {"text": f"w{i} common"}) for i in range(40)])
+        engine.add([Document("b", {"text": "common rare rare"}), Document("c", {"text": "rare"})])
+        engine.delete(["c"])
+
+    def change(parsed: dict[str, Any]) -> None:
+        told = parsed["meta"]["latest"]
+        told["terms"] = [f"z{i}" for i in range(len(told["terms"]))]
+
+    retell(segments(tmp_path / "index")[-1], change)
+    with pytest.raises(IndexFormatError, match="latest documents"):
+        Engine.open(tmp_path / "index").search("common rare")
+
+
+def test_a_segment_that_says_it_begins_with_a_larger_one(tmp_path: Path) -> None:
+    """A reader that knows the larger one reads all of the other."""
+    load_compiler()
+    with Engine.create(tmp_path / "index", fields=("text",)) as engine:
+        engine.add([Document(f"a{i}", {"text": f"w{i} common"}) for i in range(400)])
+        engine.add([Document(f"b{i}", {"text": f"rare v{i}"}) for i in range(300)])
+        reader = Engine.open(engine.folder)
+        assert len(reader.search("rare", 400).ids) == 300
+        larger = Segment(segments(tmp_path / "index")[-1]).origin
+        engine.delete([f"b{i}" for i in range(2, 300)])  # so many that the rest is written anew
+    retell(segments(tmp_path / "index")[-1], lambda parsed: parsed["meta"].update(begins_with=[larger]))
+    assert Segment(segments(tmp_path / "index")[-1]).n_docs == 2
+    reader.refresh()
+    assert sorted(reader.search("rare", 400).ids) == ["b0", "b1"]
+
+
 def test_wrong_deletions(folder: Path) -> None:
     path, segment = deletions(folder)[0], Segment(segments(folder)[0])
     for section in ("df", "cf", "terms", "deleted"):
