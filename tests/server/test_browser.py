@@ -247,8 +247,9 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page) -> None:
     page.keyboard.press("m")
     page.keyboard.press("n")  # while the answer is awaited: told, and decides nothing
     expect(page.locator("#told")).to_contain_text("still being kept")
-    while not held:  # the page tells at once, the request may come later
-        page.wait_for_timeout(20)
+    for _ in range(500):  # the page tells at once, the request may come later
+        if not held:
+            page.wait_for_timeout(20)
     held[0].continue_()
     expect(page.locator(".record h1")).not_to_have_text(read[2])
     page.unroute("**/act")

@@ -57,7 +57,7 @@ def arrange(known, recent, asked, formula, weight, scale, own):
     cf, and the number in each segment. Equivalent in NumPy, a term's `numbers_of` being a row of `values`:
     `order = np.argsort(-values[:, 0] / np.sqrt(df) * asked[1], kind="stable")`.
     """
-    n, order, places = len(weight), own[0], weight  # its own numbers come in the end
+    n, order, places = len(weight), own[0], weight  # places lie there until the order is known
     given = formula[0], formula[1], formula[2], formula[3], formula[4]
     for i in range(n):
         df, cf = frequencies(known, recent, np.int64(asked[0, i]))

@@ -11,13 +11,15 @@ USUAL_BURST, USUAL_DOCUMENTS = 1.5, 3
 class TermFormula(NamedTuple):
     """One of two formulas, by their `kind`, and its numbers. With N documents and |C| tokens in the collection:
 
-    BURSTS: weight = idf(w)^p · burst(w)^g · factor, and this is how strong a term is; idf(w) = log(1 + (N - df + ½)/(df
-    + ½)), and burst(w) = (cf + 4½)/(df + 3), how often a document that holds the word holds it. `size` is N, `first` p,
-    `second` g, `last` the factor.
+    BURSTS, of BM25 and `adaptive` (Robertson & Zaragoza 2009, with the always positive idf of Lucene): weight =
+    idf(w)^p · burst(w)^g · factor, and this is how strong a term is; idf(w) = log(1 + (N - df + ½)/(df + ½)), and
+    burst(w) = (cf + 4½)/(df + 3), how often a document that holds the word holds it. `size` is N, `first` p, `second`
+    g, `last` the factor.
 
-    RATIO: scale = first/(second · p_C(w)), what the impact takes e_D(w)/a_D times; p_C(w) = cf/|C|. A term is as strong
-    as one occurrence in a document of the usual size `last` makes it, log(1 + scale/last), weighs 1, and adds log
-    p_C(w) to the constant. `size` is |C|.
+    RATIO, of query likelihood (SD (2.3), (5.9); `models.QueryLikelihood` tells how it is split): scale =
+    first/(second · p_C(w)), what the impact takes e_D(w)/a_D times; p_C(w) = cf/|C|. A term is as strong as one
+    occurrence in a document of the usual size `last` makes it, log(1 + scale/last), weighs 1, and adds log p_C(w) to
+    the constant. `size` is |C|.
     """
 
     kind: float
