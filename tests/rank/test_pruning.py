@@ -530,7 +530,7 @@ def test_lists_that_were_left_half_unpacked_are_not_added_to(large: Searcher, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(decoded.decoded_kernels, "spread", interrupted)
+        patch.setattr(decoded.decoding_kernels, "spread", interrupted)
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):
                 large.search(weights, model, 5)

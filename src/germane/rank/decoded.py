@@ -25,9 +25,9 @@ from germane.rank.plan import Plan
 from germane.rank.records import CHUNK, CODES, FREQUENT, LANES, PEAKS, Decoded, Lists
 
 if TYPE_CHECKING:
-    from germane.rank import decoded_kernels
+    from germane.rank import decoding_kernels
 else:
-    decoded_kernels = LazyModule("germane.rank.decoded_kernels")
+    decoding_kernels = LazyModule("germane.rank.decoding_kernels")
 
 LEAST_DOCS = 1024
 """The lists of a smaller segment are not worth keeping."""
@@ -116,11 +116,11 @@ class DecodedLists:
         lists, coding, begin = Lists(segment.first_block, segment.df), self.coding, int(self._state[0])
         block = np.empty((3, max(BLOCK, CODES)), np.uint32)
         groups = self._state, self.arrays, block
-        decoded_kernels.fill(*segment.blocks, tuple(lists), size, coding.x0, coding.x1, numbers, *groups)
+        decoding_kernels.fill(*segment.blocks, tuple(lists), size, coding.x0, coding.x1, numbers, *groups)
         rows = np.arange(begin, begin + len(numbers))
         frequent = rows[self._are_frequent(segment.df[numbers])]
         if len(frequent):
-            decoded_kernels.spread(self.arrays, frequent, self._n_frequent)
+            decoding_kernels.spread(self.arrays, frequent, self._n_frequent)
             self._n_frequent += len(frequent)
         self.row_of[numbers] = rows
 
