@@ -148,10 +148,10 @@ def test_what_is_cancelled_before_its_turn_never_happens_and_what_has_begun_is_w
             await asyncio.sleep(0)
             first.cancel()
             second.cancel()
-            gate.set()
             for cancelled in (first, second):
                 with pytest.raises(asyncio.CancelledError):
                     await cancelled
+            gate.set()  # the event loop tells the threads of a cancellation in its next round
             await engine.add([{"id": "third", "text": "heart"}])  # waits its turn behind the first
             assert len(engine) == 5
             assert "second" not in engine
