@@ -1,8 +1,9 @@
 """How Germane compiles: decorators over Numba's.
 
 `kernel` is called from Python, and its machine code is kept on disk; so is `allocating`, which may make arrays. `inner`
-is called from kernels only: it has no door to Python, so that there is less to compile. None holds the interpreter's
-lock or checks for a division by zero. `njit` is Numba's own, with our cache.
+is called from kernels only: it has no door to Python, so that there is less to compile. None checks for a division by
+zero. `brief` alone holds the interpreter's lock: for some microseconds, where to hand it to another thread and to wait
+until it comes back takes longer than the work. `njit` is Numba's own, with our cache.
 """
 
 from collections.abc import Callable
@@ -46,6 +47,7 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
 _fast = partial(njit, nogil=True, error_model="numpy")
 
 kernel: Callable[..., Any] = partial(_fast, cache=True, _nrt=False)
+brief: Callable[..., Any] = partial(kernel, nogil=False)
 allocating: Callable[..., Any] = partial(_fast, cache=True)
 inner: Callable[..., Any] = partial(_fast, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 

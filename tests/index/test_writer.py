@@ -103,6 +103,58 @@ def test_a_reader_sees_each_commit_and_another_index_in_its_place(
     assert reader.search("w1").ids == ["z"]
 
 
+def short(lock: Path) -> None:
+    lock.write_bytes(b"")
+
+
+def linked(lock: Path) -> None:
+    lock.rename(lock.with_name("elsewhere"))
+    lock.symlink_to(lock.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("change", [Path.unlink, short, linked])
+def test_a_reader_sees_each_commit_where_none_was_counted(engine: Engine, change: Callable[[Path], None]) -> None:
+    """Of an index by an earlier program, or copied without the lock's file."""
+    engine.add([doc("a")])
+    engine.close()
+    change(engine.folder / "LOCK")
+    reader = Engine.open(engine.folder)
+    if change is linked:
+        (engine.folder / "LOCK").unlink()
+    with Engine.open(engine.folder) as other:
+        for name in "bc":
+            reader.refresh()
+            other.add([doc(name)])
+            reader.refresh()
+            assert len(reader) == len(other)
+
+
+def test_a_commit_that_could_not_be_counted_is_seen_by_and_by(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.add([doc("a")])
+    reader = Engine.open(engine.folder)
+    reader.refresh()
+    monkeypatch.setattr(os, "pwrite", refuse)
+    engine.add([doc("b")])
+    monkeypatch.setattr(manifest, "BETWEEN_LOOKS", 0.0)
+    reader.refresh()
+    assert len(reader) == 2
+
+
+def test_commits_are_counted_on_by_the_next_writer_and_without_end(engine: Engine) -> None:
+    lock = engine.folder / "LOCK"
+    engine.add([doc("a")])
+    engine.close()
+    lock.write_bytes(b"\xff" * 8)
+    reader = Engine.open(engine.folder)
+    for n, name in enumerate("bc"):
+        reader.refresh()
+        with Engine.open(engine.folder) as other:
+            other.add([doc(name)])
+        assert lock.read_bytes() == n.to_bytes(8, sys.byteorder)
+        reader.refresh()
+        assert len(reader) == n + 2
+
+
 def test_readers_leave_no_file_open(engine: Engine) -> None:
     engine.add([doc("a")])
     reader = Engine.open(engine.folder)

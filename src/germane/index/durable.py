@@ -9,10 +9,12 @@ what is read must be a regular file, so that no link leads out of the index and 
 import contextlib
 import errno
 import fcntl
+import mmap
 import os
 import re
 import secrets
 import stat
+import sys
 import time
 import weakref
 from collections.abc import Iterator
@@ -22,6 +24,8 @@ from typing import BinaryIO
 from germane.errors import IndexLockedError, StorageError
 
 LOCK_NAME = "LOCK"
+COUNT_BYTES = 8
+"""Of the number of commits in that file."""
 TEMPORARY = re.compile(r"(new|part)-[0-9a-f]{32}\.tmp")
 """Names of files being made: `new` ones get their own name when they are whole, `part`s are joined to one file."""
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
@@ -196,10 +200,37 @@ def _set_later(descriptor: int, before: int) -> None:
             break
 
 
-def remove_quietly(path: Path) -> None:
-    """Remove a file nobody needs; where that fails, the next writer tries again."""
+def remove_quietly(path: Path) -> bool:
+    """Remove a file nobody needs; whether it is gone: if not, the next writer tries again."""
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
+        return True
+    return False
+
+
+class CommitCount:
+    """How often an index was changed: its writer counts in the file of its lock (`WriterLock.count`), and readers look
+    there in memory, before each search, which takes no call to the system."""
+
+    def __init__(self, folder: Path) -> None:
+        descriptor = open_regular(folder / LOCK_NAME)
+        try:
+            self._file = os.fstat(descriptor)
+            self._number = memoryview(mmap.mmap(descriptor, COUNT_BYTES, access=mmap.ACCESS_READ)).cast("Q")
+        finally:
+            os.close(descriptor)
+
+    @classmethod
+    def of(cls, folder: Path, before: "CommitCount | None") -> "CommitCount | None":
+        """That of an index, `before` if it is the same; None if no writer has counted there."""
+        with contextlib.suppress(OSError, ValueError):  # a shorter file
+            if before is not None and os.path.samestat(before._file, os.lstat(folder / LOCK_NAME)):
+                return before
+            return cls(folder)
+        return None
+
+    def now(self) -> int:
+        return self._number[0]
 
 
 _locks: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
@@ -245,6 +276,7 @@ class WriterLock:
                     if self._holds(path):
                         _locks.add(self)
                         self._touched = os.fstat(self._descriptor).st_mtime_ns
+                        self._commits = int.from_bytes(os.pread(self._descriptor, COUNT_BYTES, 0), sys.byteorder)
                         return
             except BaseException:
                 self.release()
@@ -274,6 +306,14 @@ class WriterLock:
                 f"this process does not hold the writer's lock of {self._folder}: it was closed, or taken before a "
                 "fork; open the index again to write to it"
             )
+
+    def count(self) -> None:
+        """Count a commit (`CommitCount`). Where that is refused, readers look what the manifest's name means."""
+        self._commits = (self._commits + 1) % (1 << 8 * COUNT_BYTES)
+        with contextlib.suppress(OSError):
+            touched = os.fstat(self._descriptor).st_mtime_ns  # by readers, and as it was it has to stay
+            os.pwrite(self._descriptor, self._commits.to_bytes(COUNT_BYTES, sys.byteorder), 0)
+            os.utime(self._descriptor, ns=(touched, touched))
 
     def was_touched(self) -> bool:
         """Whether a reader has touched it (`touch_lock`) since this was last asked."""

@@ -4,22 +4,22 @@ One small text file, replaced atomically: its first line is the CRC-32 of the re
 does not name does not exist; a commit is the replacement of this file.
 """
 
-import contextlib
 import os
 import re
 import secrets
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import orjson
 
 from germane.errors import IndexFormatError
 from germane.index.durable import (
     TEMPORARY,
+    CommitCount,
     Identity,
     identity_of,
     is_unfinished,
@@ -153,11 +153,8 @@ class FileNames:
 
 
 def stray_files(folder: Path, needed: set[str]) -> list[Path]:
-    """Files by names that only an index gives, but not in `needed`, nor being written by this process.
-
-    The graph of needed vectors (`index.graphs`) is needed too.
-    """
-    needed = needed | {name.replace("vectors-", "graph-", 1) for name in needed if name.startswith("vectors-")}
+    """Files by names that only an index gives, but not in `needed`, nor being written by this process."""
+    needed = with_graphs(needed)
     others = [folder / name for name in sorted(os.listdir(folder)) if name not in needed]
     return [
         path
@@ -165,6 +162,11 @@ def stray_files(folder: Path, needed: set[str]) -> list[Path]:
         if (_FILE.fullmatch(path.name) or (TEMPORARY.fullmatch(path.name) and not is_unfinished(path)))
         and (path.is_file() or path.is_symlink())
     ]
+
+
+def with_graphs(names: set[str]) -> set[str]:
+    """With each file of vectors its graph (`index.graphs`), which no manifest names."""
+    return names | {name.replace("vectors-", "graph-", 1) for name in names if name.startswith("vectors-")}
 
 
 def is_temporary(name: str) -> bool:
@@ -195,10 +197,10 @@ def read_manifest(folder: Path, format: int = FORMAT) -> Manifest:
     return parse_manifest(folder, find_file(folder).content, format)
 
 
-def find_file(folder: Path) -> "ManifestFile":
-    """The manifest as it lies there, of a folder that may be no index."""
+def find_file(folder: Path, before: "ManifestFile | None" = None) -> "ManifestFile":
+    """The manifest as it lies there, of a folder that may be no index. `before`: one of the same index."""
     try:
-        return ManifestFile.read(folder / NAME)
+        return ManifestFile.read(folder / NAME, before)
     except (FileNotFoundError, NotADirectoryError):
         what = "does not exist" if not folder.exists() else f"is not a Germane index (it holds no {NAME})"
         raise IndexFormatError(f"{folder} {what}; Engine.create({str(folder)!r}) would make one") from None
@@ -207,58 +209,45 @@ def find_file(folder: Path) -> "ManifestFile":
 
 
 class ManifestFile:
-    """A manifest that was read or written. Whether another commit has replaced it is one question to the system: each
-    commit's manifest has a time of its own (`Manifest.write`).
-
-    One that was read is kept open until it was replaced: a reader asks before each search, and whether a file is as it
-    was, and has as many names, is told sooner than what its name means now. Who puts another folder in place of this
-    one is noticed by the name, which is looked up from time to time.
+    """A manifest that was read or written. Whether another commit has replaced it is asked before each search, so that
+    it has to be told soon: by the commits that were counted before it was read (`CommitCount`). What its name means now
+    is looked up from time to time, for somebody may put another folder in place of this one, and each time where there
+    is no count. That is one question to the system: each commit's manifest has a time of its own (`Manifest.write`).
     """
 
-    def __init__(self, path: Path, identity: Identity, content: bytes, descriptors: Sequence[int] = ()) -> None:
+    def __init__(
+        self, path: Path, identity: Identity, content: bytes, count: CommitCount | None = None, commits: int = 0
+    ) -> None:
         self._path, self._identity, self.content = os.fspath(path), identity, content
-        self._open = [*descriptors]
-        """The descriptor, if it is open: taken out by the one who closes it."""
-        self._state: object = None
+        self.count, self._commits = count, commits
         self._looked_up = 0.0
 
     @classmethod
-    def read(cls, path: Path) -> "ManifestFile":
-        """The manifest as it lies there, whatever it says."""
+    def read(cls, path: Path, before: "ManifestFile | None" = None) -> "ManifestFile":
+        """The manifest as it lies there, whatever it says. `before`: one of the same index."""
+        count = CommitCount.of(path.parent, before.count if before else None)
+        commits = count.now() if count is not None else 0  # first: what is committed from here on is news
         descriptor = open_regular(path)
         try:
-            return cls(path, identity_of(os.fstat(descriptor)), read_whole(descriptor, path, MAX_BYTES), [descriptor])
-        except BaseException:
+            identity = identity_of(os.fstat(descriptor))
+            return cls(path, identity, read_whole(descriptor, path, MAX_BYTES), count, commits)
+        finally:
             os.close(descriptor)
-            raise
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a manifest that is open cannot be copied")
-
-    def __del__(self) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let the file go; what is asked of it is asked of its name from now on."""
-        with contextlib.suppress(IndexError):
-            os.close(self._open.pop())
 
     def is_there(self) -> bool:
         """Whether the file by that name is still this one, as it was."""
-        try:
-            state, now = None, time.monotonic()
-            for descriptor in self._open[:]:
-                found = os.fstat(descriptor)
-                state = found.st_nlink, found.st_ctime_ns, identity_of(found)
-                if state == self._state and now - self._looked_up < BETWEEN_LOOKS:
-                    return True
-            if identity_of(os.lstat(self._path)) == self._identity:
-                self._state, self._looked_up = state, now
+        now, commits = time.monotonic(), self._commits
+        if self.count is not None:
+            commits = self.count.now()
+            if commits == self._commits and now - self._looked_up < BETWEEN_LOOKS:
                 return True
+        try:
+            same = identity_of(os.lstat(self._path)) == self._identity
         except OSError:
-            pass
-        self.close()
-        return False
+            return False
+        if same:
+            self._commits, self._looked_up = commits, now
+        return same
 
 
 def parse_manifest(folder: Path, content: bytes, format: int = FORMAT, before: Manifest | None = None) -> Manifest:

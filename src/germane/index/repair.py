@@ -67,7 +67,7 @@ def repair_index(folder: Path) -> RepairReport:
         raise IndexFormatError(f"{folder} is empty: there is nothing to repair")
     lock = WriterLock(folder)
     try:
-        return _Repair(folder).run()
+        return _Repair(folder, lock).run()
     finally:
         lock.release()
 
@@ -95,8 +95,9 @@ class _Part:
 class _Repair:
     """One repair; collects what it does and what it cannot save."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, lock: WriterLock) -> None:
         self.folder = folder
+        self._lock = lock
         self.lost: list[str] = []
         self.actions: list[str] = []
         self.damaged: list[Path] = []
@@ -112,6 +113,7 @@ class _Repair:
         kept = sum(int((~part.deleted).sum()) if part.segment else len(part.documents) for part in parts)
         aside = self._copy_aside()
         manifest.next(tuple(entries), self.names.next).write(self.folder)
+        self._lock.count()
         for path in self.damaged:
             if path.name != NAME:
                 with storage_errors(path):

@@ -122,7 +122,7 @@ class Snapshot:
             return previous
         known = {live.entry.name: live for live in previous.segments} if previous else {}
         for attempt in range(100):
-            file = find_file(folder)
+            file = find_file(folder, previous.file if previous else None)
             manifest = parse_manifest(folder, file.content, before=previous.manifest if previous else None)
             try:
                 fields = manifest.vector_fields
@@ -132,8 +132,6 @@ class Snapshot:
                     raise
                 continue
             if previous is None or file.content != previous.file.content or not same(opened, previous.segments):
-                if previous is not None:
-                    previous.file.close()  # results that somebody keeps hold the snapshot that they are of
                 return cls(folder, manifest, opened, file, previous)
             previous.file = file  # the same state, in a file that somebody made anew
             return previous

@@ -41,6 +41,7 @@ from germane.index.manifest import (
     read_manifest,
     recovery_meta,
     stray_files,
+    with_graphs,
 )
 from germane.index.merge import choose_merge, merge_segments, merged_vectors, renumbering
 from germane.index.segment import Segment
@@ -94,6 +95,8 @@ class IndexWriter:
         self._merge_error: BaseException | None = None
         self._tail = ""
         """The segment that was last made here of documents."""
+        self._has_strays = True
+        """Whether there may be files that the manifest does not name."""
         try:
             self.snapshot = Snapshot.open(folder, seen, surely=True)
             self._names = FileNames(folder, self.snapshot.manifest.next_file)
@@ -433,11 +436,15 @@ class IndexWriter:
             entries = tuple(live.entry for live in kept)
             manifest = self.snapshot.manifest.next(entries, self._names.next, vector_fields)
             file = manifest.write(self.folder)
+            self._lock.count()
         except BaseException:
             self._take_back()
             raise
+        replaced = self.snapshot.manifest.files() - manifest.files()
         self.snapshot = Snapshot(self.folder, manifest, kept, file, self.snapshot)
-        self._remove_strays()
+        removed = [remove_quietly(self.folder / name) for name in with_graphs(replaced)]
+        if self._has_strays or not all(removed):
+            self._remove_strays()
 
     def _require_own_state(self) -> None:
         """Refuse to replace a manifest that this writer did not write or read: what it says would be lost."""
@@ -463,6 +470,7 @@ class IndexWriter:
         with contextlib.suppress(StorageError, IndexFormatError):
             if read_manifest(self.folder).generation == before.generation + 1:
                 replace(before, generation=before.generation + 2, next_file=self._names.next).write(self.folder)
+                self._lock.count()
         with contextlib.suppress(IndexFormatError):
             self.snapshot = Snapshot.open(self.folder, self.snapshot)
         self._remove_strays()
@@ -479,14 +487,16 @@ class IndexWriter:
         return replace(live.entry, deletions=path.name)
 
     def _remove_strays(self) -> None:
-        """Remove files that the manifest on disk does not name: of killed writers, of merged segments."""
+        """Remove files that the manifest on disk does not name: of killed writers, or of work that failed."""
         if not self._lock.own:
             return
         with self._mutex, contextlib.suppress(IndexFormatError, OSError):
+            self._has_strays = True
             manifest = self.snapshot.manifest if self._is_own_state() else read_manifest(self.folder)
-            needed = manifest.files() | self._pending
-            for path in stray_files(self.folder, needed):
+            strays = stray_files(self.folder, manifest.files() | self._pending)
+            for path in strays:
                 remove_quietly(path)
+            self._has_strays = len(strays) > 0  # the next commit looks whether they are gone
 
     # -- merging -------------------------------------------------------------------------------------------------
 

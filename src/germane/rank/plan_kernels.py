@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from germane.index.recent import CF, DF
-from germane.jit import inner, kernel
+from germane.jit import brief, inner
 from germane.rank.plan import MAX_WEIGHT
 from germane.rank.term_formulas import numbers_of
 
@@ -45,7 +45,7 @@ def frequencies(known, recent, cell):
     return (df + recent[number, DF], cf + recent[number, CF]) if number < len(recent) else (df, cf)
 
 
-@kernel
+@brief
 def arrange(known, recent, asked, formula, weight, scale, own):
     """Weigh the terms of a query and bring them into the canonical order.
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from germane.jit import kernel
+from germane.jit import brief
 from germane.rank.impact_kernels import impact
 
 
@@ -22,7 +22,7 @@ class Model(NamedTuple):
     delta: float
 
 
-@kernel
+@brief
 def score_lists(asked, numbers, weight, scale, size, values, mask, lists, postings, found, work, scores):
     """The documents that hold a term, pass the mask and reach the threshold, in any order; how many.
 
@@ -62,7 +62,7 @@ def score_lists(asked, numbers, weight, scale, size, values, mask, lists, postin
     return n
 
 
-@kernel
+@brief
 def join(best, segments, docs, found, found_scores, starts, small, scores, places):
     """Documents in order and recent ones in any, by their scores; whether some of these equal others.
 
