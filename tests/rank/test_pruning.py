@@ -401,7 +401,7 @@ def chunks(tmp_path_factory) -> Searcher:
         "rare and frequent",
         "a count above the codes",
         "many words",
-        "words of an eighth of the documents",
+        "words of a twelfth of the documents",
         "many words with these",
     ],
 )

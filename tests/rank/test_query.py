@@ -346,6 +346,13 @@ def test_a_query_of_very_many_conditions(item: str) -> None:
         read(item * (MAX_CONDITIONS + 1))
 
 
+def test_very_many_words_with_and_between_them() -> None:
+    words = [f"w{i}" for i in range(MAX_CONDITIONS + 1)]
+    assert len(read(" AND ".join(words[:-1])).weights) == MAX_CONDITIONS
+    with pytest.raises(QueryError, match=r"10,001 conditions"):
+        read(" AND ".join(words))
+
+
 def test_equal_parts_are_looked_up_once() -> None:
     asked: list[tuple[str, ...]] = []
 

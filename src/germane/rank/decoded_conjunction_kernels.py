@@ -9,8 +9,8 @@ Equivalent in NumPy: `functools.reduce(np.intersect1d, lists)`, then as in `rank
 import numpy as np
 
 from germane.jit import inner, kernel
-from germane.rank.decoded_kernels import SCANNING, bound_of, enter, finish, look_up, make_room, required_units, start
-from germane.rank.kernels import rise, take
+from germane.rank.decoded_kernels import SCANNING, admit, enter, finish, look_up, make_room, required_units, start
+from germane.rank.kernels import rise
 from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
 
 
@@ -79,12 +79,7 @@ def visit_all(docs, decoded, terms, m, sums, order, n_required, chunk):
         else:
             n = keep_scanned(decoded, t, candidates, n, least, sums.acc, sums.hits)
     for c in range(n):
-        d = candidates[c].doc
-        if len(docs.mask) > 0 and docs.mask[d] == 0:
-            continue
-        score = bound_of(docs, m, sums.rounded, d, candidates[c].sum * m.unit)
-        if score >= m.threshold:
-            take(m, sums, d, score)
+        admit(docs, m, sums, candidates[c].doc, candidates[c].sum, 0.0, 0)
     rise(m, sums.histogram)
 
 

@@ -1,4 +1,4 @@
-"""The one scoring kernel: exact top k of a weighted query over one segment.
+"""Scoring over packed lists: exact top k of a weighted query over one segment.
 
 `rank.impact_kernels` tells the shape of a score. Terms come in one canonical order, those that say most for each of
 their postings first, and every document's impacts are added in that order, whatever is skipped: the score is the same

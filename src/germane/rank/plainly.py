@@ -51,7 +51,7 @@ def top_k(
     *,
     wordless: bool = False,
 ) -> tuple[Floats, Integers]:
-    """What `rank.scoring.top_k` gives and, if `wordless`, `rank.scoring.top_k_with_all`."""
+    """What `rank.scoring.top_k` gives and `rank.scoring.top_k_with_all`, whose `wordless` it is."""
     sums, held = np.zeros(segment.n_docs), np.zeros(segment.n_docs, np.bool_)
     for i, number in enumerate(terms.numbers.tolist()):
         docs, counts = segment.postings(number)

@@ -153,7 +153,8 @@ def parse(
 ) -> ParsedQuery:
     """Read a query. `max_expansions`: how many different prefixes, fuzzy words and phrases with moves it may have."""
     terms_of = _remembering(analyzer)
-    if " AND " in text and all(map(str.isalnum, words := text.split(" AND "))) and _OPERATORS.isdisjoint(words):
+    words = text.split(" AND ", MAX_CONDITIONS - 1) if " AND " in text else []  # more are for `_Reader`, which refuses
+    if words and all(map(str.isalnum, words)) and _OPERATORS.isdisjoint(words):
         return _conjunction(words, terms_of)
     if (text.islower() and text.replace(" ", "").isalnum()) or _SPECIAL.search(text) is None:
         words = text.split()

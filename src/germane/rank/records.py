@@ -98,9 +98,10 @@ MODEL = np.dtype(
 
 `kind` to `x1`: of the impact; `constant`, `mass`: of the score; `top`: the largest background. A window is 2^`bits`
 documents; `dense`: windows are cleared and searched whole, for most of their places are touched. `threshold`: what a
-result must reach; `slack`: by how much sums in another order may differ; `low`, `per_class`, `edge`, `above`: the
-histogram of scores, where it begins, how many classes a point has, the class that holds the threshold, and results
-above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as of a WINDOW, for the whole segment;
+result must reach; `slack`: by how much sums in another order may differ, or for decoded lists a bound and its score;
+`low`, `per_class`, `edge`, `above`: the histogram of scores, where it begins, how many classes a point has, the class
+that holds the threshold, and results above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as
+of a WINDOW, for the whole segment;
 `rest`, `step`: the constant and mass times the least background, and mass times a step of the rounded ones; `base`: as
 `flat` with the least one, `factor`: the units of a step times 2^16; `capped`: the first term that gives its peaks
 apart. Of a chunk `whole`: it is searched whole, `laid`: its sums began with the units of backgrounds.
@@ -120,9 +121,9 @@ DECODED_TERM = np.dtype(
         ("frequent", np.int64),
         ("width", np.int64),
         ("coarse", np.int64),
-        ("value", np.float64, 256),
-        ("units", np.uint16, 256),
-        ("excess", np.uint16, 256),
+        ("value", np.float64, CODES),
+        ("units", np.uint16, CODES),
+        ("excess", np.uint16, CODES),
         ("bytes", np.uint8, CLASSES),
     ]
 )
@@ -157,7 +158,8 @@ class Asked(NamedTuple):
 
 
 SETTINGS = ("kind", "delta", "x0", "x1", "constant", "mass", "threshold", "bits", "k", "dense", "prune", "typical")
-"""The entries of `Asked.settings`. `typical`: the rest of the score of a usual document; the others: see MODEL."""
+"""The entries of `Asked.settings`. `typical`: the rest of the score of a usual document; the others: see MODEL. For
+decoded lists `top` has the place of `dense`, and `bits` and `prune` say nothing."""
 
 
 class Lists(NamedTuple):
