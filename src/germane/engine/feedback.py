@@ -82,9 +82,9 @@ class SearchedEvidence(Evidence):
             return self.root_idf_of(self.df)
         segments = self.searcher.snapshot.segments
         [remembered] = self.searcher.remembered("root idf", lambda: [np.zeros(segments[0].segment.n_terms)])
-        roots = remembered[numbers]
-        fresh = np.flatnonzero(roots == 0.0)
-        if len(fresh):
+        roots = remembered.take(numbers)
+        if roots.min(initial=1.0) == 0.0:
+            fresh = np.flatnonzero(roots == 0.0)
             roots[fresh] = remembered[numbers[fresh]] = self.root_idf_of(self.df[fresh])
         return roots
 

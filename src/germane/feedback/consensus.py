@@ -67,9 +67,8 @@ class Consensus(FeedbackMethod):
 
     def query_topic(self, evidence: Evidence) -> LanguageModel:
         """q(w) ∝ f_w·√idf(w)."""
-        roots = evidence.root_idf[[*evidence.query]].tolist()
-        weights = {word: f * root for (word, f), root in zip(evidence.query.items(), roots, strict=True)}
-        return LanguageModel.of_weights(weights)
+        root = evidence.root_idf.item
+        return LanguageModel.of_weights({word: f * root(word) for word, f in evidence.query.items()})
 
     def unmarked_share(self, evidence: Evidence) -> float:
         """b."""
@@ -79,7 +78,7 @@ class Consensus(FeedbackMethod):
 def _softmax(scores: Floats) -> Floats:
     """exp(scores) divided by their sum; -inf has none. All zeros if no score is finite."""
     most = scores.max(initial=-np.inf)
-    if not np.isfinite(most):
+    if not math.isfinite(most):
         return np.zeros(len(scores))
     exponentials = np.exp(scores - most)
     return np.asarray(exponentials / exponentials.sum())
