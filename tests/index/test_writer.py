@@ -129,6 +129,26 @@ def test_a_reader_sees_each_commit_where_none_was_counted(engine: Engine, change
             assert len(reader) == len(other)
 
 
+def test_commits_counted_in_another_file_than_the_one_looked_at(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a file that a container's file system copies when it is first written to, under the same number."""
+    engine.add([doc("a")])
+    engine.close()
+    reader, lock = Engine.open(engine.folder), engine.folder / "LOCK"
+    reader.refresh()
+    copied = lock.read_bytes()
+    lock.unlink()
+    lock.write_bytes(copied)
+    monkeypatch.setattr(os.path, "samestat", lambda *_: True)
+    with Engine.open(engine.folder) as other:
+        for n, between in enumerate((0.0, 1e9, 1e9)):
+            other.add([doc(f"b{n}")])
+            monkeypatch.setattr(manifest, "BETWEEN_LOOKS", between)  # late for once, and then no more
+            reader.refresh()
+            assert len(reader) == len(other)
+
+
 def test_a_commit_that_could_not_be_counted_is_seen_by_and_by(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.add([doc("a")])
     reader = Engine.open(engine.folder)

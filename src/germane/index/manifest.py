@@ -247,6 +247,8 @@ class ManifestFile:
             return False
         if same:
             self._commits, self._looked_up = commits, now
+        elif commits == self._commits:  # who has committed counts elsewhere: the file has to be found again
+            self.count = None
         return same
 
 
