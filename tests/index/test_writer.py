@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,47 @@ def test_commits_counted_in_another_file_than_the_one_looked_at(
             monkeypatch.setattr(manifest, "BETWEEN_LOOKS", between)  # late for once, and then no more
             reader.refresh()
             assert len(reader) == len(other)
+
+
+def test_a_lock_that_is_truncated_under_a_reader(engine: Engine) -> None:
+    engine.add([doc("a")])
+    reader = Engine.open(engine.folder)
+    reader.refresh()
+    for name in "bc":
+        os.truncate(engine.folder / "LOCK", 0)
+        reader.refresh()
+        engine.add([doc(name)])
+        reader.refresh()
+        assert len(reader) == len(engine)
+
+
+def test_who_does_not_own_the_lock_does_not_take_itself_for_a_reader(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noticed: list[None] = []
+    monkeypatch.setattr(writer, "note_reader", lambda: noticed.append(None))
+    engine.add([doc("a")])
+    monkeypatch.setattr(os, "utime", refuse)
+    for i in range(5):
+        time.sleep(0.01)  # for another time of the file
+        engine.add([doc(f"b{i}")])
+    assert not noticed
+
+
+def test_files_that_an_interrupted_commit_left_go_with_the_next(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.add([doc("a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "remove_quietly", give_up)
+        with pytest.raises(KeyboardInterrupt):
+            engine.update([doc("a", "other words")])
+    engine.add([doc("c")])
+    assert {path.name for path in engine.folder.iterdir()} == manifest.read_manifest(engine.folder).files() | {"LOCK"}
+
+
+def give_up(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_commit_that_could_not_be_counted_is_seen_by_and_by(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

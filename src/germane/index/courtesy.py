@@ -8,7 +8,7 @@ another process searches, each commit costs that one something: then the rests a
 import threading
 import time
 
-SHARE, SHARE_ELSEWHERE = 8, 3
+SHARE, SHARE_ELSEWHERE = 8, 4
 """Who makes a file rests so many times as long as it worked, where this process searches and where another does."""
 LEAST_WORK, LONGEST_REST = 0.005, 0.025
 """Seconds of work that are worth a rest, and of a rest at most: one, and seldom two, for each small commit."""

@@ -9,7 +9,6 @@ what is read must be a regular file, so that no link leads out of the index and 
 import contextlib
 import errno
 import fcntl
-import mmap
 import os
 import re
 import secrets
@@ -19,7 +18,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from germane.errors import IndexLockedError, StorageError
 
@@ -202,35 +201,45 @@ def _set_later(descriptor: int, before: int) -> None:
 
 def remove_quietly(path: Path) -> bool:
     """Remove a file nobody needs; whether it is gone: if not, the next writer tries again."""
-    with contextlib.suppress(OSError):
+    try:
         path.unlink(missing_ok=True)
-        return True
-    return False
+    except OSError:
+        return False
+    return True
 
 
 class CommitCount:
-    """How often an index was changed: its writer counts in the file of its lock (`WriterLock.count`), and readers look
-    there in memory, before each search, which takes no call to the system."""
+    """How often an index was changed: its writer counts in the file of its lock (`WriterLock.count_commit`), where
+    readers look before each search. To read a few bytes of an open file takes a fraction of the time that it takes to
+    look up a name; to map them would take less, but kill those who read while somebody truncates the file."""
 
     def __init__(self, folder: Path) -> None:
-        descriptor = open_regular(folder / LOCK_NAME)
-        try:
-            self._file = os.fstat(descriptor)
-            self._number = memoryview(mmap.mmap(descriptor, COUNT_BYTES, access=mmap.ACCESS_READ)).cast("Q")
-        finally:
-            os.close(descriptor)
+        self._descriptor = open_regular(folder / LOCK_NAME)
+        self._stat = os.fstat(self._descriptor)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError, OSError):  # it could not be opened
+            os.close(self._descriptor)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a file that is open cannot be copied")
 
     @classmethod
     def of(cls, folder: Path, before: "CommitCount | None") -> "CommitCount | None":
-        """That of an index, `before` if it is the same; None if no writer has counted there."""
-        with contextlib.suppress(OSError, ValueError):  # a shorter file
-            if before is not None and os.path.samestat(before._file, os.lstat(folder / LOCK_NAME)):
+        """That of an index, `before` if it is the same; None if there is no such file to read."""
+        with contextlib.suppress(OSError):
+            if before is not None and os.path.samestat(before._stat, os.lstat(folder / LOCK_NAME)):
                 return before
             return cls(folder)
         return None
 
-    def now(self) -> int:
-        return self._number[0]
+    def now(self) -> bytes:
+        """The number, as it is written; nothing if nobody has counted."""
+        with contextlib.suppress(OSError):
+            number = os.pread(self._descriptor, COUNT_BYTES, 0)
+            if len(number) == COUNT_BYTES:
+                return number
+        return b""
 
 
 _locks: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
@@ -307,13 +316,19 @@ class WriterLock:
                 "fork; open the index again to write to it"
             )
 
-    def count(self) -> None:
-        """Count a commit (`CommitCount`). Where that is refused, readers look what the manifest's name means."""
+    def count_commit(self) -> None:
+        """Count a commit (`CommitCount`). Where that is refused, readers look what the manifest's name means.
+
+        Readers have touched the file, so that its time has to stay; only its owner may set it to another than now.
+        """
         self._commits = (self._commits + 1) % (1 << 8 * COUNT_BYTES)
         with contextlib.suppress(OSError):
-            touched = os.fstat(self._descriptor).st_mtime_ns  # by readers, and as it was it has to stay
+            touched = os.fstat(self._descriptor).st_mtime_ns
             os.pwrite(self._descriptor, self._commits.to_bytes(COUNT_BYTES, sys.byteorder), 0)
-            os.utime(self._descriptor, ns=(touched, touched))
+            try:
+                os.utime(self._descriptor, ns=(touched, touched))
+            except PermissionError:
+                self._touched = os.fstat(self._descriptor).st_mtime_ns
 
     def was_touched(self) -> bool:
         """Whether a reader has touched it (`touch_lock`) since this was last asked."""
@@ -324,9 +339,9 @@ class WriterLock:
 
     def release(self) -> None:
         """Let the next writer in; calling it twice is harmless."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def _leave_locks_to_the_parent() -> None:

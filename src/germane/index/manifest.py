@@ -216,31 +216,30 @@ class ManifestFile:
     """
 
     def __init__(
-        self, path: Path, identity: Identity, content: bytes, count: CommitCount | None = None, commits: int = 0
+        self, path: Path, identity: Identity, content: bytes, counter: CommitCount | None = None, commits: bytes = b""
     ) -> None:
         self._path, self._identity, self.content = os.fspath(path), identity, content
-        self.count, self._commits = count, commits
+        self.counter, self._commits = counter, commits
         self._looked_up = 0.0
 
     @classmethod
     def read(cls, path: Path, before: "ManifestFile | None" = None) -> "ManifestFile":
         """The manifest as it lies there, whatever it says. `before`: one of the same index."""
-        count = CommitCount.of(path.parent, before.count if before else None)
-        commits = count.now() if count is not None else 0  # first: what is committed from here on is news
+        counter = CommitCount.of(path.parent, before.counter if before else None)
+        commits = counter.now() if counter is not None else b""  # first: what is committed from here on is news
         descriptor = open_regular(path)
         try:
             identity = identity_of(os.fstat(descriptor))
-            return cls(path, identity, read_whole(descriptor, path, MAX_BYTES), count, commits)
+            return cls(path, identity, read_whole(descriptor, path, MAX_BYTES), counter, commits)
         finally:
             os.close(descriptor)
 
     def is_there(self) -> bool:
         """Whether the file by that name is still this one, as it was."""
-        now, commits = time.monotonic(), self._commits
-        if self.count is not None:
-            commits = self.count.now()
-            if commits == self._commits and now - self._looked_up < BETWEEN_LOOKS:
-                return True
+        now, counter = time.monotonic(), self.counter
+        commits = counter.now() if counter is not None else b""
+        if commits and commits == self._commits and now - self._looked_up < BETWEEN_LOOKS:
+            return True
         try:
             same = identity_of(os.lstat(self._path)) == self._identity
         except OSError:
@@ -248,7 +247,7 @@ class ManifestFile:
         if same:
             self._commits, self._looked_up = commits, now
         elif commits == self._commits:  # who has committed counts elsewhere: the file has to be found again
-            self.count = None
+            self.counter = None
         return same
 
 

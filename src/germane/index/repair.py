@@ -113,7 +113,7 @@ class _Repair:
         kept = sum(int((~part.deleted).sum()) if part.segment else len(part.documents) for part in parts)
         aside = self._copy_aside()
         manifest.next(tuple(entries), self.names.next).write(self.folder)
-        self._lock.count()
+        self._lock.count_commit()
         for path in self.damaged:
             if path.name != NAME:
                 with storage_errors(path):

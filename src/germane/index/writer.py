@@ -436,14 +436,16 @@ class IndexWriter:
             entries = tuple(live.entry for live in kept)
             manifest = self.snapshot.manifest.next(entries, self._names.next, vector_fields)
             file = manifest.write(self.folder)
-            self._lock.count()
+            self._lock.count_commit()
         except BaseException:
             self._take_back()
             raise
         replaced = self.snapshot.manifest.files() - manifest.files()
         self.snapshot = Snapshot(self.folder, manifest, kept, file, self.snapshot)
-        removed = [remove_quietly(self.folder / name) for name in with_graphs(replaced)]
-        if self._has_strays or not all(removed):
+        tidy, self._has_strays = not self._has_strays, True  # until they are removed
+        if all(remove_quietly(self.folder / name) for name in with_graphs(replaced)) and tidy:
+            self._has_strays = False
+        else:
             self._remove_strays()
 
     def _require_own_state(self) -> None:
@@ -470,7 +472,7 @@ class IndexWriter:
         with contextlib.suppress(StorageError, IndexFormatError):
             if read_manifest(self.folder).generation == before.generation + 1:
                 replace(before, generation=before.generation + 2, next_file=self._names.next).write(self.folder)
-                self._lock.count()
+                self._lock.count_commit()
         with contextlib.suppress(IndexFormatError):
             self.snapshot = Snapshot.open(self.folder, self.snapshot)
         self._remove_strays()
