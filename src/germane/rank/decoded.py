@@ -140,7 +140,7 @@ class Found(NamedTuple):
 def keep_decoded(megabytes: int) -> None:
     """How much memory the process may take for decoded lists; 0: none are kept.
 
-    If nothing is said, a sixteenth of what the machine or the container has, from 256 MB to 1 GB.
+    If nothing is said, a sixteenth of what the machine or the container has, from 256 MB to 4 GB.
     """
     global _room
     whole("megabytes", megabytes, least=0)
@@ -174,7 +174,7 @@ _keeping: "WeakSet[Segment]" = WeakSet()
 """The segments that keep lists, each with its own."""
 _use = Use()
 _lock = threading.Lock()
-_room = min(max(memory_limit() // 16, 256 << 20), 1 << 30)
+_room = min(max(memory_limit() // 16, 256 << 20), 4 << 30)
 
 
 def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | None:

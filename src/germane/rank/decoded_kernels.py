@@ -53,7 +53,7 @@ LEAST_TOTAL = 1e-290
 """A unit must not vanish."""
 COUNTING = 16
 """Places that can be searched for those that reach something, in the time that it takes to add a posting."""
-SCANNING = 16
+SCANNING = 32
 """A list of so many postings for each document that is looked for, or fewer, is read whole."""
 AHEAD = 16
 """Documents between asking for one's background and reading it."""
@@ -441,8 +441,12 @@ def required_units(m):
 
 @inner
 def lay(m, sums, base, places):
-    """Begin the sums of a chunk with the units of the documents' backgrounds above the least one."""
-    rounded, acc, factor = sums.rounded[base : base + places], sums.acc[:places], np.uint32(m.factor)
+    """Begin the sums of a chunk with the units of the documents' backgrounds above the least one.
+
+    The factor is ROOM_IN_UNITS at most, and so one instruction gives the upper halves of many products of 16 bits.
+    """
+    rounded, acc = sums.rounded[base : base + places], sums.acc[:places]
+    factor = np.uint32(np.uint16(m.factor))
     for place in range(np.uint64(places)):
         acc[place] = np.uint16(np.uint32(np.uint32(rounded[place]) * factor) // np.uint32(BACKGROUNDS))
 
@@ -617,6 +621,21 @@ def add_looked_up(decoded, t, m, results, a, b, totals):
 
 
 @inner
+def add_held(decoded, t, m, results, a, b, hits, totals):
+    """The same for a frequent term. Those that hold it are told apart first: no processor could foretell which do."""
+    held, n = decoded.held[t.frequent], np.uint64(0)
+    for r in range(a, b):
+        d = results[r].doc
+        word, bit = held[d >> 6, 0], np.uint64(1) << np.uint64(d & 63)
+        p = np.int64(held[d >> 6, 1]) + count_bits(word & (bit - np.uint64(1)))
+        hits[n] = (p << CHUNK_BITS) + (r - a)
+        n += np.uint64((word & bit) != np.uint64(0))
+    for h in range(n):
+        p, total = hits[h] >> CHUNK_BITS, totals[hits[h] & (CHUNK - 1)]
+        total.sum += exact(decoded, t, m, p, total.by)
+
+
+@inner
 def score(docs, decoded, terms, m, sums):
     """Put exact scores in the place of the results' bounds; the results' chunks ascend."""
     results, totals, marks, a = sums.results, sums.candidates, sums.acc, 0
@@ -632,7 +651,9 @@ def score(docs, decoded, terms, m, sums):
         for i in range(m.n_terms):
             t = terms[i]
             n = enter(decoded, t, chunk)
-            if t.frequent >= 0 or n > SCANNING * (b - a):
+            if t.frequent >= 0:
+                add_held(decoded, t, m, results, a, b, sums.hits, totals)
+            elif n > SCANNING * (b - a):
                 add_looked_up(decoded, t, m, results, a, b, totals)
             else:
                 add_scanned(decoded, t, m, marks, sums.hits, totals)
