@@ -2,8 +2,9 @@
 
 `kernel` is called from Python, and its machine code is kept on disk; so is `allocating`, which may make arrays. `inner`
 is called from kernels only: it has no door to Python, so that there is less to compile. None checks for a division by
-zero. `brief` alone holds the interpreter's lock: mostly for some microseconds, and for less than a millisecond, where
-to hand it to another thread and to wait until it comes back takes longer than the work. `njit` is Numba's own, with
+zero. `brief` alone holds the interpreter's lock: mostly for some microseconds, where to hand it to another thread and
+to wait until it comes back takes longer than the work, and for some milliseconds at the most (logarithms of many words
+in thousands of recent documents). `njit` is Numba's own, with
 our cache.
 """
 

@@ -28,6 +28,7 @@ from germane.errors import (
 )
 from germane.index import builder, durable, ingest, manifest, merge, writer
 from germane.index.check import check_index
+from germane.index.manifest import Manifest as ManifestOf
 from germane.index.manifest import ManifestFile
 from germane.index.merge import choose_merge
 from germane.index.snapshot import Snapshot
@@ -185,6 +186,74 @@ def test_files_that_an_interrupted_commit_left_go_with_the_next(
             engine.update([doc("a", "other words")])
     engine.add([doc("c")])
     assert {path.name for path in engine.folder.iterdir()} == manifest.read_manifest(engine.folder).files() | {"LOCK"}
+
+
+def test_files_of_a_commit_interrupted_twice_go_with_the_next(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "abc":
+        engine.add([doc(name)])
+    with monkeypatch.context() as patch:
+        patch.setattr(ManifestOf, "write", give_up)
+        patch.setattr(writer, "read_manifest", give_up)  # while it is taken back
+        with pytest.raises(KeyboardInterrupt):
+            engine.delete(["a"])
+    engine.delete(["b"])
+    assert {path.name for path in engine.folder.iterdir()} == manifest.read_manifest(engine.folder).files() | {"LOCK"}
+
+
+def test_memory_and_disk_agree_after_a_commit_that_failed_shortly_after_a_look(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the manifest's name means would not be looked up again for a while."""
+    engine.add([doc("a")])
+    replace = os.replace
+
+    def replace_and_fail(old: Any, new: Any) -> None:
+        replace(old, new)
+        if str(new).endswith("MANIFEST"):
+            raise OSError(errno.EIO, "I/O error")
+
+    monkeypatch.setattr(manifest, "BETWEEN_LOOKS", 1e9)
+    engine.refresh()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", replace_and_fail)
+        with pytest.raises(StorageError):
+            engine.add([doc("b")])
+    engine.add([doc("c")])
+    with Engine.open(engine.folder) as other:
+        assert len(other) == len(engine)
+        assert "c" in other
+
+
+@pytest.mark.parametrize("content", [b"important", b"12345678\n"])
+def test_a_lock_that_holds_something_else_is_left_as_it_is(engine: Engine, content: bytes) -> None:
+    engine.add([doc("a")])
+    engine.close()
+    lock = engine.folder / "LOCK"
+    lock.write_bytes(content)
+    reader = Engine.open(engine.folder)
+    with Engine.open(engine.folder) as other:
+        for name in "bc":
+            reader.refresh()
+            other.add([doc(name)])
+            reader.refresh()
+            assert len(reader) == len(other)
+    assert lock.read_bytes() == content
+
+
+def test_a_lock_that_has_another_name_is_left_as_it_is(engine: Engine, tmp_path: Path) -> None:
+    """As in a copy made of hard links."""
+    engine.add([doc("a")])
+    engine.close()
+    os.link(engine.folder / "LOCK", tmp_path / "copy")
+    before = (tmp_path / "copy").read_bytes()
+    reader = Engine.open(engine.folder)
+    with Engine.open(engine.folder) as other:
+        for name in "bc":
+            reader.refresh()
+            other.add([doc(name)])
+            reader.refresh()
+            assert len(reader) == len(other)
+    assert (tmp_path / "copy").read_bytes() == before
 
 
 def give_up(*_: Any) -> None:

@@ -541,6 +541,12 @@ def test_lists_that_were_left_half_unpacked_are_not_added_to(large: Searcher, mo
         assert found.docs.tolist() == expected.docs.tolist()
 
 
+@pytest.mark.parametrize("query", ["", "w3 AND w2"])
+def test_a_weight_that_is_nothing_beside_another_finds_all_the_same(large: Searcher, query: str) -> None:
+    """Its part of a unit is rounded up, however small."""
+    agree(large, {"w3": 1e-300, "w2": 1e-310, "w40": 1e6}, models=[model_named("bm25")], query=query, ks=(10, 20_000))
+
+
 def test_the_room_for_lists_can_be_chosen(large: Searcher) -> None:
     model = model_named("bm25")
     expected = large.search({"w1": 1.0}, model, 5, prune=False)

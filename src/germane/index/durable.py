@@ -2,8 +2,9 @@
 
 Every file is written under a temporary name, flushed to the disk (fsync) and renamed; then the folder is flushed. A
 process killed at any point therefore leaves either the old file or the new one, and perhaps a temporary one that nobody
-reads. Temporary names are random and made exclusively, so that no file or link that lies there already is written to;
-what is read must be a regular file, so that no link leads out of the index and no pipe keeps a reader waiting.
+reads. Temporary names are random and made exclusively, so that no file or link that lies there already is written to
+(but for the lock's: commits are counted in it, if it holds nothing else and has no other name); what is read must be a
+regular file, so that no link leads out of the index and no pipe keeps a reader waiting.
 """
 
 import contextlib
@@ -226,17 +227,18 @@ class CommitCount:
 
     @classmethod
     def of(cls, folder: Path, before: "CommitCount | None") -> "CommitCount | None":
-        """That of an index, `before` if it is the same; None if there is no such file to read."""
+        """That of an index, `before` if it is the same; None if there is no such file to read, or nobody counts in it
+        because it has other names too."""
         with contextlib.suppress(OSError):
-            if before is not None and os.path.samestat(before._stat, os.lstat(folder / LOCK_NAME)):
-                return before
-            return cls(folder)
+            found = os.lstat(folder / LOCK_NAME)
+            if found.st_nlink == 1:
+                return before if before is not None and os.path.samestat(before._stat, found) else cls(folder)
         return None
 
     def now(self) -> bytes:
-        """The number, as it is written; nothing if nobody has counted."""
+        """The number, as it is written; nothing if nobody has counted, or there is something else."""
         with contextlib.suppress(OSError):
-            number = os.pread(self._descriptor, COUNT_BYTES, 0)
+            number = os.pread(self._descriptor, COUNT_BYTES + 1, 0)
             if len(number) == COUNT_BYTES:
                 return number
         return b""
@@ -319,11 +321,15 @@ class WriterLock:
     def count_commit(self) -> None:
         """Count a commit (`CommitCount`). Where that is refused, readers look what the manifest's name means.
 
-        Readers have touched the file, so that its time has to stay; only its owner may set it to another than now.
+        Readers have touched the file, so that its time has to stay; only its owner may set it to another than now. It
+        is left as it is if it holds anything else, or has another name: then it may be somebody else's, too.
         """
         self._commits = (self._commits + 1) % (1 << 8 * COUNT_BYTES)
         with contextlib.suppress(OSError):
-            touched = os.fstat(self._descriptor).st_mtime_ns
+            found = os.fstat(self._descriptor)
+            if found.st_nlink != 1 or found.st_size not in (0, COUNT_BYTES):
+                return
+            touched = found.st_mtime_ns
             os.pwrite(self._descriptor, self._commits.to_bytes(COUNT_BYTES, sys.byteorder), 0)
             try:
                 os.utime(self._descriptor, ns=(touched, touched))

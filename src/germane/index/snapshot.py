@@ -132,6 +132,8 @@ class Snapshot:
                     raise
                 continue
             if previous is None or file.content != previous.file.content or not same(opened, previous.segments):
+                if previous is not None:
+                    previous.file.counter = None  # results that somebody keeps hold the snapshot that they are of
                 return cls(folder, manifest, opened, file, previous)
             previous.file = file  # the same state, in a file that somebody made anew
             return previous

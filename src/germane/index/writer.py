@@ -35,6 +35,7 @@ from germane.index.manifest import (
     FileNames,
     Kind,
     Manifest,
+    ManifestFile,
     SegmentEntry,
     find_file,
     is_temporary,
@@ -418,8 +419,11 @@ class IndexWriter:
             yield NewPaths(lambda: new("segment"), lambda: noted(self._names.part()), lambda: new("vectors"))
         finally:
             with self._mutex:
+                had_strays, self._has_strays = self._has_strays, True
                 self._pending -= names
-                if not names <= self.snapshot.manifest.files():
+                if names <= self.snapshot.manifest.files():
+                    self._has_strays = had_strays
+                else:
                     self._remove_strays()
 
     def _commit(self, segments: list[LiveSegment], vector_fields: Mapping[str, VectorField] | None = None) -> None:
@@ -431,22 +435,29 @@ class IndexWriter:
         if self._lock.was_touched():
             note_reader()
         kept = [live for live in segments if live.n_docs]
+        tidy, self._has_strays = not self._has_strays, True  # until they are removed, whatever comes between
         try:
             kept = [live._replace(entry=self._entry_of(live)) for live in kept]
             entries = tuple(live.entry for live in kept)
             manifest = self.snapshot.manifest.next(entries, self._names.next, vector_fields)
-            file = manifest.write(self.folder)
-            self._lock.count_commit()
+            replaced = with_graphs(self.snapshot.manifest.files() - manifest.files())
+            file = self._write(manifest)
         except BaseException:
             self._take_back()
             raise
-        replaced = self.snapshot.manifest.files() - manifest.files()
         self.snapshot = Snapshot(self.folder, manifest, kept, file, self.snapshot)
-        tidy, self._has_strays = not self._has_strays, True  # until they are removed
-        if all(remove_quietly(self.folder / name) for name in with_graphs(replaced)) and tidy:
+        removed = [remove_quietly(self.folder / name) for name in replaced]  # each, whatever became of another
+        if all(removed) and tidy:
             self._has_strays = False
         else:
             self._remove_strays()
+
+    def _write(self, manifest: Manifest) -> ManifestFile:
+        """Replace the manifest, and tell readers. A write that failed may have replaced it all the same."""
+        try:
+            return manifest.write(self.folder)
+        finally:
+            self._lock.count_commit()
 
     def _require_own_state(self) -> None:
         """Refuse to replace a manifest that this writer did not write or read: what it says would be lost."""
@@ -471,10 +482,9 @@ class IndexWriter:
         before = self.snapshot.manifest
         with contextlib.suppress(StorageError, IndexFormatError):
             if read_manifest(self.folder).generation == before.generation + 1:
-                replace(before, generation=before.generation + 2, next_file=self._names.next).write(self.folder)
-                self._lock.count_commit()
+                self._write(replace(before, generation=before.generation + 2, next_file=self._names.next))
         with contextlib.suppress(IndexFormatError):
-            self.snapshot = Snapshot.open(self.folder, self.snapshot)
+            self.snapshot = Snapshot.open(self.folder, self.snapshot, surely=True)
         self._remove_strays()
 
     def _entry_of(self, live: LiveSegment) -> SegmentEntry:
@@ -496,9 +506,7 @@ class IndexWriter:
             self._has_strays = True
             manifest = self.snapshot.manifest if self._is_own_state() else read_manifest(self.folder)
             strays = stray_files(self.folder, manifest.files() | self._pending)
-            for path in strays:
-                remove_quietly(path)
-            self._has_strays = len(strays) > 0  # the next commit looks whether they are gone
+            self._has_strays = [remove_quietly(path) for path in strays].count(False) > 0
 
     # -- merging -------------------------------------------------------------------------------------------------
 

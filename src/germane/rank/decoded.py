@@ -137,11 +137,14 @@ class Found(NamedTuple):
     inflation: float
 
 
-def keep_decoded(megabytes: int) -> None:
-    """How much memory the process may take for decoded lists; 0: none are kept.
+def usual_megabytes(processes: int = 1) -> int:
+    """What each of so many processes takes for decoded lists: together a sixteenth of what the machine or the container
+    has, each from 256 MB to 4 GB."""
+    return min(max((memory_limit() >> 20) // 16 // processes, 256), 4096)
 
-    If nothing is said, a sixteenth of what the machine or the container has, from 256 MB to 4 GB.
-    """
+
+def keep_decoded(megabytes: int) -> None:
+    """How much memory the process may take for decoded lists, instead of `usual_megabytes`; 0: none are kept."""
     global _room
     whole("megabytes", megabytes, least=0)
     with _lock:
@@ -174,7 +177,7 @@ _keeping: "WeakSet[Segment]" = WeakSet()
 """The segments that keep lists, each with its own."""
 _use = Use()
 _lock = threading.Lock()
-_room = min(max(memory_limit() // 16, 256 << 20), 4 << 30)
+_room = usual_megabytes() << 20
 
 
 def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | None:

@@ -124,8 +124,11 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
 
 @inner
 def spread_evenly(t, most, share):
-    """Fill the units of saturations by code: most·share·(code + 1), rounded up, or `most`; by additions alone."""
-    step, limit = np.uint64(math.ceil(most * share * (1 << 16))), np.uint64(math.ceil(most))
+    """Fill the units of saturations by code: most·share·(code + 1), rounded up, or `most`; by additions alone.
+
+    They are 1 at least, also where the weight is nothing beside others.
+    """
+    step, limit = np.uint64(max(math.ceil(most * share * (1 << 16)), 1)), np.uint64(max(math.ceil(most), 1))
     total = np.uint64((1 << 16) - 1)
     for code in range(t.top + 1):
         total += step
@@ -443,7 +446,7 @@ def required_units(m):
 def lay(m, sums, base, places):
     """Begin the sums of a chunk with the units of the documents' backgrounds above the least one.
 
-    The factor is ROOM_IN_UNITS at most, and so one instruction gives the upper halves of many products of 16 bits.
+    The factor is hardly above ROOM_IN_UNITS, and so one instruction gives the upper halves of many products of 16 bits.
     """
     rounded, acc = sums.rounded[base : base + places], sums.acc[:places]
     factor = np.uint32(np.uint16(m.factor))

@@ -20,6 +20,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from germane.errors import ParameterError
+from germane.rank.decoded import keep_decoded, usual_megabytes
 from germane.server.rates import make_shared
 from germane.server.running import GRACE, listening, open_library, server_of
 from germane.server.settings import Settings
@@ -93,6 +94,7 @@ def _serve(served: Served) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=orphaned, name="germane-parent", daemon=True).start()
+    keep_decoded(usual_megabytes(served.settings.workers))
     library = open_library(served.indexes, served.settings, workspace=served.workspace)
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl+C reaches all processes of a terminal
         server_of(library).run(sockets=[listening(served.settings)])
