@@ -105,6 +105,14 @@ def test_a_reader_sees_each_commit_and_another_index_in_its_place(
     assert reader.search("w1").ids == ["z"]
 
 
+def see_each_commit(reader: Engine, other: Engine) -> None:
+    for name in "bc":
+        reader.refresh()
+        other.add([doc(name)])
+        reader.refresh()
+        assert len(reader) == len(other)
+
+
 def short(lock: Path) -> None:
     lock.write_bytes(b"")
 
@@ -124,11 +132,7 @@ def test_a_reader_sees_each_commit_where_none_was_counted(engine: Engine, change
     if change is linked:
         (engine.folder / "LOCK").unlink()
     with Engine.open(engine.folder) as other:
-        for name in "bc":
-            reader.refresh()
-            other.add([doc(name)])
-            reader.refresh()
-            assert len(reader) == len(other)
+        see_each_commit(reader, other)
 
 
 def test_commits_counted_in_another_file_than_the_one_looked_at(
@@ -232,11 +236,7 @@ def test_a_lock_that_holds_something_else_is_left_as_it_is(engine: Engine, conte
     lock.write_bytes(content)
     reader = Engine.open(engine.folder)
     with Engine.open(engine.folder) as other:
-        for name in "bc":
-            reader.refresh()
-            other.add([doc(name)])
-            reader.refresh()
-            assert len(reader) == len(other)
+        see_each_commit(reader, other)
     assert lock.read_bytes() == content
 
 
@@ -248,11 +248,7 @@ def test_a_lock_that_has_another_name_is_left_as_it_is(engine: Engine, tmp_path:
     before = (tmp_path / "copy").read_bytes()
     reader = Engine.open(engine.folder)
     with Engine.open(engine.folder) as other:
-        for name in "bc":
-            reader.refresh()
-            other.add([doc(name)])
-            reader.refresh()
-            assert len(reader) == len(other)
+        see_each_commit(reader, other)
     assert (tmp_path / "copy").read_bytes() == before
 
 
