@@ -4,8 +4,7 @@
 is called from kernels only: it has no door to Python, so that there is less to compile. None checks for a division by
 zero. `brief` alone holds the interpreter's lock: mostly for some microseconds, where to hand it to another thread and
 to wait until it comes back takes longer than the work, and for some milliseconds at the most (logarithms of many words
-in thousands of recent documents). `njit` is Numba's own, with
-our cache.
+in thousands of recent documents). `njit` is Numba's own, with our cache.
 """
 
 from collections.abc import Callable

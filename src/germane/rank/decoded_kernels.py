@@ -257,7 +257,8 @@ def classed(decoded, t):
 def find(decoded, t, d):
     """The term's posting of document d in the chunk, or -1."""
     if t.frequent >= 0:
-        return find_held(decoded.held[t.frequent], d)
+        p, is_there = place_held(decoded.held[t.frequent], d)
+        return p if is_there else np.int64(-1)
     place = np.uint16(d & (CHUNK - 1))
     p = seek(decoded.docs, t.begin, t.end, place)
     return p if p < t.end and decoded.docs[np.uint64(p)] == place else np.int64(-1)
@@ -305,10 +306,10 @@ def seek(docs, begin, end, place):
 
 
 @inner
-def find_held(held, d):
-    """The same by the bits of documents that hold the term."""
+def place_held(held, d):
+    """Where the posting of document d is or would be, by the bits of documents that hold the term; whether it is."""
     word, bit = held[d >> 6, 0], np.uint64(1) << np.uint64(d & 63)
-    return np.int64(held[d >> 6, 1]) + count_bits(word & (bit - np.uint64(1))) if word & bit else np.int64(-1)
+    return np.int64(held[d >> 6, 1]) + count_bits(word & (bit - np.uint64(1))), word & bit != np.uint64(0)
 
 
 @inner
@@ -628,11 +629,9 @@ def add_held(decoded, t, m, results, a, b, hits, totals):
     """The same for a frequent term. Those that hold it are told apart first: no processor could foretell which do."""
     held, n = decoded.held[t.frequent], np.uint64(0)
     for r in range(a, b):
-        d = results[r].doc
-        word, bit = held[d >> 6, 0], np.uint64(1) << np.uint64(d & 63)
-        p = np.int64(held[d >> 6, 1]) + count_bits(word & (bit - np.uint64(1)))
+        p, is_there = place_held(held, results[r].doc)
         hits[n] = (p << CHUNK_BITS) + (r - a)
-        n += np.uint64((word & bit) != np.uint64(0))
+        n += np.uint64(is_there)
     for h in range(n):
         p, total = hits[h] >> CHUNK_BITS, totals[hits[h] & (CHUNK - 1)]
         total.sum += exact(decoded, t, m, p, total.by)
