@@ -14,6 +14,7 @@
 import weakref
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -48,8 +49,8 @@ _BLOCK_BITS = BLOCK.bit_length() - 1
 TERM_CACHE = 1 << 16
 """Terms whose numbers a segment remembers."""
 SMALL = 1024
-"""Documents of a segment that is read as a whole when it is first asked: its dictionary, and its posting lists. Each
-commit of a few documents brings such a segment, and the searches after it ask for most of what it holds."""
+"""Documents of a segment that is read as a whole when it is first asked: its dictionary, its posting lists, its ids.
+Each commit of a few documents brings such a segment, and the searches after it ask for most of what it holds."""
 SMALL_TOKENS = 1 << 24
 """Tokens that such a segment may have: counts of many together fit 31 bits."""
 
@@ -509,11 +510,18 @@ class Segment:
 
     def find_ids(self, ids: Sequence[str]) -> Integers:
         """Document number of each id, -1 where absent; a deleted document is still found."""
+        if self.n_docs <= SMALL:
+            return np.fromiter(map(self._number_of.get, ids, repeat(-1)), np.int64, len(ids))
         order = self.container["id_order"]
         found = find_packed(self.packed("id"), order, ids)
         known = found >= 0
         found[known] = order[found[known]]
         return found
+
+    @cached_property
+    def _number_of(self) -> dict[str, int]:
+        """Each document's number by its id: every add asks each segment, and there are many small ones."""
+        return {doc_id: doc for doc, doc_id in enumerate(self.doc_ids(np.arange(self.n_docs)))}
 
     @cached_property
     def id_rank(self) -> npt.NDArray[np.uint32]:

@@ -26,7 +26,7 @@ from germane.errors import (
     UnknownDocumentError,
 )
 from germane.index.courtesy import note_reader, others_search
-from germane.index.deletions import delete, no_deletions, write_deletions
+from germane.index.deletions import Deletions, delete, no_deletions, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, make_folder, remove_quietly, storage_errors
 from germane.index.graphs import write_graph
 from germane.index.ingest import DEFAULT_MEMORY, NewPaths, NewSegment, build_segment
@@ -58,9 +58,9 @@ OnDuplicate = Literal["error", "replace", "skip"]
 BACKGROUND_DOCS = 5_000
 """A merge of more documents than this runs beside the writer's work instead of within a commit; where others search, so
 that it takes its time, any merge of more than TAIL does."""
-TAIL = 32
+TAIL = 8
 """Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
-each add would slow down every search."""
+each add would slow down every commit; to write more of them again would take longer than the merges that it saves."""
 
 SOME = 8
 """Who has added so many documents, a few at a time, is likely to go on; without kernels that takes thrice as long."""
@@ -96,6 +96,8 @@ class IndexWriter:
         self._merge_error: BaseException | None = None
         self._tail = ""
         """The segment that was last made here of documents."""
+        self._few_added = 0
+        """Documents added here a few at a time."""
         self._has_strays = True
         """Whether there may be files that the manifest does not name."""
         try:
@@ -161,7 +163,7 @@ class IndexWriter:
             self._mutex if small else contextlib.nullcontext(),
         ):
             tail = self._tail_to_join(len(few)) if small else []
-            if len(tail) >= SOME:
+            if self._few_added >= SOME:
                 load_compiler()
             manifest = self.snapshot.manifest
             origin = recovery_meta(manifest.analyzer, manifest.text_fields, manifest.generation + 1)
@@ -181,6 +183,7 @@ class IndexWriter:
             if new is None:
                 return AddReport(0, 0, 0)
             with self._mutex:
+                self._few_added += len(few) if small else 0
                 if self.snapshot.manifest.vector_fields != arriving.fields:
                     raise ParameterError("the vector fields changed while documents were added: add these again")
                 vectors = {name: [source] for name, source in arriving.sources(new.sequence).items()}
@@ -437,7 +440,8 @@ class IndexWriter:
         kept = [live for live in segments if live.n_docs]
         tidy, self._has_strays = not self._has_strays, True  # until they are removed, whatever comes between
         try:
-            kept = [live._replace(entry=self._entry_of(live)) for live in kept]
+            before = {live.entry.name: live.deletions for live in self.snapshot.segments}
+            kept = [self._with_deletions(live, before.get(live.entry.name)) for live in kept]
             entries = tuple(live.entry for live in kept)
             manifest = self.snapshot.manifest.next(entries, self._names.next, vector_fields)
             replaced = with_graphs(self.snapshot.manifest.files() - manifest.files())
@@ -487,16 +491,14 @@ class IndexWriter:
             self.snapshot = Snapshot.open(self.folder, self.snapshot, surely=True)
         self._remove_strays()
 
-    def _entry_of(self, live: LiveSegment) -> SegmentEntry:
-        current = {known.entry.name: known for known in self.snapshot.segments}.get(live.entry.name)
-        if current is not None and current.deletions is live.deletions:
-            return live.entry
-        if live.deletions.n_docs == 0:
-            return live.entry
+    def _with_deletions(self, live: LiveSegment, before: Deletions | None) -> LiveSegment:
+        """The segment, its entry naming a file of its deletions, which is written if they are not those of before."""
+        if live.deletions is before or live.deletions.n_docs == 0:
+            return live
         path = self._names.new("deletions")
         generation = self.snapshot.manifest.generation + 1
         write_deletions(path, live.deletions, segment=live.entry.name, generation=generation)
-        return replace(live.entry, deletions=path.name)
+        return live._replace(entry=replace(live.entry, deletions=path.name))
 
     def _remove_strays(self) -> None:
         """Remove files that the manifest on disk does not name: of killed writers, or of work that failed."""
@@ -701,7 +703,7 @@ def _clashes(live: LiveSegment, ids: Sequence[str], first: int) -> list[tuple[in
 
 
 def _without(live: LiveSegment, docs: list[int]) -> LiveSegment:
-    return live._replace(deletions=delete(live.segment, live.deletions, np.array(docs, np.int64)))
+    return live if not docs else live._replace(deletions=delete(live.segment, live.deletions, np.array(docs, np.int64)))
 
 
 def _some(ids: list[str]) -> str:
