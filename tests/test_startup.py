@@ -111,7 +111,7 @@ THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from germane.lazy import LazyModule
-homes = {"germane.rank.kernels": "scan", "germane.text.word_kernels": "__name__",
+homes = {"germane.rank.plan_kernels": "arrange", "germane.text.word_kernels": "__name__",
     "germane.index.block_kernels": "decode_list", "germane.rank.decoded_kernels": "top_k"}
 together = Barrier(len(homes))
 def use(item):

@@ -1,4 +1,4 @@
-"""No bound lies below what it bounds: blocks, terms in windows, windows; for every kind of impact."""
+"""No bound lies below what it bounds, nor farther above it than is allowed for, whatever the kind of impact."""
 
 from types import SimpleNamespace
 
@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from germane.index.blocks import BLOCK
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, hinted_kernels, model_named, scoring
+from germane.rank.decoded import Coding, decoded_lists
+from germane.rank.decoding_kernels import largest_ratio, ratio_class
 from germane.rank.evidence import EvidenceModel
 from germane.rank.kinds import SATURATION
-from germane.rank.scoring import NO_MASK, impacts_of, top_k, with_maxima
+from germane.rank.records import CLASSES, CODES, Decoded
+from germane.rank.scoring import NO_MASK, _top_k_decoded, impacts_of, with_extremes
 from germane.rank.searcher import Searcher
 
 MODELS: list[RankingModel] = [
@@ -30,7 +32,7 @@ WORDS = ["a", "b", "c"]
 @pytest.fixture(scope="module")
 def make(build):
     def _make(seed: int, n: int, longest: int) -> Searcher:
-        """Documents of every length, counts from 1 to beyond what the block table tells."""
+        """Documents of every length, counts from 1 to beyond what has a code."""
         random = np.random.default_rng(seed)
         counts = np.floor(longest ** random.random((n, 3)) * (random.random((n, 3)) < 0.8)).astype(int)
         others = np.floor(longest ** random.random(n)).astype(int) - 1
@@ -52,45 +54,67 @@ def make(build):
 )
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_a_posting_is_never_above_its_bounds(make, model, seed, n, longest, weights) -> None:
+    """By code, with peaks apart, and by class; all together a document's bound is not above its score by more than the
+    slack, by which the threshold is lowered."""
     searcher = make(seed, n, longest)
     plan = searcher.plan(dict(zip(WORDS, weights, strict=True)), model)
     segment = searcher.snapshot.segments[0].segment
     terms, values = searcher.terms_in(0, plan), searcher.document_parts(0, model).values()
-    top_k(segment, terms, values, NO_MASK, 1, -np.inf, prune=False)
-    query = scoring._memory.query
-    m, size = query.model[0], segment.n_unique if plan.sized_by_unique else segment.doc_len
-    lack = np.zeros(segment.n_docs)
-    if len(values.background.values):
-        turned = values.background.values * np.sign(plan.mass)
-        lack = abs(plan.mass) * (turned - turned.max())
-    sums = np.zeros(segment.n_docs)
+    found = decoded_lists(segment, plan, terms.numbers)
+    _top_k_decoded(segment, terms, values, NO_MASK, 1, -np.inf, found, None)
+    lists, memory = Decoded(*found.decoded), scoring._memory.decoded
+    m, size = memory.model[0], segment.n_unique if plan.sized_by_unique else segment.doc_len
+    sums, bounds = np.zeros(segment.n_docs), np.zeros(segment.n_docs)
     for i, number in enumerate(terms.numbers.tolist()):
         docs, counts = (part.astype(np.int64) for part in segment.postings(number))
         lone = plan._replace(weight=plan.weight[i : i + 1], scale=plan.scale[i : i + 1])
         impact = np.array(
             [impacts_of(lone, float(size[d]), np.array([float(c)]))[0] for d, c in zip(docs, counts, strict=True)]
         )
+        t, row = memory.terms[i], found.rows[i]
+        begins = lists.begins[row]
+        codes, cut = lists.codes[begins[0] : begins[-1]].astype(int), int(lists.cuts[row])
+        assert lists.least[row] == codes.min()
+        units = t["units"][codes].astype(int)
+        if i >= m["capped"]:
+            units += np.where(codes > cut, t["excess"][codes], 0)
+        if t["frequent"] >= 0:
+            own = 1 + (np.minimum(codes, cut) - int(lists.least[row])) // int(t["width"])
+            assert own.max() < CLASSES
+            by_class = t["bytes"][own].astype(int) * int(t["coarse"]) + np.where(codes > cut, t["excess"][codes], 0)
+            assert np.all(by_class >= units)
+            units = by_class
+        assert np.all(units * m["unit"] >= impact * (1.0 - 1e-12))
         sums[docs] += impact
-        own, t = impact + query.terms[i]["share"] * lack[docs], query.terms[i]
-        rows = query.bounds[t["bounds"] + t["first"] + np.arange(len(docs)) // BLOCK]
-        group = np.where(counts == 1, 0, np.where(counts < 4, 1, 2))
-        slack = m["slack"]
-        assert np.all(rows[np.arange(len(docs)), group] >= own - slack)
-        assert np.all(rows[:, 3] >= own - slack)
-        cells = query.cells[(docs >> m["bits"]) * m["n_terms"] + i]
-        assert np.all(cells["bound"] >= own - slack)
-        assert np.all(cells["block"] <= t["first"] + np.arange(len(docs)) // BLOCK)
+        bounds[docs] += units * m["unit"]
     held = np.flatnonzero(sums)
     norm = values.norm.values[held] if len(values.norm.values) else 1.0
-    rest = plan.constant + lack[held] + float(m["mass"] * m["top"])
-    rest = rest + (values.prior.values[held] if len(values.prior.values) else 0.0)
-    assert np.all(query.windows["total"][held >> m["bits"]] >= sums[held] * norm + rest - m["slack"])
+    assert np.all((bounds[held] - sums[held]) * norm <= m["slack"])
+
+
+@given(st.floats(1e-9, 1e9), st.integers(0, 1000))
+def test_a_class_holds_ratios_that_are_nearly_alike(ratio: float, lowest: int) -> None:
+    code = ratio_class.py_func(ratio, lowest)
+    largest = largest_ratio.py_func(code, lowest)
+    assert ratio <= largest
+    assert largest <= ratio * 17 / 16 or code == 0
+    assert ratio_class.py_func(largest, lowest) == code
+
+
+@pytest.mark.parametrize("smoothing", [JelinekMercer(0.3), AbsoluteDiscounting(0.7), TwoStage(0.9, 400.0)], ids=str)
+def test_usual_ratios_have_classes_of_their_own(build, smoothing) -> None:
+    searcher = build({"1": ["a"]})._searcher
+    plan = searcher.plan({"a": 1.0}, QueryLikelihood(smoothing))
+    lowest = Coding.of(plan).lowest
+    for count, size in ((1, 5000), (1, 100), (5, 100), (3, 3)):
+        ratio = (count - plan.delta) / (plan.x0 + plan.x1 * size)
+        assert 0 < ratio_class.py_func(ratio, lowest) < CODES
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.floats(-1e-300, 1e-300), min_size=1, max_size=40))
 def test_rounded_backgrounds_are_not_below_the_true_ones(values: list[float]) -> None:
     true = np.array(values)
-    part = with_maxima(true, np.zeros(len(true), np.uint8))
+    part = with_extremes(true, rounded=True)
     if not len(part.rounded):
         assert part.step == 0.0
         return
@@ -101,7 +125,7 @@ def test_rounded_backgrounds_are_not_below_the_true_ones(values: list[float]) ->
 
 @pytest.mark.parametrize("values", [[-np.inf, 0.0, -1.0], [0.0, -97_000 * 5e-324, -90_000 * 5e-324]])
 def test_backgrounds_without_an_end_and_all_but_equal_ones_are_not_rounded(values: list[float]) -> None:
-    part = with_maxima(np.array(values), np.zeros(3, np.uint8))
+    part = with_extremes(np.array(values), rounded=True)
     assert (len(part.rounded), part.highest) == (0, 0.0)
 
 

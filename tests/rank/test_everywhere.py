@@ -16,7 +16,7 @@ from germane.rank.everywhere import background_everywhere, scores_everywhere
 from germane.rank.evidence import EvidenceModel
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Plan
-from germane.rank.scoring import impacts_everywhere, scores_of, with_maxima
+from germane.rank.scoring import impacts_everywhere, scores_of, with_extremes
 from germane.rank.searcher import Hits
 
 SMOOTHINGS = [Dirichlet(3.0), Dirichlet(800.0), JelinekMercer(0.4), TwoStage(0.6, 9.0), AbsoluteDiscounting(0.6)]
@@ -243,7 +243,7 @@ def test_score_documents(segment, matrix, kind: int, full: bool) -> None:
     weight, scale, size = rng.uniform(0.1, 2, 7), rng.uniform(0.1, 2, 7), segment.doc_len
     docs = rng.permutation(segment.n_docs)[:250]
     doc, norm, prior = (rng.uniform(0.5, 2, segment.n_docs if full else 0) for _ in range(3))
-    values = DocumentValues(*(with_maxima(part, segment.length_codes) for part in (norm, doc, prior)))
+    values = DocumentValues(*(with_extremes(part) for part in (norm, doc, prior)))
     out = scores_of(segment, arrays_of(segment, numbers, kind, weight, scale), values, docs)
     counts = matrix[:, numbers[:6]]
     scores = numpy_impacts(kind, counts, size, weight[:6], scale[:6])

@@ -28,15 +28,15 @@ from germane.rank import (
     scoring,
 )
 from germane.rank.decoded_kernels import BACKGROUNDS
+from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
-from germane.rank.records import CHUNK_BITS
-from germane.rank.scoring import _start_anew as start_anew
+from germane.rank.records import CHUNK, CHUNK_BITS
 from germane.rank.searcher import Hits, Searcher
 
 EVERYTHING = 1_000_000
 NEVER = 1 << 60
-"""No segment has so many documents that its lists are kept decoded."""
+"""No segment has so many documents that its lists are kept: they are unpacked for each query."""
 MODELS: list[RankingModel] = [
     *(model_named(name) for name in MODEL_NAMES),
     QueryLikelihood(Dirichlet(0.01)),
@@ -295,26 +295,23 @@ def test_extremes(build, kind: str, n_segments: int) -> None:
         agree(searcher, weights, models=[model_named(name) for name in MODEL_NAMES], ks=(1, 10, 1000))
 
 
-def test_more_results_than_there_is_room_for(build, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All documents but a few are equal, so that no threshold keeps them out: the best are selected on the way."""
-    names = np.random.default_rng(6).permutation(9000)
-    searcher = searcher_of(build({f"{i:04}": ["a"] * (1 + (i == 4321)) + ["b"] for i in names.tolist()}))
+def test_more_results_than_there_is_room_for(build) -> None:
+    """All documents but one are equal, so that no threshold keeps them out: every document is scored."""
+    n = 2 * CHUNK + 20_000
+    names = np.random.default_rng(6).permutation(n)
+    searcher = searcher_of(build({f"{i:06}": ["a"] * (1 + (i == 4321)) + ["b"] for i in names.tolist()}))
     weights, model = {"a": 1.0, "b": 1.0}, model_named("bm25")
+    searcher.search(weights, model, 1)  # the first search of a segment is made without kernels
     expected = searcher.search(weights, model, EVERYTHING, prune=False)
-    made = []
-    monkeypatch.setattr(decoded, "LEAST_DOCS", NEVER)
-    monkeypatch.setattr(plainly, "suits", lambda *_: False)
-    monkeypatch.setattr(scoring, "_start_anew", lambda *args: made.append(start_anew(*args)))
-    monkeypatch.setattr(scoring, "ROOM", 64)
     for k in (1, 10, 12):
-        monkeypatch.setattr(scoring, "_memory", scoring.Memory())
-        memory = scoring._memory
-        memory.work = memory.work._replace(results=memory.work.results[:64])
         found = searcher.search(weights, model, k)
         assert found.scores.tolist() == expected.scores[:k].tolist()
         assert searcher.ids(found) == searcher.ids(expected)[:k]
-        assert len(made) > 1
-        made.clear()
+
+
+def test_more_words_than_sums_of_units_can_hold(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoded, "MOST_TERMS", 20)
+    agree(large, dict.fromkeys(WORDS[:40], 1.0), query="year:>=2000")
 
 
 @pytest.mark.parametrize("prior", [-np.inf, 1e300, -1e300])
@@ -405,7 +402,7 @@ def chunks(tmp_path_factory) -> Searcher:
         "many words with these",
     ],
 )
-@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf", "jm", "absolute"])
 def test_chunks_of_decoded_lists(chunks: Searcher, name: str, weights: dict[str, float]) -> None:
     model = model_named(name)
     chunks.search(weights, model, 1)  # the first search of a segment is made without kernels
@@ -425,7 +422,7 @@ MANY_WORDS = {word: 1.0 + i % 3 for i, word in enumerate(WORDS[:60])}
 
 
 @pytest.mark.parametrize("query", ["", "year>=2010"], ids=["all documents", "a filter"])
-@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf", "jm"])
 def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, query: str) -> None:
     model = model_named(name)
     uneven.search(MANY_WORDS, model, 1)  # the first search of a segment is made without kernels
@@ -444,7 +441,7 @@ def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, qu
     assert memory.model[0]["capped"] < len(MANY_WORDS)
 
 
-@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf", "jm"])
 def test_no_score_is_above_its_caps_and_peaks(uneven: Searcher, name: str) -> None:
     """Units up to the cap of every posting, and the excess of the peaks, bound the impacts; so do laid backgrounds."""
     model, segment = model_named(name), uneven.snapshot.segments[0].segment
@@ -472,7 +469,7 @@ def test_no_score_is_above_its_caps_and_peaks(uneven: Searcher, name: str) -> No
     assert np.all(bounds[whole.docs] >= whole.scores - 1e-9)
 
 
-@pytest.mark.parametrize("name", ["adaptive", "bm25", "dirichlet", "tfidf"])
+@pytest.mark.parametrize("name", ["adaptive", "bm25", "dirichlet", "tfidf", "twostage"])
 @pytest.mark.parametrize("begin", [0, 5, 20_000], ids=["the best", "good ones", "documents that most are better than"])
 def test_hints_over_decoded_lists(chunks: Searcher, name: str, begin: int) -> None:
     model, weights = model_named(name), {word: 1.0 + i % 3 for i, word in enumerate(WORDS[2:60])}
@@ -498,7 +495,7 @@ def test_hints_over_decoded_lists(chunks: Searcher, name: str, begin: int) -> No
         "w399 AND nowhere",
     ],
 )
-@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf"])
+@pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf", "jm", "absolute"])
 def test_conjunctions_and_phrases_over_decoded_lists(chunks: Searcher, name: str, query: str) -> None:
     model, parsed = model_named(name), parse(query, chunks.snapshot.manifest.analyzer, chunks.searchable)
     chunks.search(parsed.weights, model, 1)
@@ -560,7 +557,7 @@ def test_the_room_for_lists_can_be_chosen(large: Searcher) -> None:
 
 def test_kept_saturations_serve_while_the_average_length_moves() -> None:
     """c/(c + x0 + x1·size) of one average length, times the factor, bounds that of the other from both sides."""
-    ours, theirs = decoded.Coding(False, 0.3, 0.9 / 120.0), decoded.Coding(False, 0.3, 0.9 / 121.5)
+    ours, theirs = (decoded.Coding(SATURATION, 0.0, 0.3, 0.9 / length, 0, False) for length in (120.0, 121.5))
     factor = ours.inflation(theirs)
     assert 1.0 < factor < decoded.TOLERANCE
     assert factor == theirs.inflation(ours)
@@ -568,8 +565,8 @@ def test_kept_saturations_serve_while_the_average_length_moves() -> None:
     one, other = (count / (count + own.x0 + own.x1 * size) for own in (ours, theirs))
     assert (one <= other * factor * (1 + 1e-12)).all()
     assert (other <= one * factor * (1 + 1e-12)).all()
-    assert ours.inflation(decoded.Coding(True, ours.x0, ours.x1)) == np.inf
-    assert ours.inflation(decoded.Coding(False, 0.0, ours.x1)) == np.inf
+    for other in ({"by_unique": True}, {"x0": 0.0}, {"kind": LOG_SIZE_RATIO}):
+        assert ours.inflation(ours._replace(**other)) == np.inf
 
 
 @pytest.mark.parametrize("weight", [1e-280, 1e-300, 1e-308, 1e-313, 5e-324])

@@ -24,16 +24,13 @@ class TermArrays(NamedTuple):
 class DocumentPart(NamedTuple):
     """A number for each document of a segment; empty: none.
 
-    `maxima`: in each fine window of documents. `highest`: of all, 0 if there are none; `typical`: the mean. Of a
-    background only, `by_length`: the largest among documents whose length has this code or a larger one
-    (`index.blocks`); `rounded`: no value is above least + step·rounded, or below by more than two steps.
+    `highest`: of all, 0 if there are none; `typical`: the mean. Of a background only, `rounded`: no value is above
+    least + step·rounded, or below by more than two steps.
     """
 
     values: Floats
-    maxima: Floats
     highest: float
     typical: float
-    by_length: Floats
     rounded: npt.NDArray[np.uint16]
     least: float = 0.0
     step: float = 0.0

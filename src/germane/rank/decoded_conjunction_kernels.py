@@ -3,15 +3,15 @@
 As in `rank.decoded_kernels`, a document's score is bounded by the units of its postings, and what may be among the best
 is scored exactly at the end. The rarest list is gone through, each other one is asked for what is left.
 
-Equivalent in NumPy: `functools.reduce(np.intersect1d, lists)`, then as in `rank.kernels`.
+Equivalent in NumPy: `functools.reduce(np.intersect1d, lists)`, then as in `rank.decoded_kernels`.
 """
 
 import numpy as np
 
 from germane.jit import inner, kernel
 from germane.rank.decoded_kernels import SCANNING, admit, enter, finish, look_up, make_room, required_units, start
-from germane.rank.kernels import rise
 from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
+from germane.rank.result_kernels import rise
 
 
 @inner

@@ -1,8 +1,9 @@
 """Scoring over decoded lists: exact top k where the lists of the query's terms lie unpacked in memory.
 
-A list is kept as two bytes for each document (its place in a chunk of 2^15) and one byte for its count, or for its
-saturation c/(c + x0 + x1·size) rounded up. So an impact is bounded by a small table for each term, in whole units that
-add up in 16 bits without overflow, and a posting costs a nanosecond.
+A list is kept as two bytes for each document (its place in a chunk of 2^15), one byte for its count and, where sizes
+matter, one for its saturation c/(c + x0 + x1·size), rounded up, or the class of its ratio (c - δ)/(x0 + x1·size). So an
+impact is bounded by a small table for each term, in whole units that add up in 16 bits without overflow, and a posting
+costs a nanosecond.
 
 The road (MaxScore over chunks): in each chunk, the terms that can lift a document over the threshold are added up, and
 documents that can still reach it are looked up in the lists of the others. What comes out are bounds of scores; the
@@ -13,7 +14,7 @@ best one for all. The few postings of a list with the largest codes, its peaks, 
 give above the rest, the cap, is always added, so that a document that is not looked up has no more than the cap. And if
 few documents are asked for, those that may be among them are scored at once, so that the threshold rises higher.
 
-Equivalent in NumPy: see `rank.kernels`.
+Equivalent in NumPy: score every document, `np.lexsort((id_rank, -score))[:k]`.
 """
 
 import math
@@ -22,9 +23,9 @@ import numpy as np
 
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
-from germane.rank.impact_kernels import impact, score_of, with_rest
-from germane.rank.kernels import arrange, classes_of, forget, rise, take
-from germane.rank.kinds import SATURATION
+from germane.rank.decoding_kernels import largest_ratio
+from germane.rank.impact_kernels import begin_model, impact, score_of, with_rest
+from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.records import (
     CHUNK,
     CHUNK_BITS,
@@ -38,6 +39,7 @@ from germane.rank.records import (
     Documents,
     Sums,
 )
+from germane.rank.result_kernels import arrange, classes_of, forget, rise, take
 from germane.rank.simd import add_classes, count_bits, four_at, lowest_bit, reach_mask
 
 ROOM_IN_UNITS = 60000.0
@@ -90,23 +92,21 @@ def top_code(decoded, row):
 
 
 @inner
-def begin(asked, decoded, rows, terms, m, inflation, n_docs):
-    """Fill the records of the model and of the terms, with impacts and units by code."""
-    settings, total, rough = asked.settings, BACKGROUNDS * m.step / m.norm, 0.0
-    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
-    m.constant, m.mass, m.threshold, m.top = settings[4], settings[5], settings[6], settings[9]
-    m.k, m.prune = np.int64(settings[8]), True
-    m.n_docs, m.n_terms, m.found = n_docs, len(rows), 0
+def begin(asked, decoded, rows, terms, m, inflation, lowest, n_docs):
+    """Fill the records of the model and of the terms, with impacts and units by code; by how much sums may be too
+    large."""
+    begin_model(asked.settings, len(rows), n_docs, m)
+    total, rough = BACKGROUNDS * m.step / m.norm, 0.0
     for i in range(m.n_terms):
         t, row = terms[i], rows[i]
         t.row, t.weight, t.scale, t.number = row, asked.weight[i], asked.scale[i], asked.numbers[i]
-        t.top, t.frequent = top_code(decoded, row), decoded.frequent[row]
-        t.width = decoded.steps[t.frequent, 1] if t.frequent >= 0 else 1
+        t.least, t.top, t.frequent = decoded.least[row], top_code(decoded, row), decoded.frequent[row]
+        t.width = decoded.widths[t.frequent] if t.frequent >= 0 else 1
         if m.kind == SATURATION:
             rough += t.weight * (inflation - 1.0 / inflation + inflation * t.width / CODES)
             total += t.weight * min(inflation * (t.top + 1) / CODES, 1.0)
         else:
-            rough += value_counts(decoded, t, m)
+            rough += value_ratios(decoded, t, m, lowest) if m.kind == LOG_SIZE_RATIO else value_counts(decoded, t, m)
             total += t.value[t.top]
     m.unit = max(total, LEAST_TOTAL) / ROOM_IN_UNITS
     for i in range(m.n_terms):
@@ -114,7 +114,7 @@ def begin(asked, decoded, rows, terms, m, inflation, n_docs):
         if m.kind == SATURATION:
             spread_evenly(t, t.weight / m.unit, inflation / CODES)
         else:
-            for code in range(t.top + 1):
+            for code in range(t.least, t.top + 1):
                 t.units[code] = np.uint16(max(np.int32(math.ceil(t.value[code] / m.unit)), 1))
         if t.frequent >= 0:
             by_class(decoded, t)
@@ -138,11 +138,10 @@ def spread_evenly(t, most, share):
 @inner
 def by_class(decoded, t):
     """Fill the units by class, those of its largest code up to the cut, as multiples of `coarse`: they have a byte."""
-    least, width = decoded.steps[t.frequent]
     cut = set_apart(decoded, t)
     t.coarse, t.bytes[0] = t.units[np.uint64(cut)] // (CODES - 1) + 1, 0
     for own in range(1, CLASSES):
-        units = np.int64(t.units[np.uint64(min(least + own * width - 1, cut))])
+        units = np.int64(t.units[np.uint64(min(t.least + own * t.width - 1, cut))])
         t.bytes[own] = np.uint8((units + t.coarse - 1) // t.coarse)
 
 
@@ -164,11 +163,27 @@ def value_counts(decoded, t, m):
     for code in range(t.top + 1):
         t.value[code] = impact(t, m, np.float64(code) + 1.0, 1.0)
     rough = t.value[min(t.width - 1, t.top)] - t.value[0]
-    if t.top == CODES - 1:
-        largest = impact(t, m, np.float64(decoded.most[t.row]), 1.0)
-        rough += largest - t.value[t.top]
-        t.value[t.top] = largest
-    return rough
+    return rough + bound_hidden(t, m, np.int64(decoded.most[t.row]), 1.0)
+
+
+@inner
+def value_ratios(decoded, t, m, lowest):
+    """Fill what impacts are at most by class of ratios. By how much one may be too large."""
+    step, n, rough = t.weight * math.log1p(1.0 / 16.0), t.width, 0.0
+    for code in range(t.least, t.top + 1):
+        t.value[code] = t.weight * math.log1p(t.scale * largest_ratio(np.int64(code), lowest))
+        below = t.value[code - n] if code - n >= t.least else t.value[t.least] - step if t.least > 0 else 0.0
+        rough = max(rough, t.value[code] - below)
+    return rough + bound_hidden(t, m, np.int64(decoded.most[t.row]), m.x0 + m.x1)
+
+
+@inner
+def bound_hidden(t, m, most, by):
+    """Let the last code be a bound of larger ones too, `most` being the largest count. By how much that is more."""
+    if most == 1:
+        return 0.0
+    before, t.value[t.top] = t.value[t.top], max(t.value[t.top], impact(t, m, np.float64(most), by))
+    return t.value[t.top] - before
 
 
 @inner
@@ -573,7 +588,7 @@ def visit(docs, decoded, terms, m, sums, chunk):
 def exact(decoded, t, m, p, by):
     """The impact of the term's posting p, in a document of this x0 + x1·size."""
     count = np.int64(decoded.extras[p]) + 1
-    if count < CODES and m.kind != SATURATION:
+    if count < CODES and not m.sized:
         return t.value[count - 1]
     if count == CODES:
         at = 0
@@ -588,7 +603,7 @@ def exact(decoded, t, m, p, by):
 @inner
 def settle(docs, decoded, terms, m, sums, d):
     """Score document d of the chunk, and take it in if it reaches the threshold, which then rises by exact scores."""
-    total, by = 0.0, m.x0 + m.x1 * np.float64(docs.size[d]) if m.kind == SATURATION else 1.0
+    total, by = 0.0, m.x0 + m.x1 * np.float64(docs.size[d]) if m.sized else 1.0
     for i in range(m.n_terms):
         p = find(decoded, terms[i], d)
         if p >= 0:
@@ -647,7 +662,7 @@ def score(docs, decoded, terms, m, sums):
             d = results[b].doc
             marks[d & (CHUNK - 1)] = np.uint16(b - a + 1)
             totals[b - a].sum = 0.0
-            if m.kind == SATURATION:
+            if m.sized:
                 totals[b - a].by = m.x0 + m.x1 * np.float64(docs.size[d])
             b += 1
         for i in range(m.n_terms):
@@ -670,13 +685,13 @@ def score(docs, decoded, terms, m, sums):
 def start(asked, extremes, decoded, rows, terms, m, sums):
     """Prepare a search: the records, the highest score there can be, an empty histogram of bounds."""
     prior = extremes[1]
-    m.norm, m.step = extremes[0], asked.settings[5] * extremes[4]
-    rough = begin(asked, decoded, rows, terms, m, extremes[2], len(sums.id_rank))
-    m.rest, m.flat = m.constant + m.mass * extremes[3], m.constant + m.mass * m.top + prior
+    m.norm, m.step = extremes[0], asked.settings[5] * extremes[5]
+    rough = begin(asked, decoded, rows, terms, m, extremes[2], np.int64(extremes[3]), len(sums.id_rank))
+    m.rest, m.flat = m.constant + m.mass * extremes[4], m.constant + m.mass * m.top + prior
     m.base, m.factor = m.rest + prior, math.ceil(BACKGROUNDS * m.step / (m.norm * m.unit))
     m.capped, m.laid = m.n_terms, False
     total = m.norm * m.unit * ROOM_IN_UNITS
-    m.low, m.edge, m.above, high = max(asked.settings[11], m.threshold), 0, 0, m.flat + total
+    m.low, m.edge, m.above, high = max(asked.settings[9], m.threshold), 0, 0, m.flat + total
     m.per_class = classes_of(high - m.low, HISTOGRAM)
     magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
     if prior > -np.inf:
@@ -708,8 +723,8 @@ def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
 
     First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
-    the largest norm and prior, the factor by which kept saturations may be wrong, the least background and the step
-    of rounded ones.
+    the largest norm and prior, the factor by which kept saturations may be wrong, the first class of ratios, the least
+    background and the step of rounded ones.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)

@@ -23,9 +23,9 @@ from germane.rank.decoded_kernels import (
     units_needed,
 )
 from germane.rank.forward_kernels import score_all
-from germane.rank.kernels import arrange
 from germane.rank.kinds import SATURATION
 from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, Documents, Sums
+from germane.rank.result_kernels import arrange
 from germane.rank.simd import lowest_bit, reach_mask
 
 READING = 256

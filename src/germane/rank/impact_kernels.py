@@ -55,36 +55,21 @@ def with_rest(docs, d, impacts, rest):
 
 
 @inner
-def decoded_impact(t, m, extra, size):
-    """The impact of a posting with `extra` occurrences beyond the first, from the table where it has it."""
-    if np.int64(extra) < t.filled:
-        return t.table[np.int64(extra)]
-    return impact(t, m, np.float64(extra) + 1.0, m.x0 + m.x1 * np.float64(size))
-
-
-@inner
-def block_size(t, b):
-    """Postings of block b of the term's list."""
-    return min(BLOCK, t.df - (b - t.first) * BLOCK)
+def begin_model(settings, n_terms, n_docs, m):
+    """Fill the record of the model."""
+    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
+    m.sized = m.kind == SATURATION or m.kind == LOG_SIZE_RATIO
+    m.constant, m.mass, m.threshold = settings[4], settings[5], settings[6]
+    m.k, m.top = np.int64(settings[7]), settings[8]
+    m.n_docs, m.n_terms, m.found = n_docs, n_terms, 0
 
 
 @inner
 def begin(asked, lists, terms, m, n_docs):
     """Fill the records of the terms and of the model."""
-    settings, n_terms = asked.settings, len(asked.numbers)
-    m.kind, m.delta, m.x0, m.x1 = np.int64(settings[0]), settings[1], settings[2], settings[3]
-    m.constant, m.mass, m.threshold = settings[4], settings[5], settings[6]
-    m.bits, m.k = np.int64(settings[7]), np.int64(settings[8])
-    m.dense, m.prune = settings[9] > 0.0, settings[10] > 0.0
-    m.n_docs, m.n_terms, m.found = n_docs, n_terms, 0
-    total, later = 0.0, 0
-    for i in range(n_terms):
-        total += asked.weight[i]
-        later += lists.df[asked.numbers[i]]
-    for i in range(n_terms):
+    begin_model(asked.settings, len(asked.numbers), n_docs, m)
+    for i in range(m.n_terms):
         t, number = terms[i], asked.numbers[i]
         t.number, t.first, t.df = number, lists.first_block[number], lists.df[number]
         t.end = t.first + (t.df + BLOCK - 1) // BLOCK
-        t.weight, t.scale, t.share = asked.weight[i], asked.scale[i], asked.weight[i] / total
-        later -= t.df
-        t.later, t.cached, t.filled = later, -1, 0
+        t.weight, t.scale = asked.weight[i], asked.scale[i]

@@ -1,4 +1,4 @@
-"""The five kinds of impact (see `rank.kernels`), named apart from the kernels so that naming one loads no compiler."""
+"""The five kinds of impact (see `rank.impact_kernels`), apart from the kernels so that naming one loads no compiler."""
 
 LOG_COUNT_RATIO = 0
 LOG_SIZE_RATIO = 1
@@ -6,5 +6,5 @@ SATURATION = 2
 LOG_COUNT = 3
 COUNT = 4
 
-BY_COUNT = frozenset({LOG_COUNT_RATIO, LOG_COUNT, COUNT})
-"""Kinds whose impact depends on the count alone."""
+SIZED = frozenset({LOG_SIZE_RATIO, SATURATION})
+"""Kinds whose impact depends on the document's size, too."""

@@ -9,20 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.index.blocks import BLOCK, TF_CAP
 
 HISTOGRAM = 2048
-"""Classes of scores between the lowest of interest and the highest possible; see `rank.kernels.scan`."""
-
-FINE_BITS = 11
-"""Maxima of documents' values are kept in windows of 2^11 documents, the smallest that are used."""
+"""Classes of scores between the lowest of interest and the highest possible; see `rank.result_kernels`."""
 CHUNK_BITS = 15
 CHUNK = 1 << CHUNK_BITS
 """Documents that are summed up together: their places take two bytes, and their sums fit the nearest cache."""
 LANES = 64
 """Values that are compared together; see `rank.simd`."""
 CODES = 256
-"""Counts, or saturations, that a decoded list tells apart."""
+"""Counts, saturations or ratios that a decoded list tells apart."""
+MANTISSA_BITS = 48
+"""The last ones of a double: what is before them, its exponent and the first bits of its mantissa, is the class of a
+ratio. Those of a class differ by a sixteenth at most."""
 PEAKS = 32
 """Of the postings of a list one of so many, those of the largest codes, are kept beside it too."""
 FREQUENT = 12
@@ -38,24 +37,10 @@ TERM = np.dtype(
         ("number", np.int64),
         ("weight", np.float64),
         ("scale", np.float64),
-        ("share", np.float64),
-        ("bounds", np.int64),
-        ("cached", np.int64),
-        ("filled", np.int64),
-        ("later", np.int64),
-        ("tabled", np.int64),
-        ("docs", np.uint32, BLOCK),
-        ("extras", np.uint32, BLOCK),
-        ("table", np.float64, TF_CAP),
     ]
 )
-"""A term of the query in one segment.
-
-`first` to `end`: its blocks; `number`: its own in the segment. `weight`, `scale`: of its impact. `share`: its part of
-the document's background. `bounds` + block: the row of its bounds. `cached`: the block whose documents and counts minus
-one lie in `docs` and `extras`. `table`: impacts by count, `filled` of them. `later`: postings of the terms behind it.
-`tabled`: the table holds every count of the list.
-"""
+"""A term of the query in one segment: its blocks, from `first` to `end`, the length of its list, its number there, the
+weight and the scale of its impact."""
 
 MODEL = np.dtype(
     [
@@ -66,13 +51,10 @@ MODEL = np.dtype(
         ("constant", np.float64),
         ("mass", np.float64),
         ("top", np.float64),
-        ("bits", np.int64),
+        ("sized", np.int64),
         ("n_docs", np.int64),
-        ("dense", np.int64),
-        ("prune", np.int64),
         ("k", np.int64),
         ("n_terms", np.int64),
-        ("n_windows", np.int64),
         ("threshold", np.float64),
         ("slack", np.float64),
         ("low", np.float64),
@@ -90,23 +72,18 @@ MODEL = np.dtype(
         ("laid", np.int64),
         ("whole", np.int64),
         ("capped", np.int64),
-        ("by_of", np.float64, TF_CAP + 1),
-        ("background_of", np.float64, TF_CAP + 1),
     ]
 )
-"""The rest of the score, the road, and how far it has come.
+"""The rest of the score, and how far a search has come.
 
-`kind` to `x1`: of the impact; `constant`, `mass`: of the score; `top`: the largest background. A window is 2^`bits`
-documents; `dense`: windows are cleared and searched whole, for most of their places are touched. `threshold`: what a
-result must reach; `slack`: by how much sums in another order may differ, or for decoded lists a bound and its score;
+`kind` to `x1`: of the impact, which depends on the document's size if `sized`; `constant`, `mass`: of the score; `top`:
+the largest background. `threshold`: what a result must reach; `slack`: by how much a bound and its score may differ;
 `low`, `per_class`, `edge`, `above`: the histogram of scores, where it begins, how many classes a point has, the class
-that holds the threshold, and results above it. For decoded lists `unit`: the smallest part of a sum, `flat`, `norm`: as
-of a WINDOW, for the whole segment;
-`rest`, `step`: the constant and mass times the least background, and mass times a step of the rounded ones; `base`: as
-`flat` with the least one, `factor`: the units of a step times 2^16; `capped`: the first term that gives its peaks
-apart. Of a chunk `whole`: it is searched whole, `laid`: its sums began with the units of backgrounds.
-`by_of`, `background_of`: by the code of a length, what x0 + x1·size is at least, and what mass times the background is
-at most, above that of `top`, for this length and longer ones.
+that holds the threshold, and results above it. `unit`: the smallest part of a sum, `flat`: the bound of the part of a
+score without impacts, `norm`: of the norm; `rest`, `step`: the constant and mass times the least background, and mass
+times a step of the rounded ones; `base`: as `flat` with the least one, `factor`: the units of a step times 2^16;
+`capped`: the first term that gives its peaks apart. Of a chunk `whole`: it is searched whole, `laid`: its sums began
+with the units of backgrounds.
 """
 
 DECODED_TERM = np.dtype(
@@ -115,6 +92,7 @@ DECODED_TERM = np.dtype(
         ("number", np.int64),
         ("weight", np.float64),
         ("scale", np.float64),
+        ("least", np.int64),
         ("top", np.int64),
         ("begin", np.int64),
         ("end", np.int64),
@@ -129,18 +107,13 @@ DECODED_TERM = np.dtype(
 )
 """A term of the query whose list is decoded: its `row`, its number in the segment, weight and scale of its impact.
 
-`value`: its impact by count, the last a bound; saturations have none. `top`: the largest code. `units`: impacts by code
-in units, rounded up, up to a cap; `excess`: what is above it. `begin`, `end`: its postings in the chunk that is being
-visited. `frequent`: its row among the frequent lists, or -1; `width`: how many codes have a class there; `bytes`: by
-class, the units up to the cap in multiples of `coarse`, rounded up.
+`value`: its impact by count, the last a bound, or bounds by class of ratios; saturations have none. `least`, `top`:
+the smallest and the largest code. `units`: impacts by code in units, rounded up, up to a cap; `excess`: what is above
+it. `begin`, `end`: its postings in the chunk that is being visited. `frequent`: its row among the frequent lists, or
+-1; `width`: how many codes have a class there; `bytes`: by class, the units up to the cap in multiples of `coarse`,
+rounded up.
 """
 
-WINDOW = np.dtype([("total", np.float64), ("flat", np.float64), ("scaling", np.float64)])
-"""The bound of any score in a window, of the part without impacts, and of the norm."""
-CELL = np.dtype([("bound", np.float64), ("block", np.int64)])
-"""Of a term in a window: the bound of its impact and the first block that reaches into it."""
-CANDIDATE = np.dtype([("doc", np.int64), ("sum", np.float64), ("need", np.float64), ("lack", np.float64)])
-"""A document, its sum of impacts so far, what it must become, and its background below that of `top`."""
 SUMMED = np.dtype([("doc", np.int64), ("sum", np.float64), ("by", np.float64)])
 """A document of decoded lists, its sum so far and, where it is scored exactly, what x0 + x1·size is."""
 RESULT = np.dtype([("score", np.float64), ("doc", np.int64)])
@@ -157,9 +130,8 @@ class Asked(NamedTuple):
     settings: Floats
 
 
-SETTINGS = ("kind", "delta", "x0", "x1", "constant", "mass", "threshold", "bits", "k", "dense", "prune", "typical")
-"""The entries of `Asked.settings`. `typical`: the rest of the score of a usual document; the others: see MODEL. For
-decoded lists `top` has the place of `dense`, and `bits` and `prune` say nothing."""
+SETTINGS = ("kind", "delta", "x0", "x1", "constant", "mass", "threshold", "k", "top", "typical")
+"""The entries of `Asked.settings`. `typical`: the rest of the score of a usual document; the others: see MODEL."""
 
 
 class Lists(NamedTuple):
@@ -179,53 +151,16 @@ class Documents(NamedTuple):
     mask: npt.NDArray[np.uint8]
 
 
-class Extremes(NamedTuple):
-    """What bounds the documents' values: those of `rank.arguments.DocumentPart`; empty: nothing.
-
-    `least_size`: by the code of a length, the smallest size of documents of this length and longer ones.
-    """
-
-    least_size: Integers
-    background_by_length: Floats
-    norm_maxima: Floats
-    prior_maxima: Floats
-
-
-class Query(NamedTuple):
-    """The query in a segment: TERMs, one MODEL, WINDOWs, CELLs (term by term in each window), four bounds a block.
-
-    `suffix`: the bounds in a window from a term on.
-    """
-
-    terms: Records
-    model: Records
-    windows: Records
-    cells: Records
-    bounds: Floats
-    suffix: Floats
-
-
-class Work(NamedTuple):
-    """Memory. `acc`: sums by place in the window, zeros before and after; `touched`: the places that are not."""
-
-    acc: Floats
-    touched: npt.NDArray[np.uint32]
-    candidates: Records
-    results: Records
-    best: Records
-    histogram: npt.NDArray[np.int32]
-
-
 class Decoded(NamedTuple):
     """Decoded lists: places in the chunk, counts minus one, codes. A row for each list, a column for each chunk.
 
     `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `peaks`: where copies of
-    those begin whose codes are above that of `cuts`; `most`: the list's largest count, 1 for any that has a code.
-    `large`: postings whose counts have none, and these, ascending.
+    those begin whose codes are above that of `cuts`; `least`: the list's smallest code; `most`: its largest count of
+    those that the last code may hide, else 1. `large`: postings whose counts do not fit a byte, and these, ascending.
 
     Lists of frequent terms are kept in a second form too: `frequent`, the row there of a list, or -1; `classes`: four
-    bits for each document, the class of its code up to the cut; a byte has those of two, 16 apart. `steps`: the least
-    code and how many have one class; `held`: for 64 documents each, the bits of those that hold the term, and how many
+    bits for each document, the class of its code up to the cut; a byte has those of two, 16 apart. `widths`: how many
+    codes have one class; `held`: for 64 documents each, the bits of those that hold the term, and how many
     postings lie before.
     """
 
@@ -235,12 +170,13 @@ class Decoded(NamedTuple):
     begins: Integers
     peaks: Integers
     cuts: npt.NDArray[np.uint8]
+    least: npt.NDArray[np.uint8]
     tops: npt.NDArray[np.uint8]
     most: Integers
     large: Integers
     frequent: Integers
     classes: npt.NDArray[np.uint8]
-    steps: Integers
+    widths: Integers
     held: npt.NDArray[np.uint64]
 
 

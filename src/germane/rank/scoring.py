@@ -12,36 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Floats, Integers
-from germane.index.blocks import BLOCK, LENGTH_OF, TF_CAP
+from germane.index.blocks import BLOCK
 from germane.index.recent import Recent
 from germane.index.segment import Segment
-from germane.index.sequences import documents_with_all
+from germane.index.sequences import documents_with_all, documents_with_any
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
 from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
 from germane.rank.plan import NOTHING, Plan
-from germane.rank.records import (
-    CANDIDATE,
-    CELL,
-    CHUNK,
-    DECODED_TERM,
-    FINE_BITS,
-    HISTOGRAM,
-    MODEL,
-    RESULT,
-    SUMMED,
-    TERM,
-    WINDOW,
-    Query,
-    Records,
-    Work,
-)
+from germane.rank.records import CHUNK, DECODED_TERM, HISTOGRAM, MODEL, RESULT, SUMMED, TERM, Records
 
 if TYPE_CHECKING:
     from germane.index import kernels as index_kernels
     from germane.rank import (
-        bound_kernels,
         conjunction_kernels,
         decoded_conjunction_kernels,
         decoded_kernels,
@@ -49,30 +33,23 @@ if TYPE_CHECKING:
         evidence_kernels,
         forward_kernels,
         hinted_kernels,
-        kernels,
         small_kernels,
     )
 else:
-    bound_kernels, conjunction_kernels, decoded_conjunction_kernels, decoded_kernels, document_kernels = (
+    conjunction_kernels, decoded_conjunction_kernels, decoded_kernels, document_kernels = (
         LazyModule(f"germane.rank.{name}_kernels")
-        for name in ("bound", "conjunction", "decoded_conjunction", "decoded", "document")
+        for name in ("conjunction", "decoded_conjunction", "decoded", "document")
     )
     evidence_kernels, forward_kernels, hinted_kernels, small_kernels = (
         LazyModule(f"germane.rank.{name}_kernels") for name in ("evidence", "forward", "hinted", "small")
     )
-    kernels, index_kernels = LazyModule("germane.rank.kernels"), LazyModule("germane.index.kernels")
+    index_kernels = LazyModule("germane.index.kernels")
 
 Mask = npt.NDArray[np.uint8]
 NO_MASK: Mask = np.empty(0, np.uint8)
 NOT_ROUNDED = np.empty(0, np.uint16)
-NO_PART = DocumentPart(NOTHING, NOTHING, 0.0, 0.0, NOTHING, NOT_ROUNDED)
+NO_PART = DocumentPart(NOTHING, 0.0, 0.0, NOT_ROUNDED)
 NO_VALUES = DocumentValues(NO_PART, NO_PART, NO_PART)
-LENGTHS = np.append(LENGTH_OF, LENGTH_OF[-1]).astype(np.int64)
-MOST_BITS, LONG, LONG_BITS = 15, 12, 13
-"""Windows have at most 2^MOST_BITS documents; those of a query of more than LONG terms at least 2^LONG_BITS."""
-IN_A_WINDOW = 300
-"""Postings of a term in a window, so that what is done for each window and term does not count; larger windows would
-be bounded more loosely."""
 MANY, FEW = 16, 64
 """For a query of so many terms and so few documents, where it is known what these must reach, those that may be among
 the best are scored by their forward lists."""
@@ -82,8 +59,6 @@ STEPS = (1 << 16) - 4
 """Between the least and the highest background, which are rounded to find candidates: less memory is read."""
 LEAST_STEP = 1e-300
 """Smaller steps have fewer digits, so that there may be more of them."""
-ROOM = 1 << 14
-"""Results collected, beyond those of one window, before the best are selected; at least four times k."""
 
 
 Group: TypeAlias = tuple[AnyArray, ...]
@@ -116,25 +91,15 @@ class Memory(threading.local):
     """The buffers of one thread, grown and never shrunk."""
 
     def __init__(self) -> None:
-        window = 1 << MOST_BITS
-        self.query = Query(
-            terms=np.zeros(16, TERM),
-            model=np.zeros(1, MODEL),
-            windows=np.zeros(64, WINDOW),
-            cells=np.zeros(1024, CELL),
-            bounds=np.zeros((1024, 4)),
-            suffix=np.zeros(17),
-        )
-        self.work = Work(
-            acc=np.zeros(window),
-            touched=np.zeros(window, np.uint32),
-            candidates=np.zeros(window, CANDIDATE),
-            results=np.zeros(window + ROOM, RESULT),
-            best=np.zeros(window + ROOM, RESULT),
-            histogram=np.zeros(HISTOGRAM + 1, np.int32),
-        )
+        self.terms, self.model = np.zeros(16, TERM), np.zeros(1, MODEL)
         self.recent = np.empty(0, np.int64), np.zeros((0, 2)), np.empty(0)
         self.decoded: DecodedMemory | None = None
+
+    def reserve_terms(self, n_terms: int) -> tuple[Records, Records]:
+        """Memory for a query of so many terms: their records, and that of the model."""
+        if n_terms > len(self.terms):
+            self.terms = np.zeros(2 * n_terms, TERM)
+        return self.terms, self.model
 
     def reserve_recent(self, n_docs: int) -> tuple[Integers, Floats, Floats]:
         """Memory for so many recent documents, as `rank.small_kernels` takes it."""
@@ -150,46 +115,21 @@ class Memory(threading.local):
             self.decoded = memory = DecodedMemory.of(max(2 * n_terms, known[0]), max(n_results, known[1]))
         return memory
 
-    def reserve(self, n_terms: int, n_windows: int, n_blocks: int, n_results: int) -> tuple[Query, Work]:
-        """Memory for a query of so many terms and so on."""
-        query = self.query
-        if n_terms > len(query.terms):
-            query = query._replace(terms=np.zeros(2 * n_terms, TERM), suffix=np.zeros(2 * n_terms + 1))
-        if n_windows > len(query.windows):
-            query = query._replace(windows=np.zeros(2 * n_windows, WINDOW))
-        if n_terms * n_windows > len(query.cells):
-            query = query._replace(cells=np.zeros(2 * n_terms * n_windows, CELL))
-        if n_blocks > len(query.bounds):
-            query = query._replace(bounds=np.zeros((2 * n_blocks, 4)))
-        if n_results > len(self.work.results):
-            self.work = self.work._replace(
-                results=np.zeros(2 * n_results, RESULT), best=np.zeros(2 * n_results, RESULT)
-            )
-        self.query = query
-        return query, self.work
-
 
 _memory = Memory()
 
 
-def with_maxima(values: Floats, codes: npt.NDArray[np.uint8] | None = None) -> DocumentPart:
-    """Prepare document values for the kernel; `codes`: those of the documents' lengths, needed for a background."""
+def with_extremes(values: Floats, *, rounded: bool = False) -> DocumentPart:
+    """Prepare document values for the kernel; `rounded`: a background, whose values are looked at rounded first."""
     if len(values) == 0:
         return NO_PART
-    maxima, typical = np.maximum.reduceat(values, np.arange(0, len(values), 1 << FINE_BITS)), float(values.mean())
-    typical = typical if math.isfinite(typical) else 0.0
-    part = DocumentPart(values, maxima, float(maxima.max()), typical, NOTHING, NOT_ROUNDED)
-    if codes is None:
+    highest, least, typical = float(values.max()), float(values.min()), float(values.mean())
+    part = DocumentPart(values, highest, typical if math.isfinite(typical) else 0.0, NOT_ROUNDED)
+    step = (highest - least) / STEPS
+    if not rounded or not LEAST_STEP < step < np.inf:
         return part
-    least = float(values.min())
-    by_length = np.full(TF_CAP + 1, least)
-    np.maximum.at(by_length, codes, values)
-    part = part._replace(by_length=np.maximum.accumulate(by_length[::-1])[::-1].copy())
-    step = (part.highest - least) / STEPS
-    if not LEAST_STEP < step < np.inf:
-        return part
-    rounded = np.ceil((values - least) / step) + 1.0  # whatever a division and a product may lose
-    return part._replace(rounded=rounded.astype(np.uint16), least=least, step=step)
+    steps = np.ceil((values - least) / step) + 1.0  # whatever a division and a product may lose
+    return part._replace(rounded=steps.astype(np.uint16), least=least, step=step)
 
 
 def terms_in(plan: Plan, numbers: Sequence[int] | Integers) -> TermArrays:
@@ -220,16 +160,6 @@ def _documents(segment: Segment, plan: Plan, values: DocumentValues, mask: Mask)
     return size, norm.values, background.values, prior.values, mask
 
 
-def _extremes(segment: Segment, plan: Plan, values: DocumentValues) -> Group:
-    least = segment.least_unique if plan.sized_by_unique else LENGTHS
-    return least, values.background.by_length, values.norm.maxima, values.prior.maxima
-
-
-def _window_bits(n_docs: int, n_terms: int, postings: int) -> int:
-    wanted = (IN_A_WINDOW * n_terms * n_docs // postings).bit_length() - 1
-    return min(max(wanted, LONG_BITS if n_terms > LONG else FINE_BITS), MOST_BITS)
-
-
 def top_k(
     segment: Segment,
     terms: TermArrays,
@@ -248,41 +178,32 @@ def top_k(
     """
     if prune and plainly.suits(segment, terms):
         return plainly.top_k(segment, terms, values, mask, k, threshold, required)
-    plan, n_terms, n_docs = terms.plan, len(terms.numbers), segment.n_docs
-    mass, own = _with_positive_mass(segment, plan, values)
-    k = min(k, n_docs)
-    found = decoded_lists(segment, plan, terms.numbers) if prune else None
-    if found is not None:
-        best = _top_k_decoded(segment, terms, own, mask, k, threshold, mass, found, required)
-        if best is not None:
-            return best
+    k = min(k, segment.n_docs)
+    found = decoded_lists(segment, terms.plan, terms.numbers) if prune else None
+    best = None if found is None else _top_k_decoded(segment, terms, values, mask, k, threshold, found, required)
+    if best is not None:
+        return best
     if required is not None:
         return top_k_with_all(segment, terms, values, mask, k, required)
-    values = own
-    postings = int(segment.df[terms.numbers].sum())
-    bits = _window_bits(n_docs, n_terms, postings)
-    n_windows = (n_docs >> bits) + 1
-    typical = plan.constant + mass * values.background.typical + values.prior.typical
-    asked = _asked(terms, mass, threshold, bits, k, 2 * postings > n_docs, prune, typical)
-    room = (1 << bits) + max(ROOM, 4 * k)
-    query, work = _memory.reserve(n_terms, n_windows, postings // BLOCK + n_terms, room)
-    (words, table), extremes, state = segment.blocks, _extremes(segment, plan, values), query.model[0]
-    bound_kernels.prepare(asked, _lists(segment), table, n_docs, extremes, tuple(query), work.histogram)
-    groups = _documents(segment, plan, values, mask), tuple(query), tuple(work)
-    w = 0
-    while True:
-        w = kernels.scan(words, table, *groups, w)
-        n = kernels.order(work.results, state["found"], k, segment.id_rank, work.histogram, work.best)
-        scores, docs = work.best["score"][:n].copy(), work.best["doc"][:n].copy()
-        if w == state["n_windows"]:
-            return scores, docs
-        _start_anew(query.model, work, scores, docs)
+    return _top_k_of_all(segment, terms, values, mask, k, threshold)
 
 
-def _with_positive_mass(segment: Segment, plan: Plan, values: DocumentValues) -> tuple[float, DocumentValues]:
+def _top_k_of_all(
+    segment: Segment, terms: TermArrays, values: DocumentValues, mask: Mask, k: int, threshold: float
+) -> tuple[Floats, Integers]:
+    """What `top_k` gives, by scoring every document."""
+    found = documents_with_any(segment, terms.numbers.tolist())
+    if len(mask):
+        found = found[mask[found] != 0]
+    scores = plainly.scores_of(terms.plan, values, found, impacts_everywhere(segment, terms)[found])
+    among = scores >= threshold
+    return plainly.best_of(segment, scores[among], found[among], k)
+
+
+def _with_positive_mass(plan: Plan, values: DocumentValues) -> tuple[float, DocumentValues]:
     """The plan's mass and what it multiplies, so that mass · value is bounded by the value's maximum."""
     if plan.mass < 0.0 and len(values.background.values):
-        return -plan.mass, values._replace(background=with_maxima(-values.background.values, segment.length_codes))
+        return -plan.mass, values._replace(background=with_extremes(-values.background.values, rounded=True))
     return plan.mass, values
 
 
@@ -293,20 +214,21 @@ def _top_k_decoded(
     mask: Mask,
     k: int,
     threshold: float,
-    mass: float,
     found: Found,
     required: Integers | None,
 ) -> tuple[Floats, Integers] | None:
     """What `top_k` gives, over decoded lists; None if more documents may be among the best than there is room for, or
     a required term is none of the query's."""
-    plan, (norm, background, prior) = terms.plan, values
-    memory = _memory.reserve_decoded(len(terms.numbers), 2 * CHUNK + 4 * k)
+    plan, n_terms = terms.plan, len(terms.numbers)
+    mass, values = _with_positive_mass(plan, values)
+    norm, background, prior = values
+    memory = _memory.reserve_decoded(n_terms, 2 * CHUNK + 4 * k)
     typical = plan.constant + mass * background.typical + prior.typical
-    top = background.by_length.item(0) if len(background.by_length) else 0.0
+    highest = norm.highest if len(norm.values) else 1.0, prior.highest
     given = (
-        _asked(terms, mass, threshold, 0, k, top, 1, typical),
+        _asked(terms, mass, threshold, k, background.highest, typical),
         _documents(segment, plan, values, mask),
-        (norm.highest if len(norm.values) else 1.0, prior.highest, found.inflation, background.least, background.step),
+        (*highest, found.inflation, float(found.lowest), background.least, background.step),
         found.decoded,
         found.rows,
         memory.terms,
@@ -316,9 +238,9 @@ def _top_k_decoded(
     if required is not None:
         n = decoded_conjunction_kernels.top_k_with_all(*given, required, memory.order)
         return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
-    hinted = threshold > -math.inf and len(terms.numbers) >= MANY and k <= FEW
+    hinted = threshold > -math.inf and n_terms >= MANY and k <= FEW
     if hinted and mass == plan.mass and not plan.sized_by_unique:
-        forward = tuple(segment.forward_arrays), *_lookup(len(terms.numbers)), np.empty(hinted_kernels.MOST_LEFT)
+        forward = tuple(segment.forward_arrays), *_lookup(n_terms), np.empty(hinted_kernels.MOST_LEFT)
         n = hinted_kernels.top_k_above(*given, *forward)
         if n == index_kernels.UNVERIFIED:
             segment.verify_forward(memory.results["doc"][: memory.model["found"][0]])
@@ -327,20 +249,6 @@ def _top_k_decoded(
             return memory.scores[:n].copy(), memory.docs[:n].copy()
     n = decoded_kernels.top_k(*given)
     return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
-
-
-def _start_anew(model: Records, work: Work, scores: Floats, docs: Integers) -> None:
-    """Go on with the best k alone, when the results fill their room: the histogram begins at the last of them."""
-    n = len(scores)
-    work.results["score"][:n], work.results["doc"][:n] = scores, docs
-    low, high = float(scores[-1]), float(scores[0])
-    per_class = HISTOGRAM / (high - low) if high > low else 0.0  # what `kernels.classes_of` says
-    per_class, classes = per_class if per_class < np.inf else 0.0, np.zeros(n, np.int64)
-    if per_class > 0.0:
-        classes = np.minimum(((scores - low) * per_class).astype(np.int64), HISTOGRAM - 1)
-    work.histogram[:] = np.bincount(classes, minlength=HISTOGRAM + 1)
-    model["found"], model["threshold"] = n, low
-    model["low"], model["per_class"], model["edge"], model["above"] = low, per_class, 0, int((classes > 0).sum())
 
 
 def top_k_with_all(
@@ -362,24 +270,21 @@ def top_k_with_all(
         found = found[mask[found] != 0]
     n, (docs, counts) = len(found), np.empty((2, BLOCK), np.uint32)
     scores = np.empty(n)
-    query, _ = _memory.reserve(len(terms.numbers), 0, 0, 0)
-    asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
+    records = _memory.reserve_terms(len(terms.numbers))
+    asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0.0, 0.0)
     documents = _documents(segment, terms.plan, values, NO_MASK)
     lists = _lists(segment), *segment.blocks
-    conjunction_kernels.scores_among(
-        asked, *lists, documents, query.terms, query.model, found, docs, counts, wordless, scores
-    )
+    conjunction_kernels.scores_among(asked, *lists, documents, *records, found, docs, counts, wordless, scores)
     return plainly.best_of(segment, scores[held := scores > -np.inf], found[held], k)
 
 
 def scores_of(segment: Segment, terms: TermArrays, values: DocumentValues, docs: Integers) -> Floats:
     """The scores of given documents; -inf for one without any of the terms, which a search would not find."""
     n_terms, scores = len(terms.numbers), np.empty(len(docs))
-    query, _ = _memory.reserve(n_terms, 0, 0, 0)
-    asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0, 0, 0, 0.0)
+    asked = _asked(terms, terms.plan.mass, -np.inf, 0, 0.0, 0.0)
     documents = _documents(segment, terms.plan, values, NO_MASK)
     groups = asked, _lists(segment), documents, tuple(segment.forward_arrays)
-    given = *groups, query.terms, query.model, *_lookup(n_terms), docs, scores
+    given = *groups, *_memory.reserve_terms(n_terms), *_lookup(n_terms), docs, scores
     if not forward_kernels.score_documents(*given):
         segment.verify_forward(docs)
         forward_kernels.score_documents(*given)
@@ -423,15 +328,15 @@ def join_recent(
 def impacts_everywhere(segment: Segment, terms: TermArrays) -> Floats:
     """The sum of impacts of every document of the segment, 0 for one without any of the terms."""
     sums, size = np.empty(segment.n_docs), _documents(segment, terms.plan, NO_VALUES, NO_MASK)[0]
-    query, groups = _memory.query, (_asked(terms), _lists(segment))
-    document_kernels.impact_sums(*groups, *segment.blocks, size, query.terms, query.model, sums)
+    groups = _asked(terms), _lists(segment)
+    document_kernels.impact_sums(*groups, *segment.blocks, size, _memory.terms, _memory.model, sums)
     return sums
 
 
 def add_impacts(plan: Plan, i: int, docs: Integers, counts: Floats, size: npt.NDArray[np.uint32], sums: Floats) -> None:
     """Add to the documents' sums the impacts of item i of the plan, which they hold so often."""
-    terms, query = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan), _memory.query
-    evidence_kernels.add_impacts(_asked(terms), i, docs, counts, size, query.terms, query.model, sums)
+    terms = TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
+    evidence_kernels.add_impacts(_asked(terms), i, docs, counts, size, _memory.terms, _memory.model, sums)
 
 
 def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
@@ -439,6 +344,5 @@ def impacts_of(plan: Plan, size: float, counts: Floats) -> Floats:
     if is_few(len(counts)):
         return plainly.impacts_of(plan, size, counts)
     impacts, terms = np.empty(len(counts)), TermArrays(np.empty(0, np.int64), plan.weight, plan.scale, plan)
-    query = _memory.query
-    document_kernels.impacts_of(_asked(terms), size, query.terms, query.model, counts, impacts)
+    document_kernels.impacts_of(_asked(terms), size, _memory.terms, _memory.model, counts, impacts)
     return impacts

@@ -35,7 +35,7 @@ from germane.rank.scoring import (
     terms_in,
     top_k,
     top_k_with_all,
-    with_maxima,
+    with_extremes,
 )
 from germane.rank.small_segments import Found, best_of_each, documents_of
 from germane.rank.statistics import CollectionStatistics
@@ -71,7 +71,7 @@ class DocumentParts(NamedTuple):
 
     def values(self, own: Floats = NOTHING) -> DocumentValues:
         """All that enters a document's score beside its postings; `own`: its log-prior."""
-        prior = with_maxima(_sum(self.base.values, own)) if len(own) else self.base
+        prior = with_extremes(_sum(self.base.values, own)) if len(own) else self.base
         return DocumentValues(self.norm, self.background, prior)
 
 
@@ -536,9 +536,9 @@ class Searcher:
             documents = Documents(segment.doc_len, segment.n_unique, sums)
             background = model.document_background(documents)
             parts = DocumentParts(
-                with_maxima(background, segment.length_codes if len(background) else None),
-                with_maxima(model.document_norm(documents)),
-                with_maxima(model.document_base(documents)),
+                with_extremes(background, rounded=True),
+                with_extremes(model.document_norm(documents)),
+                with_extremes(model.document_base(documents)),
             )
             _remember(memory, key, parts, REMEMBERED)
         return parts

@@ -9,7 +9,7 @@ from numba.extending import intrinsic
 
 from germane.rank.records import LANES
 
-_DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 
 @intrinsic
@@ -68,48 +68,6 @@ def count_bits(typingctx: Any, mask: Any) -> Any:
 
     def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
-
-    return signature, codegen
-
-
-def _add_table_function(module: ir.Module) -> ir.Function:
-    """void f(double* acc, i32* docs, i32* extras, i64 n, double* table), once a module; no two arrays overlap."""
-    name = "germane_add_table"
-    if name in module.globals:
-        return module.globals[name]
-    values, integers = _DOUBLE.as_pointer(), _I32.as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [values, integers, integers, _I64, values])
-    function = ir.Function(module, kind, name)
-    function.linkage = "internal"
-    acc, docs, extras, n, table = function.args
-    for argument in (acc, docs, extras, table):
-        argument.add_attribute("noalias")
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    with cgutils.for_range(builder, n) as loop:
-        doc = builder.zext(builder.load(builder.gep(docs, [loop.index])), _I64)
-        extra = builder.zext(builder.load(builder.gep(extras, [loop.index])), _I64)
-        place = builder.gep(acc, [doc])
-        builder.store(builder.fadd(builder.load(place), builder.load(builder.gep(table, [extra]))), place)
-    builder.ret_void()
-    return function
-
-
-@intrinsic
-def add_table(typingctx: Any, acc: Any, base: Any, docs: Any, extras: Any, begin: Any, end: Any, table: Any) -> Any:
-    """acc[docs[i] - base] += table[extras[i]] for begin <= i < end (docs, extras: uint32), which Numba's own loop does
-    more slowly, for its arrays might overlap."""
-    signature = types.void(acc, types.int64, docs, extras, types.int64, types.int64, table)
-
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: Any) -> Any:
-        def element(i: int, index: ir.Value) -> ir.Value:
-            return builder.gep(context.make_array(sig.args[i])(context, builder, value=args[i]).data, [index])
-
-        _, base_v, _, _, begin_v, end_v, _ = args
-        count = builder.sub(end_v, begin_v)
-        pointers = element(0, builder.neg(base_v)), element(2, begin_v), element(3, begin_v)
-        table_v = element(6, ir.Constant(_I64, 0))
-        builder.call(_add_table_function(builder.module), [*pointers, count, table_v])
-        return context.get_dummy_value()
 
     return signature, codegen
 
