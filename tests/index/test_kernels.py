@@ -9,7 +9,7 @@ from numba import njit
 
 from germane.arrays import Words
 from germane.index import block_kernels, kernels, string_kernels
-from germane.index.blocks import LENGTH_OF, PADDING, PostingBlocks, length_codes
+from germane.index.blocks import PADDING, PostingBlocks
 from germane.index.simd import unpack_documents, unpack_values
 from germane.index.strings import decoded, narrow, pack_strings, string_at
 
@@ -77,14 +77,14 @@ def test_bits_needed() -> None:
         assert block_kernels.bits_needed.py_func(value) == value.bit_length()
 
 
-def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[PostingBlocks, np.ndarray]:
+def encode(lists: list[tuple[Words, Words]]) -> tuple[PostingBlocks, np.ndarray]:
     df = np.array([len(docs) for docs, _ in lists])
     starts = np.concatenate([[0], np.cumsum(df)])
     n_blocks = int(sum(-(-df // 128)))
     words, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
     docs, counts = (np.concatenate(part) for part in zip(*lists, strict=True))
     buffer = np.empty(128, np.uint32)
-    size, written = block_kernels.encode_lists(starts, docs, counts, length_codes(doc_len), words, table, buffer)
+    size, written = block_kernels.encode_lists(starts, docs, counts, words, table, buffer)
     assert written == n_blocks
     words = np.append(words[:size], np.zeros(PADDING, np.uint32))
     return PostingBlocks(words, table), np.concatenate([[0], np.cumsum(-(-df // 128))])
@@ -94,8 +94,6 @@ def encode(lists: list[tuple[Words, Words]], doc_len: Words) -> tuple[PostingBlo
 def test_lists_come_back(kind: str) -> None:
     rng = np.random.default_rng(7)
     n_docs = 3000
-    doc_len = rng.integers(1, 100_000, n_docs).astype(np.uint32)
-    doc_len[:3] = 65534, 65535, 65536
     lists = []
     for df in (1, 2, 127, 128, 129, 255, 256, 257, 1000, n_docs):
         docs = np.sort(rng.choice(n_docs, df, replace=False)).astype(np.uint32)
@@ -108,7 +106,7 @@ def test_lists_come_back(kind: str) -> None:
             "alike and huge": np.full(df, 65_535 + df % 3),
         }[kind].astype(np.uint32)
         lists.append((docs, counts))
-    blocks, first = encode(lists, doc_len)
+    blocks, first = encode(lists)
     for i, (docs, counts) in enumerate(lists):
         room = -(-len(docs) // 128) * 128
         got_docs, got_counts = np.empty(room, np.uint32), np.empty(room, np.uint32)
@@ -119,25 +117,6 @@ def test_lists_come_back(kind: str) -> None:
             at, end = first[i] + block, min(begin + 128, len(docs))
             assert blocks.table["last"][at] == docs[end - 1]
             assert blocks.table["max_tf"][at] == min(counts[begin:end].max(), 255)
-            for name, least, most in (("length_1", 1, 1), ("length_2", 2, 3), ("length_4", 4, 1 << 32)):
-                chosen = (counts[begin:end] >= least) & (counts[begin:end] <= most)
-                lengths = doc_len[docs[begin:end]][chosen]
-                code = blocks.table[name][at]
-                assert (code == 255) == (len(lengths) == 0)
-                assert code == 255 or lengths.min() * 15 / 16 <= LENGTH_OF[code] <= lengths.min()
-
-
-def test_the_code_of_a_length_is_that_of_the_next_below() -> None:
-    """Exact below 32, at most a sixteenth too small above, up to the largest."""
-    lengths = np.array([*range(2000), *(1 << i for i in range(11, 32)), 2**32 - 1], np.uint32)
-    back = LENGTH_OF[length_codes(lengths)].astype(np.int64)
-    assert back[:32].tolist() == list(range(32))
-    assert np.all(back <= lengths)
-    usual = lengths <= LENGTH_OF[-1]
-    assert np.all(back[usual] * 17 >= lengths[usual].astype(np.int64) * 16)
-    assert np.all(back[~usual] == LENGTH_OF[-1])
-    assert np.all(np.diff(LENGTH_OF.astype(np.int64)) > 0)
-    assert len(LENGTH_OF) == 255
 
 
 def test_forward_lists_come_back() -> None:

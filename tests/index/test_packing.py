@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from germane import lazy
 from germane.index import block_kernels, kernels, packing, sequence_kernels
-from germane.index.blocks import BLOCK, PADDING, TF_CAP, PostingBlocks, length_codes
+from germane.index.blocks import BLOCK, PADDING, TF_CAP, PostingBlocks
 from germane.index.builder import SegmentBuilder
 from germane.index.segment import Segment
 from germane.index.unpacking import unpack_forward
@@ -34,10 +34,9 @@ def test_posting_lists(sizes: list[int], most: int, seed: int) -> None:
     docs = np.array([*chain(*(ascending(rng, size) for size in sizes))], np.uint32)
     counts = np.where(rng.random(len(docs)) < 0.5, most, rng.integers(1, most + 1, len(docs))).astype(np.uint32)
     starts = packing.places_of(np.array(sizes, np.int64))
-    codes = length_codes(rng.integers(1, 9999, int(docs.max(initial=0)) + 1).astype(np.uint32))
     room = PostingBlocks.empty(64 * (len(docs) + 8), sum(-(-size // BLOCK) for size in sizes))
-    n, _ = block_kernels.encode_lists(starts, docs, counts, codes, *room, np.empty(BLOCK, np.uint32))
-    words, table = packing.encode_lists(starts, docs, counts, codes)
+    n, _ = block_kernels.encode_lists(starts, docs, counts, *room, np.empty(BLOCK, np.uint32))
+    words, table = packing.encode_lists(starts, docs, counts)
     assert words.tolist() == room.words[:n].tolist()
     assert table.tolist() == room.table.tolist()
 

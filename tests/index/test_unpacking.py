@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane.index import block_kernels, verify_kernels
-from germane.index.blocks import BLOCK, PADDING, PostingBlocks, length_codes
+from germane.index.blocks import BLOCK, PADDING, PostingBlocks
 from germane.index.unpacking import list_is_sound, unpack_list
 
 SIZES = (1, 2, 3, 127, 128, 129, 255, 256, 257, 700)
@@ -27,7 +27,7 @@ def packed(sizes: list[int], seed: int, widest: int, most: int) -> tuple[Posting
     n_blocks = sum(-(-size // BLOCK) for size in sizes)
     blocks = PostingBlocks.empty(64 * BLOCK * n_blocks // 32 + PADDING + 1000, n_blocks)
     docs, counts = (np.concatenate([own[i] for own in lists]) for i in range(2))
-    block_kernels.encode_lists(starts, docs, counts, length_codes(doc_len), *blocks, np.empty(BLOCK, np.uint32))
+    block_kernels.encode_lists(starts, docs, counts, *blocks, np.empty(BLOCK, np.uint32))
     first = np.concatenate([[0], np.cumsum([-(-size // BLOCK) for size in sizes])])
     return blocks, first, doc_len, lists
 
@@ -45,17 +45,17 @@ def test_lists_are_unpacked(sizes: list[int], seed: int, widest: int, most: int)
         found = unpack_list(blocks, int(first[i]), sizes[i])
         assert found[0].tolist() == docs.tolist()
         assert found[1].tolist() == counts.tolist()
-        assert list_is_sound(blocks, int(first[i]), sizes[i], int(counts.sum()), length_codes(doc_len), doc_len)
-        assert not list_is_sound(blocks, int(first[i]), sizes[i], int(counts.sum()) + 1, length_codes(doc_len), doc_len)
+        assert list_is_sound(blocks, int(first[i]), sizes[i], int(counts.sum()), doc_len)
+        assert not list_is_sound(blocks, int(first[i]), sizes[i], int(counts.sum()) + 1, doc_len)
 
 
-@pytest.mark.parametrize("name", ["last", "doc_bits", "tf_bits", "max_tf", "length_1", "length_2", "length_4", "words"])
+@pytest.mark.parametrize("name", ["last", "doc_bits", "tf_bits", "max_tf", "words"])
 def test_damage_is_found_by_both(name: str) -> None:
     rng = np.random.default_rng(5)
     for turn in range(60):
         size = int(rng.choice(SIZES))
         blocks, first, doc_len, [(_, counts)] = packed([size], turn, 6, 9)
-        codes, n = length_codes(doc_len), len(doc_len)
+        n = len(doc_len)
         if name == "words":
             blocks.words[rng.integers(0, 8 * -(-size // BLOCK))] ^= np.uint32(1 << rng.integers(0, 32))
         else:
@@ -63,7 +63,7 @@ def test_damage_is_found_by_both(name: str) -> None:
             most = {"last": n, "doc_bits": 13, "tf_bits": 6}.get(name, 256)  # what the table's own rules let pass
             blocks.table[name][block] = rng.integers(0, most)
         bad = verify_kernels.first_bad_list(
-            *blocks, first, np.array([size]), np.array([counts.sum()]), codes, doc_len, np.array([0]),
+            *blocks, first, np.array([size]), np.array([counts.sum()]), doc_len, np.array([0]),
             *np.empty((2, BLOCK), np.uint32),
         )  # fmt: skip
-        assert list_is_sound(blocks, 0, size, int(counts.sum()), codes, doc_len) == (bad < 0), turn
+        assert list_is_sound(blocks, 0, size, int(counts.sum()), doc_len) == (bad < 0), turn

@@ -2,6 +2,7 @@
 
 import zlib
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -13,10 +14,14 @@ from germane.index.check import check_index
 from germane.index.ciff import export_ciff, import_ciff
 
 
-def make_old(folder: Path) -> None:
-    """Say that the index is of the first format: what the upgrade reads of a segment is the same in both."""
-    body = (folder / manifest.NAME).read_bytes().partition(b"\n")[2]
-    body = orjson.dumps(orjson.loads(body) | {"format": 1})
+def content_of(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = orjson.loads((folder / manifest.NAME).read_bytes().partition(b"\n")[2])
+    return content
+
+
+def rewrite(folder: Path, format: int) -> None:
+    """Say that the index is of another format: what is read of a segment is the same in all."""
+    body = orjson.dumps(content_of(folder) | {"format": format})
     (folder / manifest.NAME).write_bytes(b"%08x\n" % zlib.crc32(body) + body)
 
 
@@ -30,7 +35,7 @@ def old(tmp_path: Path) -> Path:
             on_duplicate="replace",
         )
         engine.delete(["d4", "d5"])
-    make_old(folder)
+    rewrite(folder, 1)
     return folder
 
 
@@ -59,7 +64,7 @@ def test_an_index_without_its_text_is_refused(old: Path, tmp_path: Path) -> None
         source.add([Document("a", {"text": "copper"})])
     export_ciff(tmp_path / "source", tmp_path / "x.ciff")
     import_ciff(tmp_path / "x.ciff", tmp_path / "ciff")
-    make_old(tmp_path / "ciff")
+    rewrite(tmp_path / "ciff", 1)
     with pytest.raises(IndexFormatError, match="was made without its text: import that collection again"):
         Engine.upgrade(tmp_path / "ciff", tmp_path / "new")
     assert len(Engine.open(tmp_path / "new")) == 0
@@ -67,6 +72,21 @@ def test_an_index_without_its_text_is_refused(old: Path, tmp_path: Path) -> None
 
 def test_an_index_of_today_is_not_upgraded(tmp_path: Path) -> None:
     Engine.create(tmp_path / "new").close()
-    with pytest.raises(IndexFormatError, match="has format 2"):
+    with pytest.raises(IndexFormatError, match="has format 5"):
         Engine.upgrade(tmp_path / "new", tmp_path / "newer")
     assert not (tmp_path / "newer").exists()
+
+
+@pytest.mark.parametrize("format", manifest.BOUNDED)
+def test_an_index_whose_blocks_tell_more_is_read_and_gets_the_new_number(tmp_path: Path, format: int) -> None:
+    folder = tmp_path / "index"
+    with Engine.create(folder) as engine:
+        engine.add([Document("1", {"text": "copper"})])
+    rewrite(folder, format)
+    with Engine.open(folder) as engine:
+        assert engine.search("copper").ids == ["1"]
+        assert content_of(folder)["format"] == format
+        engine.add([Document("2", {"text": "zinc"})])
+        assert engine.search("copper OR zinc").ids == ["1", "2"]
+    assert content_of(folder)["format"] == manifest.FORMAT
+    assert not check_index(folder).problems

@@ -138,11 +138,11 @@ def test_an_index_without_vectors_is_as_before(tmp_path: Path) -> None:
     with Engine.create(tmp_path / "index") as engine:
         engine.add([Document("1", {"text": "a"})])
         manifest = orjson.loads((tmp_path / "index" / "MANIFEST").read_bytes().partition(b"\n")[2])
-        assert manifest["format"] == 2
+        assert manifest["format"] == 5
         assert "vector_fields" not in manifest
         assert set(manifest["segments"][0]) == {"name", "size", "deletions"}
         engine.set_vectors("a", ["1"], [[1.0]])
-        assert orjson.loads((tmp_path / "index" / "MANIFEST").read_bytes().partition(b"\n")[2])["format"] == 3
+        assert orjson.loads((tmp_path / "index" / "MANIFEST").read_bytes().partition(b"\n")[2])["format"] == 6
         engine.drop_vectors("a")
     assert read_manifest(tmp_path / "index").vector_fields == {}
 

@@ -27,6 +27,7 @@ from germane.rank import (
     plainly,
     scoring,
 )
+from germane.rank.conditions import HoldsAny
 from germane.rank.decoded_kernels import BACKGROUNDS
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
@@ -296,17 +297,18 @@ def test_extremes(build, kind: str, n_segments: int) -> None:
 
 
 def test_more_results_than_there_is_room_for(build) -> None:
-    """All documents but one are equal, so that no threshold keeps them out: every document is scored."""
-    n = 2 * CHUNK + 20_000
+    """All documents but one are equal, so that no threshold keeps them out: the best are selected on the way."""
+    n = 4 * CHUNK + 20_000
     names = np.random.default_rng(6).permutation(n)
     searcher = searcher_of(build({f"{i:06}": ["a"] * (1 + (i == 4321)) + ["b"] for i in names.tolist()}))
     weights, model = {"a": 1.0, "b": 1.0}, model_named("bm25")
     searcher.search(weights, model, 1)  # the first search of a segment is made without kernels
     expected = searcher.search(weights, model, EVERYTHING, prune=False)
-    for k in (1, 10, 12):
-        found = searcher.search(weights, model, k)
-        assert found.scores.tolist() == expected.scores[:k].tolist()
-        assert searcher.ids(found) == searcher.ids(expected)[:k]
+    for k in (1, 10, 1200):
+        for filters in ((), [HoldsAny(("a",)), HoldsAny(("b",))]):
+            found = searcher.search(weights, model, k, filters=filters)
+            assert found.scores.tolist() == expected.scores[:k].tolist()
+            assert searcher.ids(found) == searcher.ids(expected)[:k]
 
 
 def test_more_words_than_sums_of_units_can_hold(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ A full block is packed vertically (value i lies in lane i % 4), so that eight ne
 
 import numpy as np
 
-from germane.index.blocks import BLOCK, LANES, NO_LENGTH, TF_CAP
+from germane.index.blocks import BLOCK, LANES, TF_CAP
 from germane.index.simd import unpack_documents, unpack_values
 from germane.jit import inner, kernel
 
@@ -124,10 +124,10 @@ def decode_lists(words, table, first_block, df, docs, counts):
 
 
 @kernel
-def encode_lists(starts, docs, counts, codes, words, table, buffer):
+def encode_lists(starts, docs, counts, words, table, buffer):
     """Encode the lists `docs[starts[t]:starts[t+1]]` into `words` and `table`; return (words, blocks) written.
 
-    `table.at` counts from the beginning of `words`; `codes`: that of each document's length. `buffer`: BLOCK uint32.
+    `table.at` counts from the beginning of `words`. `buffer`: BLOCK uint32.
     """
     at = 0
     b = 0
@@ -136,7 +136,7 @@ def encode_lists(starts, docs, counts, codes, words, table, buffer):
         for begin in range(starts[t], starts[t + 1], BLOCK):
             n = min(BLOCK, starts[t + 1] - begin)
             block = table[b]
-            describe_block(docs[begin : begin + n], counts[begin : begin + n], codes, previous, block)
+            describe_block(docs[begin : begin + n], counts[begin : begin + n], previous, block)
             block.at = np.uint32(at)
             before = previous
             for i in range(n):
@@ -153,24 +153,15 @@ def encode_lists(starts, docs, counts, codes, words, table, buffer):
 
 
 @inner
-def describe_block(docs, counts, codes, previous, block):
+def describe_block(docs, counts, previous, block):
     """What the table says of a block, but for where it begins."""
     max_gap, max_tf, min_tf = np.int64(0), np.int64(0), np.int64(0xFFFFFFFF)
-    one, two, four = np.uint8(NO_LENGTH), np.uint8(NO_LENGTH), np.uint8(NO_LENGTH)
     for i in range(len(docs)):
         d, c = np.int64(docs[i]), np.int64(counts[i])
         max_gap = max(max_gap, d - previous - 1)
         max_tf, min_tf = max(max_tf, c), min(min_tf, c)
-        code = codes[d]
-        if c == 1:
-            one = min(one, code)
-        elif c < 4:
-            two = min(two, code)
-        else:
-            four = min(four, code)
         previous = d
     block.last = np.uint32(previous)
     block.doc_bits = np.uint8(bits_needed(max_gap) if len(docs) > 1 else 0)
     block.tf_bits = np.uint8(0 if min_tf == max_tf and max_tf < TF_CAP else bits_needed(max_tf - 1))
     block.max_tf = np.uint8(min(max_tf, np.int64(TF_CAP)))
-    block.length_1, block.length_2, block.length_4 = one, two, four

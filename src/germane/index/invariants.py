@@ -14,7 +14,7 @@ import numpy.typing as npt
 from germane.arrays import AnyArray, Integers
 from germane.errors import DamagedIndexError
 from germane.index import block_kernels
-from germane.index.blocks import BLOCK, NO_LENGTH, TF_CAP
+from germane.index.blocks import BLOCK, TF_CAP
 from germane.index.columns import KeywordColumn
 from germane.index.lists import PIECE, block_sizes, pieces_of
 from germane.index.sections import SECTIONS
@@ -174,11 +174,6 @@ def _piece_problems(segment: Segment, first: int, last: int, collected: _Collect
         yield "the last document of a block is wrong"
     if not np.array_equal(np.minimum(np.maximum.reduceat(counts, begins), TF_CAP), table["max_tf"]):
         yield "the largest count of a block is wrong"
-    codes = segment.length_codes[docs]
-    for name, having in (("1", counts == 1), ("2", (counts > 1) & (counts < 4)), ("4", counts > 3)):
-        shortest = np.minimum.reduceat(np.where(having, codes, NO_LENGTH), begins)
-        if not np.array_equal(shortest, table[f"length_{name}"]):
-            yield "the shortest document of a block is wrong"
     collected.add(np.repeat(np.arange(first, last), np.diff(starts)), docs, counts)
 
 

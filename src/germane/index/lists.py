@@ -8,7 +8,7 @@ import numpy.typing as npt
 from germane.arrays import Integers, Words
 from germane.errors import StorageError
 from germane.index import packing
-from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks, length_codes
+from germane.index.blocks import BLOCK, PADDING, STORED, TABLE, PostingBlocks
 from germane.index.container import Container, ContainerWriter
 from germane.lazy import LazyModule, is_few
 
@@ -120,9 +120,8 @@ def transposed(starts: Integers, docs: Words, counts: Words, n_docs: int) -> tup
 class PostingsWriter:
     """Streams encoded posting lists into section `words`; `finish` writes the block table and `df`, `cf`."""
 
-    def __init__(self, container: ContainerWriter, doc_len: npt.NDArray[np.uint32]) -> None:
+    def __init__(self, container: ContainerWriter) -> None:
         self._container = container
-        self._codes = length_codes(doc_len)
         self._tables: list[npt.NDArray[np.void]] = []
         self._df: list[Integers] = []
         self._cf: list[Integers] = []
@@ -137,12 +136,12 @@ class PostingsWriter:
         df = np.diff(starts)
         begin, end = int(starts[0]), int(starts[-1])
         if is_few(end - begin):
-            words, table = packing.encode_lists(starts - begin, docs[begin:end], counts[begin:end], self._codes)
+            words, table = packing.encode_lists(starts - begin, docs[begin:end], counts[begin:end])
         else:
             n_blocks = int(((df + BLOCK - 1) // BLOCK).sum())
             room, table = PostingBlocks.empty(2 * (int(df.sum()) + n_blocks), n_blocks)
             buffer = np.empty(BLOCK, np.uint32)
-            size, _ = block_kernels.encode_lists(starts, docs, counts, self._codes, room, table, buffer)
+            size, _ = block_kernels.encode_lists(starts, docs, counts, room, table, buffer)
             words = room[:size]
         if self._words + len(words) >= 2**32:
             raise StorageError("a segment's postings would exceed 16 GiB: build with less memory, merge less")

@@ -31,13 +31,16 @@ from germane.index.vector_fields import VectorField, check_name
 from germane.text import Analyzer
 
 NAME = "MANIFEST"
-FORMAT = 2
-"""2: blocks of postings are bounded by lengths at three counts. `index.upgrade` makes one of the other."""
-WITH_VECTORS = 3
+FORMAT = 5
+"""That of an index without vectors."""
+WITH_VECTORS = 6
 """The same with vector fields: a program that knows nothing of them would remove their files, and must refuse."""
-WITH_SOURCES = 4
+WITH_SOURCES = 7
 """The same with fields whose vectors a model makes: a program that knows nothing of it would add documents without."""
+BOUNDED = (2, 3, 4)
+"""The three of earlier programs, which tell more of each block of postings and look for it: read as they are."""
 UPGRADED = (1,)
+"""`index.upgrade` makes a new index of such a one."""
 MAX_BYTES = 1 << 26
 MAX_NUMBER = 2**63
 BETWEEN_LOOKS = 0.02
@@ -257,7 +260,8 @@ def parse_manifest(folder: Path, content: bytes, format: int = FORMAT, before: M
         raise IndexFormatError(f"{folder / NAME} is damaged (checksum differs); 'germane repair {folder}' may help")
     try:
         parsed = orjson.loads(content.partition(b"\n")[2])
-        if parsed["format"] not in ((FORMAT, WITH_VECTORS, WITH_SOURCES) if format == FORMAT else (format,)):
+        read = (FORMAT, WITH_VECTORS, WITH_SOURCES, *BOUNDED) if format == FORMAT else (format,)
+        if parsed["format"] not in read:
             raise IndexFormatError(_other_format(folder, parsed["format"]))
         same = before is not None and before.analyzer.to_dict() == parsed["analyzer"]
         analyzer = before.analyzer if same and before else Analyzer.from_dict(parsed["analyzer"])

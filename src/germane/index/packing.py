@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Integers, Words
-from germane.index.blocks import BLOCK, LANES, TF_CAP, PostingBlocks, bits_needed, bounds_of
+from germane.index.blocks import BLOCK, LANES, TF_CAP, PostingBlocks, bits_needed, described
 
 
 class FewLists(NamedTuple):
@@ -91,7 +91,7 @@ def encode_forward(starts: Integers, terms: Words, counts: Words) -> tuple[Words
     return words, term_bits, tf_bits
 
 
-def encode_lists(starts: Integers, docs: Words, counts: Words, codes: npt.NDArray[np.uint8]) -> PostingBlocks:
+def encode_lists(starts: Integers, docs: Words, counts: Words) -> PostingBlocks:
     """`index.block_kernels.encode_lists` of the lists `docs[starts[t]:starts[t + 1]]`, none of them empty.
 
     The lists are all of them: `starts` begins with 0.
@@ -108,8 +108,8 @@ def encode_lists(starts: Integers, docs: Words, counts: Words, codes: npt.NDArra
     sizes = words_needed(n, doc_bits), words_needed(n, tf_bits)
     at = places_of(sizes[0] + sizes[1])
     words, table = PostingBlocks.empty(int(at[-1]), len(begins))
-    described: dict[str, AnyArray] = {"at": at[:-1], "doc_bits": doc_bits, "tf_bits": tf_bits}
-    for name, values in (described | bounds_of(docs, counts, codes, begins)).items():
+    packed: dict[str, AnyArray] = {"at": at[:-1], "doc_bits": doc_bits, "tf_bits": tf_bits}
+    for name, values in (packed | described(docs, counts, begins)).items():
         table[name] = values
     words[:], lanes = 0, np.where(n == BLOCK, LANES, 1)
     pack_lists(words, at, doc_bits, bounds, gaps, lanes)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.index import verify
-from germane.index.blocks import BLOCK, NO_LENGTH, PostingBlocks, bits_needed, length_codes
+from germane.index.blocks import BLOCK, PostingBlocks, bits_needed
 from germane.index.columns import Column, read_column
 from germane.index.container import Container
 from germane.index.durable import Identity
@@ -376,21 +376,9 @@ class Segment:
         return self.container["doc_len"]
 
     @cached_property
-    def length_codes(self) -> npt.NDArray[np.uint8]:
-        """The code of each document's length (`index.blocks`)."""
-        return length_codes(self.doc_len)
-
-    @cached_property
     def n_unique(self) -> npt.NDArray[np.uint32]:
         """Distinct terms of each document."""
         return self.container["n_unique"]
-
-    @cached_property
-    def least_unique(self) -> Integers:
-        """By the code of a length: distinct terms of the document that has fewest, of this length and longer ones."""
-        least = np.full(NO_LENGTH + 1, self.n_unique.max(initial=0), np.int64)
-        np.minimum.at(least, self.length_codes, self.n_unique)
-        return np.minimum.accumulate(least[::-1])[::-1]
 
     @cached_property
     def forward_at(self) -> Integers:

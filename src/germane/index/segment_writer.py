@@ -41,7 +41,7 @@ class SegmentWriter:
     def __init__(self, path: Path, doc_len: Words) -> None:
         self._container = ContainerWriter(path)
         self._doc_len = doc_len
-        self._postings = PostingsWriter(self._container, doc_len)
+        self._postings = PostingsWriter(self._container)
         self._forward = ForwardWriter(self._container)
         self._counted: dict[str, Any] = {}
 

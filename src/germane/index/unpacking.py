@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
-from germane.index.blocks import BLOCK, LANES, PostingBlocks, bounds_of
+from germane.index.blocks import BLOCK, LANES, PostingBlocks, described
 from germane.lazy import compiler_is_loaded
 
 Values = npt.NDArray[np.uint32]
@@ -111,10 +111,8 @@ def unpack_forward(
     return np.minimum(terms, 0xFFFFFFFF).astype(np.uint32), extras + np.uint32(1)
 
 
-def list_is_sound(
-    blocks: PostingBlocks, first_block: int, df: int, cf: int, codes: npt.NDArray[np.uint8], doc_len: Values
-) -> bool:
-    """Whether a list is what the table says of it. `codes`: those of the documents' lengths.
+def list_is_sound(blocks: PostingBlocks, first_block: int, df: int, cf: int, doc_len: Values) -> bool:
+    """Whether a list is what the table says of it.
 
     The table is known to stay within the words, and to name no document that is not there.
     """
@@ -124,6 +122,6 @@ def list_is_sound(
         return False
     if (docs[-1:] != table["last"][-1:]).any() or (counts - np.uint32(1) >= doc_len[docs]).any():
         return False
-    bounds = bounds_of(docs, counts, codes, np.arange(0, df, BLOCK))
-    good = all((table[name] == own).all() for name, own in bounds.items())
+    told = described(docs, counts, np.arange(0, df, BLOCK))
+    good = all((table[name] == own).all() for name, own in told.items())
     return good and int(counts.sum(dtype=np.int64)) == cf

@@ -214,7 +214,6 @@ def lists_problem(segment: "Segment", terms: Integers) -> str | None:
         segment.first_block,
         segment.df,
         segment.cf,
-        segment.length_codes,
         segment.doc_len,
         terms,
         *np.empty((2, BLOCK), np.uint32),
@@ -228,7 +227,7 @@ def _bad_list(term: int) -> str:
 
 def _is_sound(segment: "Segment", term: int) -> bool:
     first, df, cf = (int(own[term]) for own in (segment.first_block, segment.df, segment.cf))
-    return list_is_sound(segment.blocks, first, df, cf, segment.length_codes, segment.doc_len)
+    return list_is_sound(segment.blocks, first, df, cf, segment.doc_len)
 
 
 def dictionary_problem(segment: "Segment") -> str | None:

@@ -3,13 +3,13 @@
 import numpy as np
 
 from germane.index.block_kernels import decode_block
-from germane.index.blocks import BLOCK, NO_LENGTH, TF_CAP
+from germane.index.blocks import BLOCK, TF_CAP
 from germane.index.string_kernels import less, same_string
 from germane.jit import inner, kernel
 
 
 @inner
-def block_is_sound(block, docs, extras, n, previous, codes, doc_len):
+def block_is_sound(block, docs, extras, n, previous, doc_len):
     """Whether a decoded block is what the table says of it, and its documents ascend from `previous` on.
 
     Its last document is known to be in the segment: one that ascends up to it is too.
@@ -22,25 +22,15 @@ def block_is_sound(block, docs, extras, n, previous, codes, doc_len):
     if not ascending:
         return False
     largest = np.uint32(0)
-    one, two, four = np.uint8(NO_LENGTH), np.uint8(NO_LENGTH), np.uint8(NO_LENGTH)
     for i in range(n):
-        d = np.int64(docs[i])
-        if extras[i] >= doc_len[d]:
+        if extras[i] >= doc_len[np.int64(docs[i])]:
             return False
         largest = max(largest, extras[i])
-        if extras[i] == 0:
-            one = min(one, codes[d])
-        elif extras[i] < 3:
-            two = min(two, codes[d])
-        else:
-            four = min(four, codes[d])
-    if min(np.int64(largest) + 1, np.int64(TF_CAP)) != np.int64(block.max_tf):
-        return False
-    return one == block.length_1 and two == block.length_2 and four == block.length_4
+    return min(np.int64(largest) + 1, np.int64(TF_CAP)) == np.int64(block.max_tf)
 
 
 @kernel
-def first_bad_list(words, table, first_block, df, cf, codes, doc_len, terms, docs, extras):
+def first_bad_list(words, table, first_block, df, cf, doc_len, terms, docs, extras):
     """The first of `terms` whose list is not what the tables say of it; -1 where all are.
 
     The tables are known to stay within `words`, and to name no document that is not there. `docs`, `extras`: room for
@@ -52,7 +42,7 @@ def first_bad_list(words, table, first_block, df, cf, codes, doc_len, terms, doc
         for done in range(0, df[t], BLOCK):
             n = min(BLOCK, df[t] - done)
             decode_block(words, table, b, n, previous, docs, extras, 0)
-            if not block_is_sound(table[b], docs, extras, n, previous, codes, doc_len):
+            if not block_is_sound(table[b], docs, extras, n, previous, doc_len):
                 return t
             for i in range(n):
                 total += np.int64(extras[i]) + 1

@@ -107,7 +107,7 @@ def put_in_order(decoded, rows, numbers, required, order):
 def top_k_with_all(asked, docs, extremes, decoded, rows, terms, model, sums, required, order):
     """What `decoded_kernels.top_k` gives, of documents that hold all required terms, told by their numbers.
 
-    -1 too if one of these is none of the query's. `order`: room for a place for each of the query's terms.
+    -1 if one of these is none of the query's. `order`: room for a place for each of the query's terms.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     order = order[: len(rows)]
@@ -115,7 +115,6 @@ def top_k_with_all(asked, docs, extremes, decoded, rows, terms, model, sums, req
         return -1
     start(asked, extremes, decoded, rows, terms, m, sums)
     for chunk in range(decoded.begins.shape[1] - 1):
-        if not make_room(m, sums):
-            return -1
+        make_room(docs, decoded, terms, m, sums)
         visit_all(docs, decoded, terms, m, sums, order, len(required), chunk)
     return finish(docs, decoded, terms, m, sums)

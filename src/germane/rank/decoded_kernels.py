@@ -703,11 +703,29 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
 
 
 @inner
-def make_room(m, sums):
-    """Whether the results of one more chunk fit, after those below the threshold are forgotten if need be."""
+def make_room(docs, decoded, terms, m, sums):
+    """Let the results of one more chunk fit: forget those below the threshold and, if need be, all but the best k."""
     if m.found + CHUNK > len(sums.results):
         forget(sums.results, m)
-    return m.found + CHUNK <= len(sums.results)
+    if m.found + CHUNK > len(sums.results):
+        keep_best(docs, decoded, terms, m, sums)
+
+
+@inner
+def keep_best(docs, decoded, terms, m, sums):
+    """Keep the best k results alone, which are scored; they go on as bounds that are farthest from their scores."""
+    score(docs, decoded, terms, m, sums)
+    results, rank, n = sums.results, sums.id_rank, m.found
+    last = sums.best[arrange(results, n, m.k, rank, sums.histogram, sums.best) - 1]
+    for place in range(len(sums.histogram)):
+        sums.histogram[place] = 0
+    m.found, m.edge, m.above = 0, 0, 0
+    for r in range(n):
+        own, d = results[r].score, results[r].doc
+        if own > last.score or (own == last.score and rank[d] <= rank[last.doc]):
+            take(m, sums, d, own + SURELY * m.slack)
+    m.threshold = max(m.threshold, last.score - (1.0 - SURELY) * m.slack)
+    rise(m, sums.histogram)
 
 
 @inner
@@ -720,7 +738,7 @@ def finish(docs, decoded, terms, m, sums):
 
 @kernel
 def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
-    """The best k documents, in the total order, into `best`. How many; -1 if there was no room.
+    """The best k documents, in the total order, into `best`. How many.
 
     First all documents are collected whose bounds reach what k of them surely have, then these are scored. `extremes`:
     the largest norm and prior, the factor by which kept saturations may be wrong, the first class of ratios, the least
@@ -729,7 +747,6 @@ def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
     for chunk in range(decoded.begins.shape[1] - 1):
-        if not make_room(m, sums):
-            return -1
+        make_room(docs, decoded, terms, m, sums)
         visit(docs, decoded, terms, m, sums, chunk)
     return finish(docs, decoded, terms, m, sums)

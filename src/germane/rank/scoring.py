@@ -217,8 +217,7 @@ def _top_k_decoded(
     found: Found,
     required: Integers | None,
 ) -> tuple[Floats, Integers] | None:
-    """What `top_k` gives, over decoded lists; None if more documents may be among the best than there is room for, or
-    a required term is none of the query's."""
+    """What `top_k` gives, over decoded lists; None if a required term is none of the query's."""
     plan, n_terms = terms.plan, len(terms.numbers)
     mass, values = _with_positive_mass(plan, values)
     norm, background, prior = values
@@ -248,7 +247,7 @@ def _top_k_decoded(
         if n >= 0:
             return memory.scores[:n].copy(), memory.docs[:n].copy()
     n = decoded_kernels.top_k(*given)
-    return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
+    return memory.scores[:n].copy(), memory.docs[:n].copy()
 
 
 def top_k_with_all(
