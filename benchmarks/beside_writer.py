@@ -8,8 +8,7 @@ of a second). Each add is one durable commit. Wall-clock time: the machine shoul
 each of the two. A shared one slows down for moments, so that rounds are short and many, and each rate is compared with
 the reader's alone right before and right after. The reader runs the short queries of the synthetic collection, top 10,
 in turn: alone, beside the thread, alone, beside each process, alone, and again. Each reader has run all of them once
-before its time counts, and each writing process has added some documents: what a process does once is in none of the
-rates.
+before its time counts, and each writer has added some documents: what a process does once is in none of the rates.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ WITHIN = 0.1
 ALONE_S = 1.5
 """Seconds that a reader is alone before and after."""
 FIRST_ADDS = 16
-"""Adds that do not count: after some a writing process loads its kernels."""
+"""Adds that do not count: with the first a writer begins, and after some it loads its kernels."""
 BETWEEN_LOOKS = 10
 """Queries before a reader asks whether the writer is done: asking takes as long as a tenth of a search."""
 
@@ -91,8 +90,10 @@ def alone(path: Path, queries: list[str], seconds: float) -> float:
 def beside_thread(path: Path, queries: list[str], folder: Path, adds: int, pause_s: float) -> tuple[float, list[float]]:
     with warm_reader(path, queries) as engine:
         times: list[float] = []
-        documents = islice(extra_documents(folder, "t"), adds)
-        writer = threading.Thread(target=lambda: times.extend(add_one_by_one(engine, documents, pause_s)))
+        documents = extra_documents(folder, "t")
+        add_one_by_one(engine, islice(documents, FIRST_ADDS), 0)
+        few = islice(documents, adds)
+        writer = threading.Thread(target=lambda: times.extend(add_one_by_one(engine, few, pause_s)))
         writer.start()
         rate = read_while(engine, queries, writer.is_alive)
         writer.join()
