@@ -203,7 +203,7 @@ def test_damaged_and_newer_indexes(fails, copy):
     whole = manifest.read_bytes()
     manifest.write_bytes(whole[:-9])
     assert "damaged" in fails("search", copy, "heart")
-    body = whole.partition(b"\n")[2].replace(b'"format": 2', b'"format": 99')
+    body = whole.partition(b"\n")[2].replace(b'"format": 5', b'"format": 99')
     manifest.write_bytes(b"%08x\n" % zlib.crc32(body) + body)
     assert "upgrade" in fails("search", copy, "heart")
     manifest.write_bytes(whole)

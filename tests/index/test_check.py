@@ -238,7 +238,7 @@ def test_manifests_that_are_none(folder: Path, body: bytes) -> None:
 
 
 def test_newer_manifest(folder: Path) -> None:
-    parsed = orjson.loads((folder / "MANIFEST").read_bytes().partition(b"\n")[2]) | {"format": 5}
+    parsed = orjson.loads((folder / "MANIFEST").read_bytes().partition(b"\n")[2]) | {"format": 8}
     body = orjson.dumps(parsed)
     (folder / "MANIFEST").write_bytes(b"%08x\n" % zlib.crc32(body) + body)
     for call in (Engine.open, repair_index):

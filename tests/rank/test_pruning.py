@@ -28,12 +28,12 @@ from germane.rank import (
     scoring,
 )
 from germane.rank.conditions import HoldsAny
-from germane.rank.decoded_kernels import BACKGROUNDS
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
 from germane.rank.records import CHUNK, CHUNK_BITS
 from germane.rank.searcher import Hits, Searcher
+from germane.rank.unit_kernels import BACKGROUNDS
 
 EVERYTHING = 1_000_000
 NEVER = 1 << 60

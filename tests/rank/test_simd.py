@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from llvmlite import binding
 from numba import njit
 
 from germane.jit import kernel
@@ -48,12 +49,12 @@ def test_those_that_reach_a_limit():
     assert (mask, lowest, count) == (sum(1 << int(i) for i in reaching), reaching[0], len(reaching))
 
 
-@pytest.mark.parametrize("n_lists", [1, 2])
-@pytest.mark.parametrize(("begin", "n"), [(0, 0), (0, 32), (16, 64), (3, 96)])
+@pytest.mark.parametrize("n_lists", [1, 2, 3, 4])
+@pytest.mark.parametrize(("begin", "n"), [(0, 0), (0, 64), (16, 128), (3, 192)])
 def test_units_by_class(begin, n, n_lists):
     random = np.random.default_rng(3)
-    lists, tables = (random.integers(0, 256, (n_lists, size)).astype(np.uint8) for size in (100, 16))
-    factors, acc = np.array([100, 7][:n_lists], np.uint8), random.integers(0, 30000, 150).astype(np.uint16)
+    lists, tables = (random.integers(0, 256, (n_lists, size)).astype(np.uint8) for size in (200, 16))
+    factors, acc = np.array([60, 7, 1, 30][:n_lists], np.uint8), random.integers(0, 30000, 250).astype(np.uint16)
     expected = acc.astype(int)
     for classes, table, factor in zip(lists, tables, factors, strict=True):
         expected[:n] += int(factor) * table.astype(int)[_class_of(classes, begin, n)]
@@ -61,8 +62,11 @@ def test_units_by_class(begin, n, n_lists):
     assert acc.tolist() == expected.tolist()
 
 
-def test_units_by_class_without_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simd, "_PERMUTATION", None)
+@pytest.mark.parametrize("name", ["", "llvm.x86.ssse3.pshuf.b.128"])
+def test_units_by_class_without_the_widest_instruction(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    if name and not (simd.machine() == "x86_64" and binding.get_host_cpu_features().get("ssse3")):
+        pytest.skip("a processor without this instruction")
+    monkeypatch.setattr(simd, "_PERMUTATION", simd.Permutation(name, 16))
 
     @njit
     def added(acc, one):
@@ -79,18 +83,23 @@ def test_units_by_class_without_the_instruction(monkeypatch: pytest.MonkeyPatch)
     [
         ("aarch64", None, None, "llvm.aarch64.neon.tbl1.v16i8"),
         ("arm64", "generic", None, "llvm.aarch64.neon.tbl1.v16i8"),
+        ("x86_64", None, None, "llvm.x86.avx2.pshuf.b"),
+        ("x86_64", None, "-avx2", "llvm.x86.ssse3.pshuf.b.128"),
         ("x86_64", "x86-64-v3", None, "llvm.x86.ssse3.pshuf.b.128"),
         ("AMD64", "skylake", None, "llvm.x86.ssse3.pshuf.b.128"),
-        ("x86_64", "x86-64", None, None),
-        ("x86_64", "generic", None, None),
-        ("x86_64", "skylake", "+sse2,-ssse3", None),
-        ("riscv64", "sifive-u74", None, None),
+        ("x86_64", "x86-64", None, ""),
+        ("x86_64", "generic", None, ""),
+        ("x86_64", "skylake", "+sse2,-ssse3", ""),
+        ("riscv64", "sifive-u74", None, ""),
     ],
 )
 def test_the_instruction_of_each_processor(
-    monkeypatch: pytest.MonkeyPatch, machine: str, chosen: str | None, features: str | None, expected: str | None
+    monkeypatch: pytest.MonkeyPatch, machine: str, chosen: str | None, features: str | None, expected: str
 ) -> None:
     monkeypatch.setattr(simd, "machine", lambda: machine)
     monkeypatch.setattr(simd.config, "CPU_NAME", chosen)
     monkeypatch.setattr(simd.config, "CPU_FEATURES", features)
-    assert simd._permutation() == expected
+    monkeypatch.setattr(simd.binding, "get_host_cpu_features", lambda: {"ssse3": True, "avx2": True})
+    name, n = simd._permutation()
+    assert name == expected
+    assert n == (32 if "avx2" in name else 16)

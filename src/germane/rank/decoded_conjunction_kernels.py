@@ -9,9 +9,12 @@ Equivalent in NumPy: `functools.reduce(np.intersect1d, lists)`, then as in `rank
 import numpy as np
 
 from germane.jit import inner, kernel
-from germane.rank.decoded_kernels import SCANNING, admit, enter, finish, look_up, make_room, required_units, start
+from germane.rank.adding_kernels import enter
+from germane.rank.decoded_kernels import admit, look_up, required_units
+from germane.rank.exact_kernels import SCANNING, finish, make_room
 from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
 from germane.rank.result_kernels import rise
+from germane.rank.unit_kernels import start
 
 
 @inner

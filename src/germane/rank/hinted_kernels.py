@@ -11,22 +11,14 @@ import numpy as np
 from germane.index.kernels import UNVERIFIED
 from germane.index.segment import ForwardArrays
 from germane.jit import inner, kernel
-from germane.rank.decoded_kernels import (
-    COUNTING,
-    add_all,
-    bound_of,
-    costs,
-    highest,
-    required_units,
-    split,
-    start,
-    units_needed,
-)
+from germane.rank.adding_kernels import add_all
+from germane.rank.decoded_kernels import COUNTING, bound_of, costs, highest, required_units, split, units_needed
 from germane.rank.forward_kernels import score_all
 from germane.rank.kinds import SATURATION
 from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, Documents, Sums
 from germane.rank.result_kernels import arrange
 from germane.rank.simd import lowest_bit, reach_mask
+from germane.rank.unit_kernels import start
 
 READING = 256
 """Scoring a document by its forward list costs as much as adding so many postings."""
@@ -91,7 +83,7 @@ def leave_few(docs, decoded, m, terms, sums, essential, chunk, places):
     """
     done, size = 0, np.int64(0)
     while True:
-        size += add_all(decoded, terms, done, essential, m.capped, sums.acc, chunk, places)
+        size += add_all(decoded, terms, done, essential, m.capped, sums.acc, sums.hits, chunk, places)
         done, adding, step = essential, np.int64(0), max(size, places // COUNTING)
         while essential < m.n_terms and adding <= step:
             adding, essential = adding + costs(terms[essential], places)[0], essential + 1
