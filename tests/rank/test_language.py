@@ -483,7 +483,8 @@ LITERAL = ("bm25", "dirichlet", "jm")
 
 @pytest.mark.parametrize("number", range(-(-CASES // QUERIES_OF_A_COLLECTION)))
 def test_random_queries_over_random_collections(number: int, build, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A third of the collections is searched over decoded lists, a third over packed ones, the rest without kernels."""
+    """A third of the collections is searched over lists that are kept, a third over lists unpacked for each query, the
+    rest without kernels."""
     rng = Random(f"language {number}")
     monkeypatch.setattr(plainly, "suits", lambda *_: number % 3 == 2)
     if number % 3 == 1:
@@ -546,8 +547,8 @@ def test_precedence(build) -> None:
 
 
 @pytest.mark.parametrize("model", MODEL_NAMES)
-def test_a_conjunction_without_room_for_its_results(model: str, build, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The decoded lists give up, and the packed ones say the same."""
+def test_a_conjunction_by_scoring_all_that_hold_its_words(model: str, build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a required word is none of the query's."""
     monkeypatch.setattr(plainly, "suits", lambda *_: False)
     monkeypatch.setattr(decoded, "LEAST_DOCS", 0)
     engine: Engine = build([Document(f"d{i}", {"text": "a " * (1 + i % 5) + "b c " * (i % 7)}) for i in range(60)])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from germane import Analyzer, Document, Engine
 from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
-from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
+from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
 from germane.rank import (
     BM25,
     MODEL_NAMES,
@@ -121,7 +121,7 @@ def random_weights(seed: int) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def large(build) -> Searcher:
-    """20,000 documents in one segment: several windows."""
+    """20,000 documents in one segment."""
     return searcher_of(build(zipf_documents(20_000, seed=1)))
 
 
@@ -210,7 +210,7 @@ def test_a_long_query(large: Searcher) -> None:
 
 
 def test_huge_counts(build) -> None:
-    """Counts around the end of the impact table and of the block maxima (255), in long and short lists."""
+    """Counts around the largest that has a code (256), in long and short lists."""
     counts = [1, 2, 253, 254, 255, 256, 257, 1024, 5000, 65536, 70000]
     tokens = {f"c{count}": ["common"] * count + ["x"] * (i % 3) for i, count in enumerate(counts)}
     tokens |= {f"r{count}": ["rare"] * count + ["common"] for count in counts}
@@ -238,9 +238,9 @@ def test_one_document_segments(build) -> None:
     agree(searcher_of(build(*tokens, delete=["3", "7"])), {"a": 1.0, "b": 2.0}, ks=(1, 2, 5, 12))
 
 
-@pytest.mark.parametrize("empty", [2047, 2048, 2049, 4096, 5000])
-def test_windows_without_words(build, empty: int) -> None:
-    """Documents without words are never found, even where they fill whole windows."""
+@pytest.mark.parametrize("empty", [63, 64, 5000, CHUNK - 1, CHUNK])
+def test_chunks_without_words(build, empty: int) -> None:
+    """Documents without words are never found, even where they fill a whole chunk."""
     tokens: dict[str, list[str]] = {f"empty{i:05}": [] for i in range(empty)}
     tokens |= {"one": ["a", "b"], "two": ["a", "a", "c"]}
     searcher = searcher_of(build(tokens))
@@ -328,6 +328,33 @@ def test_priors_without_measure(large: Searcher, prior: float) -> None:
             assert large.ids(found) == large.ids(every)[:10]
 
 
+@pytest.mark.parametrize("smoothing", [AbsoluteDiscounting(0.03), AbsoluteDiscounting(0.001), TwoStage(0.5, 1e-6)])
+def test_ratios_beyond_the_last_class(build, smoothing: Smoothing) -> None:
+    """Documents of a single word have the largest ratios there are."""
+    parts = {f"{i:04}": ["x"] for i in range(1500)}, {f"{i:04}": ["x", "y"] for i in range(1500, 3000)}
+    others = {f"{i:04}": ["z"] * (i % 30) + ["y"] for i in range(3000, 5000)}
+    for engine in (build(*parts, others), build(parts[0] | parts[1] | others)):
+        searcher, model = searcher_of(engine), QueryLikelihood(smoothing)
+        agree(searcher, {"x": 1.0, "y": 0.2019}, models=[model])
+        best = searcher.search({"x": 1.0, "y": 0.2019}, model, EVERYTHING, prune=False)
+        found = searcher.search({"x": 1.0, "y": 0.2019}, model, 1, hint=best.part(0, 80))
+        assert searcher.ids(found) == searcher.ids(best.part(0, 1))
+
+
+@pytest.mark.parametrize("n_segments", [1, 2])
+def test_a_prior_without_end(build, n_segments: int) -> None:
+    """Whoever has it comes first, in whatever segment; ids decide among them."""
+    items = [(f"{(i * 7919) % 5000:04}", ["a"] * (1 + i % 3) + ["b"]) for i in range(5000)]
+    searcher = searcher_of(build(*(dict(items[i::n_segments]) for i in range(n_segments))))
+    priors = [np.where(np.arange(live.segment.n_docs) % 5 == 0, np.inf, 0.0) for live in searcher.snapshot.segments]
+    for model in (model_named("bm25"), model_named("jm"), model_named("dirichlet")):
+        searcher.search({"a": 1.0}, model, 1)
+        every = searcher.search({"a": 1.0, "b": 1.0}, model, EVERYTHING, priors=priors, prune=False)
+        for k in (1, 10, 100):
+            found = searcher.search({"a": 1.0, "b": 1.0}, model, k, priors=priors)
+            assert searcher.ids(found) == searcher.ids(every)[:k]
+
+
 @pytest.mark.parametrize("offset", [0.0, 7.3e8, -7.3e8])
 def test_parts_far_larger_than_the_score(build, offset: float) -> None:
     """Large weights and priors cancel: what sums in another order differ by is the rounding of the parts."""
@@ -352,8 +379,8 @@ def test_a_long_query_over_ties(build) -> None:
     agree(searcher, dict.fromkeys(words, 1.0), models=[model_named("dirichlet"), model_named("tfidf")])
 
 
-def test_the_best_documents_crowd_in_the_first_windows(build) -> None:
-    """What the first windows say of the k-th score is far too much for the others."""
+def test_the_best_documents_crowd_in_the_first_chunk(build) -> None:
+    """What the first chunk says of the k-th score is far too much for the others."""
     random = np.random.default_rng(11)
     n = 140_000
     rare = random.random(n) < 0.004
@@ -519,6 +546,23 @@ def test_lists_are_forgotten_when_there_is_no_room(large: Searcher, monkeypatch:
         (ours.scores == theirs.scores).all() and (ours.docs == theirs.docs).all()
         for ours, theirs in zip(found, expected, strict=True)
     )
+
+
+def test_lists_of_few_models_are_kept_and_others_take_their_place(
+    large: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that comes in turn with many others does not make their lists anew with each query."""
+    monkeypatch.setattr(decoded, "_use", decoded.Use())
+    segment, models = large.snapshot.segments[0].segment, [BM25(1.0 + i, 0.5) for i in range(8)]
+    segment.kept.clear()
+    expected = [large.search({"w1": 1.0, "w7": 2.0}, model, 5, prune=False).scores.tolist() for model in models]
+    for _ in range(2):
+        found = [large.search({"w1": 1.0, "w7": 2.0}, model, 5).scores.tolist() for model in models]
+        assert found == expected
+    assert [lists.coding.x0 for lists in segment.kept] == [0.5 * (1.0 + i) for i in range(decoded.MOST_CODINGS)]
+    for _ in range(2 * decoded.PATIENCE):
+        large.search({"w1": 1.0, "w7": 2.0}, models[-1], 5)
+    assert 4.0 in [lists.coding.x0 for lists in segment.kept]
 
 
 def test_lists_that_were_left_half_unpacked_are_not_added_to(large: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from germane.errors import IndexFormatError
 from germane.index.container import Container
 from germane.index.deletions import read_bitmap
-from germane.index.manifest import FORMAT, UPGRADED, Manifest, read_manifest
+from germane.index.manifest import UPGRADED, Manifest, read_manifest
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import Vectors
@@ -19,15 +19,13 @@ from germane.types import Document, text_of
 
 
 def old_manifest(folder: Path) -> Manifest:
-    """The manifest of an index of the format before this, or of this one without the order of words."""
+    """The manifest of an index of a format that is not read as it is, or of one that is without the order of words."""
     try:
         manifest = read_manifest(folder)
     except IndexFormatError:
         return read_manifest(folder, UPGRADED[-1])
     if manifest.positions:
-        raise IndexFormatError(
-            f"{folder} has format {FORMAT} and keeps the order of words: there is nothing to upgrade"
-        )
+        raise IndexFormatError(f"{folder} is read as it is and keeps the order of words: there is nothing to upgrade")
     return manifest
 
 

@@ -38,6 +38,8 @@ _new = tuple.__new__
 NO_ROWS = np.empty(0, np.int64)
 PATIENCE = 64
 """So many queries at least before the lists that are kept are given up for others."""
+MOST_CODINGS = 4
+"""Of a segment's lists that are kept."""
 TOLERANCE = 1.02
 """Saturations are kept while lengths weigh the same but for this factor: the average length moves as documents come."""
 USUAL_COUNT = 1024
@@ -87,7 +89,7 @@ class Coding(NamedTuple):
 def _lowest_class(x0: float, x1: float) -> int:
     """The first of as many classes of ratios as there are codes."""
     largest = np.array([USUAL_COUNT / (x0 + x1 * USUAL_COUNT)])
-    return max(int(largest.view(np.int64)[0] >> MANTISSA_BITS) - (CODES - 1), 0)
+    return max(-int(-largest.view(np.int64)[0] >> MANTISSA_BITS) - (CODES - 1), 0)
 
 
 COUNTS_ALONE = Coding(COUNT, 0.0, 0.0, 0.0, 0, False)
@@ -115,7 +117,7 @@ class DecodedLists:
             least=np.empty(n_lists, np.uint8),
             tops=np.empty((n_lists, chunks + 1), np.uint8),
             most=np.empty(n_lists, np.int64),
-            large=np.full((int((cf // CODES).sum()) + 1, 2), NOWHERE, np.int64),
+            large=np.full((int(np.minimum(cf // CODES, df).sum()) + 1, 2), NOWHERE, np.int64),
             frequent=np.full(n_lists, -1, np.int64),
             classes=np.zeros((n_frequent, LANES // 2 * words), np.uint8),
             widths=np.zeros(n_frequent, np.int64),
@@ -125,7 +127,7 @@ class DecodedLists:
         self._n_frequent = 0
         self.row_of = np.full(segment.n_terms, -1, np.int64) if room_for is None else NO_ROWS
         self._state = np.zeros(3, np.int64)
-        self.a_posting, self.a_list = 4 if coding.is_sized else 3, 17 * (chunks + 1) + 26
+        self.a_posting, self.a_list = 4 if coding.is_sized else 3, 17 * (chunks + 1) + 18
         self.a_frequent = words * (LANES // 2 + 16)
 
     @property
@@ -236,7 +238,8 @@ def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
         if inflation <= TOLERANCE:
             break
     else:
-        kept[:] = [lists for lists in kept if lists.coding.kind != coding.kind]
+        if len(kept) == MOST_CODINGS and not _given_up():
+            return None
         try:
             lists, inflation = DecodedLists(segment, coding), 1.0
         except MemoryError:  # the tables of a huge segment alone
@@ -245,15 +248,15 @@ def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
         _keeping.add(segment)
     rows = lists.row_of[numbers]
     served = -1 not in rows.tolist()
-    _use.note(served)
-    if not served:
+    if served:
+        _use.note(served=True)
+    else:
         missing = numbers[rows < 0]
         wanted = lists.bytes_of(segment.df[missing])
         if sum(own.bytes for keeping in _keeping for own in keeping.kept) + wanted > _room:
-            if _use.is_poor:
-                _forget_all()
-                _use.forget()
+            _given_up()
             return None
+        _use.note(served=False)
         try:
             lists.row_of[missing] = lists.add(segment, missing)
         except BaseException:  # whatever was left half done is not to be added to
@@ -261,6 +264,17 @@ def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
             raise
         rows = lists.row_of[numbers]
     return _new(Found, (lists.arrays, rows, inflation, coding.lowest))
+
+
+def _given_up() -> bool:
+    """Note that a query is not served; whether the lists that are kept were given up for others, since they serve too
+    few."""
+    _use.note(served=False)
+    poor = _use.is_poor
+    if poor:
+        _forget_all()
+        _use.forget()
+    return poor
 
 
 def _forget_all() -> None:

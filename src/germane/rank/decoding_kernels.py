@@ -125,7 +125,7 @@ def fill(words, table, lists, size, coding, numbers, state, peaks, decoded, bloc
     n_chunks = decoded.begins.shape[1] - 1
     for number in numbers:
         df, first, previous, chunk = lists.df[number], lists.first_block[number], np.int64(-1), -1
-        decoded.most[row], decoded.least[row] = 1, CODES - 1
+        decoded.most[row], decoded.least[row] = 0, CODES - 1
         for done in range(0, df, BLOCK):
             n, a = min(BLOCK, df - done), 0
             decode_block(words, table, first + done // BLOCK, n, previous, docs, extras, 0)

@@ -56,7 +56,8 @@ def score(docs, decoded, terms, m, sums):
         for r in range(a, b):
             d = results[r].doc
             marks[d & (CHUNK - 1)] = np.uint16(0)
-            results[r].score = score_of(docs, m, d, totals[r - a].sum)
+            own = score_of(docs, m, d, totals[r - a].sum)
+            results[r].score = own if own == own else -np.inf  # infinite parts that have no sum
         a = b
 
 

@@ -155,8 +155,8 @@ class Decoded(NamedTuple):
     """Decoded lists: places in the chunk, counts minus one, codes. A row for each list, a column for each chunk.
 
     `begins`: where a list's postings of a chunk begin, `tops`: the largest code among them; `peaks`: where copies of
-    those begin whose codes are above that of `cuts`; `least`: the list's smallest code; `most`: its largest count of
-    those that the last code may hide, else 1. `large`: postings whose counts do not fit a byte, and these, ascending.
+    those begin whose codes are above that of `cuts`; `least`: the list's smallest code; `most`: the largest count of
+    those that the last code hides, else 0. `large`: postings whose counts do not fit a byte, and these, ascending.
 
     Lists of frequent terms are kept in a second form too: `frequent`, the row there of a list, or -1; `classes`: four
     bits for each document, the class of its code up to the cut; a byte has those of two, 16 apart. `widths`: how many

@@ -23,7 +23,7 @@ from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments
 from germane.rank.conditions import Condition, HoldsAny, Phrase, mask_of
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
 from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
-from germane.rank.plainly import FEW_TERMS, NONE_FOUND, best_of
+from germane.rank.plainly import NONE_FOUND, best_of
 from germane.rank.plainly import scores_of as plain_scores
 from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
@@ -37,7 +37,7 @@ from germane.rank.scoring import (
     top_k_with_all,
     with_extremes,
 )
-from germane.rank.small_segments import Found, best_of_each, documents_of
+from germane.rank.small_segments import MOST_TERMS, Found, best_of_each, documents_of
 from germane.rank.statistics import CollectionStatistics
 from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 
@@ -264,7 +264,7 @@ class Searcher:
             threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ({}, (), filters)
         recent = self.snapshot.recent if prune and not required and not wordless else None
-        if recent is not None and (len(plan.terms) > FEW_TERMS or model.word_sums() is not None):
+        if recent is not None and (len(plan.terms) > MOST_TERMS or model.word_sums() is not None):
             recent = None
         for i in range(len(segments)) if recent is None else self.snapshot.large:
             terms = self.terms_in(i, plan, numbers)

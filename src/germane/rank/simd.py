@@ -17,7 +17,7 @@ _I32, _I64 = ir.IntType(32), ir.IntType(64)
 def reach_mask(typingctx: Any, values: Any, begin: Any, limit: Any) -> Any:
     """Bit i is set where values[begin + i] >= limit, for 64 values: `np.packbits(v >= limit, bitorder="little")`.
 
-    The values are doubles or unsigned integers, the limit as well.
+    The values and the limit are unsigned integers.
     """
     signature = types.uint64(values, types.int64, values.dtype)
 
@@ -31,8 +31,7 @@ def reach_mask(typingctx: Any, values: Any, begin: Any, limit: Any) -> Any:
         first = builder.insert_element(undefined, bound, ir.Constant(_I32, 0))
         zeros = ir.Constant(ir.VectorType(_I32, LANES), [ir.Constant(_I32, 0)] * LANES)
         bounds = builder.shuffle_vector(first, undefined, zeros)
-        compare = builder.fcmp_ordered if isinstance(sig.args[2], types.Float) else builder.icmp_unsigned
-        return builder.bitcast(compare(">=", vector, bounds), _I64)
+        return builder.bitcast(builder.icmp_unsigned(">=", vector, bounds), _I64)
 
     return signature, codegen
 

@@ -41,7 +41,8 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
     if prior > -np.inf:
         magnitude += abs(prior)
     m.slack = m.norm * rough + 2.0 * m.step + 1e-12 * magnitude
-    m.threshold -= 1e-12 * magnitude  # bounds are rounded too, by less
+    if m.threshold < np.inf:  # as it may be by a prior
+        m.threshold -= 1e-12 * magnitude  # bounds are rounded too, by less
     for place in range(len(sums.histogram)):
         sums.histogram[place] = 0
 
@@ -123,9 +124,14 @@ def set_apart(decoded, t):
 def cap(decoded, m, terms, most):
     """Let the last terms give no more than their caps, which are `most` units in all; what is above is in `excess`.
 
-    A document that has it has a posting among the peaks. So fewer terms can lift a document over the threshold.
+    A document that has it has a posting among the peaks. So fewer terms can lift a document over the threshold. Lists
+    that are unpacked for one query have no peaks.
     """
-    total = 0.0
+    total, apart = 0.0, False
+    for i in range(m.n_terms):
+        apart |= np.int64(decoded.cuts[terms[i].row]) < terms[i].top
+    if not apart:
+        return
     for i in range(m.n_terms - 1, -1, -1):
         t = terms[i]
         cut = set_apart(decoded, t)
@@ -162,8 +168,8 @@ def value_ratios(decoded, t, m, lowest):
 
 @inner
 def bound_hidden(t, m, most, by):
-    """Let the last code be a bound of larger ones too, `most` being the largest count. By how much that is more."""
-    if most == 1:
+    """Let the last code be a bound of what it hides, `most` being the largest count of that. By how much it is more."""
+    if most == 0:
         return 0.0
     before, t.value[t.top] = t.value[t.top], max(t.value[t.top], impact(t, m, np.float64(most), by))
     return t.value[t.top] - before
