@@ -38,8 +38,8 @@ _new = tuple.__new__
 NO_ROWS = np.empty(0, np.int64)
 PATIENCE = 64
 """So many queries at least before the lists that are kept are given up for others."""
-MOST_CODINGS = 4
-"""Of a segment's lists that are kept."""
+MOST_CODINGS = 8
+"""Of a segment's lists that are kept. The first makes room for one that is asked for often."""
 TOLERANCE = 1.02
 """Saturations are kept while lengths weigh the same but for this factor: the average length moves as documents come."""
 USUAL_COUNT = 1024
@@ -238,8 +238,12 @@ def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
         if inflation <= TOLERANCE:
             break
     else:
-        if len(kept) == MOST_CODINGS and not _given_up():
-            return None
+        if len(kept) == MOST_CODINGS:
+            _use.note(served=False)
+            if not _use.is_poor:
+                return None
+            _use.forget()
+            del kept[0]
         try:
             lists, inflation = DecodedLists(segment, coding), 1.0
         except MemoryError:  # the tables of a huge segment alone
@@ -248,15 +252,15 @@ def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
         _keeping.add(segment)
     rows = lists.row_of[numbers]
     served = -1 not in rows.tolist()
-    if served:
-        _use.note(served=True)
-    else:
+    _use.note(served)
+    if not served:
         missing = numbers[rows < 0]
         wanted = lists.bytes_of(segment.df[missing])
         if sum(own.bytes for keeping in _keeping for own in keeping.kept) + wanted > _room:
-            _given_up()
+            if _use.is_poor:
+                _forget_all()
+                _use.forget()
             return None
-        _use.note(served=False)
         try:
             lists.row_of[missing] = lists.add(segment, missing)
         except BaseException:  # whatever was left half done is not to be added to
@@ -264,17 +268,6 @@ def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
             raise
         rows = lists.row_of[numbers]
     return _new(Found, (lists.arrays, rows, inflation, coding.lowest))
-
-
-def _given_up() -> bool:
-    """Note that a query is not served; whether the lists that are kept were given up for others, since they serve too
-    few."""
-    _use.note(served=False)
-    poor = _use.is_poor
-    if poor:
-        _forget_all()
-        _use.forget()
-    return poor
 
 
 def _forget_all() -> None:
