@@ -4,6 +4,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pytest
 
@@ -12,6 +13,8 @@ from germane.errors import IndexFormatError
 from germane.index import manifest
 from germane.index.check import check_index
 from germane.index.ciff import export_ciff, import_ciff
+from germane.index.container import Container, ContainerWriter
+from germane.index.repair import repair_index
 
 
 def content_of(folder: Path) -> dict[str, Any]:
@@ -19,9 +22,9 @@ def content_of(folder: Path) -> dict[str, Any]:
     return content
 
 
-def rewrite(folder: Path, format: int) -> None:
+def rewrite(folder: Path, format: int, **others: Any) -> None:
     """Say that the index is of another format: what is read of a segment is the same in all."""
-    body = orjson.dumps(content_of(folder) | {"format": format})
+    body = orjson.dumps(content_of(folder) | {"format": format, **others})
     (folder / manifest.NAME).write_bytes(b"%08x\n" % zlib.crc32(body) + body)
 
 
@@ -77,12 +80,28 @@ def test_an_index_of_today_is_not_upgraded(tmp_path: Path) -> None:
     assert not (tmp_path / "newer").exists()
 
 
+def with_bounds(segment: Path) -> None:
+    """Write a segment as earlier programs did: with lengths that bound each block of postings."""
+    old = Container(segment)
+    segment.unlink()
+    with ContainerWriter(segment) as new:
+        for name in old:
+            new.section(name, old[name])
+            if name == "blk_max_tf":
+                for count in (1, 2, 4):
+                    new.section(f"blk_length_{count}", np.zeros(len(old[name]), np.uint8))
+        new.finish(old.meta)
+
+
 @pytest.mark.parametrize("format", manifest.BOUNDED)
 def test_an_index_whose_blocks_tell_more_is_read_and_gets_the_new_number(tmp_path: Path, format: int) -> None:
     folder = tmp_path / "index"
     with Engine.create(folder) as engine:
         engine.add([Document("1", {"text": "copper"})])
-    rewrite(folder, format)
+    [segment] = folder.glob("segment-*")
+    with_bounds(segment)
+    entries = [entry | {"size": segment.stat().st_size} for entry in content_of(folder)["segments"]]
+    rewrite(folder, format, segments=entries)
     with Engine.open(folder) as engine:
         assert engine.search("copper").ids == ["1"]
         assert content_of(folder)["format"] == format
@@ -90,3 +109,7 @@ def test_an_index_whose_blocks_tell_more_is_read_and_gets_the_new_number(tmp_pat
         assert engine.search("copper OR zinc").ids == ["1", "2"]
     assert content_of(folder)["format"] == manifest.FORMAT
     assert not check_index(folder).problems
+    (folder / manifest.NAME).unlink()
+    repair_index(folder)
+    with Engine.open(folder) as engine:
+        assert engine.search("copper OR zinc").ids == ["1", "2"]
