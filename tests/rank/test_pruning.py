@@ -341,6 +341,18 @@ def test_ratios_beyond_the_last_class(build, smoothing: Smoothing) -> None:
         assert searcher.ids(found) == searcher.ids(best.part(0, 1))
 
 
+def test_a_score_that_has_no_sum_is_none(build) -> None:
+    """As of a forged segment whose documents have words, and no distinct ones: log 0 beside an infinite ratio."""
+    searcher = searcher_of(build({f"{i:04}": ["a"] * (1 + i % 3) + ["b"] for i in range(3000)}))
+    segment, model = searcher.snapshot.segments[0].segment, model_named("absolute")
+    vars(segment)["n_unique"] = np.zeros(segment.n_docs, np.uint32)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for weights in ({"a": 1.0}, {"a": 1.0, "b": 2.0}):
+            for _ in range(2):  # the first search of a segment is made without kernels
+                found = searcher.search(weights, model, 300)
+            assert not np.isnan(found.scores).any()
+
+
 @pytest.mark.parametrize("n_segments", [1, 2])
 def test_a_prior_without_end(build, n_segments: int) -> None:
     """Whoever has it comes first, in whatever segment; ids decide among them."""

@@ -113,14 +113,8 @@ def fill(words, table, lists, size, coding, numbers, state, peaks, decoded, bloc
     `coding`: a `rank.decoded.Coding`; `peaks`: whether they are kept apart. `block`: memory for one, and for a number
     for each code.
     """
-    lists, decoded, docs, extras, sizes, codes = (
-        Lists(*lists),
-        Decoded(*decoded),
-        block[0],
-        block[1],
-        block[2],
-        block[3],
-    )
+    lists, decoded = Lists(*lists), Decoded(*decoded)
+    docs, extras, sizes, codes = block[0], block[1], block[2], block[3]
     row, used, n_large, sized = state[0], state[1], state[2], coding[0] != COUNT
     n_chunks = decoded.begins.shape[1] - 1
     for number in numbers:
