@@ -94,6 +94,12 @@ class SearchedEvidence(Evidence):
         assert self.searcher is not None
         return np.asarray(self.terms.cf / max(self.searcher.collection.n_tokens, 1))
 
+    def shares_of(self, words: Sequence[int]) -> Floats:
+        """As of all evidence; looked up for these words alone."""
+        if self.terms is None or self.searcher is None:
+            return super().shares_of(words)
+        return np.asarray(self.terms.among(words).cf / max(self.searcher.collection.n_tokens, 1))
+
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
@@ -150,7 +156,9 @@ def gather_evidence(
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
     chosen, places = searcher.by_id(Hits(NOTHING, segments, docs))
     documents = Hits(NOTHING, segments[chosen], docs[chosen])
-    labels, scores = np.full(len(chosen), -1, np.int8), np.full((len(guessed), len(chosen)), -np.inf)
+    labels, scores = np.empty(len(chosen), np.int8), np.empty((len(guessed), len(chosen)))
+    labels.fill(Mark.UNMARKED)
+    scores.fill(-np.inf)
     for place, mark in zip(places, labelled.values(), strict=False):
         labels[place] = mark
     begin = len(labelled)

@@ -5,6 +5,7 @@ runs over the whole vocabulary therefore runs over these words and, through the 
 rest at once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,10 +15,6 @@ from germane.arrays import Floats, Integers, Labels
 from germane.errors import ParameterError
 from germane.lm import LanguageModel, Smoothing, robertson_idf
 from germane.types import Mark
-
-Postings = Integers | slice
-ALL = slice(None)
-"""Which postings: by their places, or all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,42 +86,63 @@ class Evidence:
         """√idf of words that so many documents hold."""
         return np.asarray(np.sqrt(robertson_idf(self.n_docs, df)))
 
-    def log_ratios(self, smoothing: Smoothing, postings: Postings = ALL) -> tuple[Floats, Floats]:
-        """For each posting log(1 + e/(a·p_C)), and for each document its a: θ_D = e + a·p_C, SD (5.6).
+    @cached_property
+    def _sizes_of(self) -> tuple[Floats, Integers]:
+        """For each posting |D| and |D|_u of its document, as `Smoothing.split` takes them."""
+        return self.lengths[self.document_of], self._n_unique[self.document_of]
 
-        A smoothing without background (λ = 1) has no such ratio and is refused.
-        """
-        background = self.background(smoothing)
-        if (background <= 0).any():
-            raise ParameterError(f"{smoothing} leaves no share to the collection, so a log-ratio with it is infinite")
-        share = background[self.document_of[postings]] * self.p_C[self.ids[postings]]
-        return np.log1p(self.excess(smoothing, postings) / share), background
+    @cached_property
+    def _sizes(self) -> tuple[Floats, Integers]:
+        """The same of each document, as a column."""
+        return self.lengths[:, np.newaxis], self._n_unique[:, np.newaxis]
 
-    def excess(self, smoothing: Smoothing, postings: Postings = ALL) -> Floats:
+    def log_ratios(self, smoothing: Smoothing) -> Floats:
+        """For each posting log(1 + e/(a·p_C)): θ_D = e + a·p_C, SD (5.6)."""
+        excess, background = smoothing.split(self.counts, *self._sizes_of)
+        return np.log1p(excess / (mixed(background, smoothing) * self.p_C[self.ids]))
+
+    def log_probabilities(self, smoothing: Smoothing, words: Sequence[int]) -> Floats:
+        """log θ_D(w) = log(e + a·p_C) of each document (row) and of some words (columns), SD (5.5)."""
+        excess, background = smoothing.split(self.counts_of(words), *self._sizes)
+        return np.log(excess + mixed(background, smoothing) * self.shares_of(words))
+
+    def counts_of(self, words: Sequence[int]) -> Floats:
+        """How often each document (row) holds some words (columns)."""
+        column = np.zeros(self.n_words, np.int64)
+        column[words] = range(1, len(words) + 1)
+        columns = column[self.ids]
+        held = columns.nonzero()[0]
+        counts = np.zeros((len(self), len(words)))
+        counts[self.document_of[held], columns[held] - 1] = self.counts[held]
+        return counts
+
+    def shares_of(self, words: Sequence[int]) -> Floats:
+        """p_C of some words."""
+        return self.p_C[words]
+
+    def excess(self, smoothing: Smoothing) -> Floats:
         """The excess e of each posting."""
-        of = self.document_of[postings]
-        return smoothing.split(self.counts[postings], self.lengths[of], self._n_unique[of])[0]
+        return smoothing.split(self.counts, *self._sizes_of)[0]
 
     def excess_table(self, smoothing: Smoothing, most: int) -> Floats:
         """For each document the excess e of a word that it holds once, twice, ... `most` times."""
-        sizes = self.lengths[:, np.newaxis], self._n_unique[:, np.newaxis]
-        return smoothing.split(np.arange(1.0, most + 1.0), *sizes)[0]
+        return smoothing.split(np.arange(1.0, most + 1.0), *self._sizes)[0]
 
     def background(self, smoothing: Smoothing) -> Floats:
         """The background share a of each document."""
-        _, background = smoothing.split(0.0, self.lengths, self._n_unique)
-        return background if np.ndim(background) else np.full(len(self), background)
+        return smoothing.split(0.0, self.lengths, self._n_unique)[1]
 
-    def per_document(self, values: Floats, postings: Postings = ALL) -> Floats:
+    def per_document(self, values: Floats) -> Floats:
         """Σ over the postings of each document."""
-        return np.asarray(np.bincount(self.document_of[postings], values, minlength=len(self)), np.float64)
+        return np.asarray(np.bincount(self.document_of, values, minlength=len(self)), np.float64)
 
     def per_word(self, values: Floats) -> Floats:
         """Σ over the postings of each word."""
         return np.asarray(np.bincount(self.ids, values, minlength=self.n_words), np.float64)
 
-    def at_query(self) -> Floats:
-        """The query's weight of each word, 0 for words outside it."""
-        weights = np.zeros(self.n_words)
-        weights[list(self.query)] = list(self.query.values())
-        return weights
+
+def mixed(background: Floats, smoothing: Smoothing) -> Floats:
+    """The background shares; refused where one is 0 (λ = 1): logarithms would be infinite."""
+    if background.min(initial=1.0) <= 0.0:
+        raise ParameterError(f"{smoothing} leaves no share to the collection, so a log-ratio with it is infinite")
+    return background

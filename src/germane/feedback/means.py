@@ -43,7 +43,7 @@ def geometric_mean(evidence: Evidence, weights: Floats, smoothing: Smoothing) ->
     With R(w) = exp Σ_i W(i)·log(1 + e_i(w)/(a_i·p_C(w))) and Z = 1 + Σ_w p_C(w)·(R(w)-1): e = p_C·(R-1)/Z, a = 1/Z;
     Π a_i^W(i) cancels. See `LanguageModel.geometric_mean`. The weights sum to 1.
     """
-    ratios, _ = evidence.log_ratios(smoothing)
+    ratios = evidence.log_ratios(smoothing)
     raised = evidence.p_C * np.expm1(evidence.per_word(weights[evidence.document_of] * ratios))
     Z = 1.0 + float(raised.sum())
     return sparse(raised / Z, 1.0 / Z)

@@ -3,23 +3,15 @@
 import numpy as np
 
 from germane.arrays import Floats
-from germane.feedback.evidence import ALL, Evidence
+from germane.feedback.evidence import Evidence
 from germane.lm import LanguageModel, Smoothing
 from germane.types import Mark
 
 
 def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> Floats:
-    """log P(Q|θ^D) = Σ_{w∈Q,D} f_w·log(1 + e/(a·p_C)) + |Q|·log a_D + Σ_w f_w·log p_C(w), SD (5.5)-(5.7).
-
-    With Jelinek-Mercer smoothing a_D is the same for all documents and falls out of the weights, which gives (5.8).
-    """
-    weights = evidence.at_query()[evidence.ids]
-    own = np.flatnonzero(weights)
-    ratios, background = evidence.log_ratios(smoothing, own)
-    logs = np.log(evidence.p_C[list(evidence.query)]).tolist()
-    constant = sum(f * log for f, log in zip(evidence.query.values(), logs, strict=True))
-    shares = evidence.query_length * np.log(background)
-    return np.asarray(evidence.per_document(weights[own] * ratios, own) + shares + constant)
+    """log P(Q|θ^D) = Σ_{w∈Q} f_w·log θ^D(w), SD (5.5); with Jelinek-Mercer smoothing as printed in (5.8)."""
+    weights = np.array([*evidence.query.values()], np.float64)
+    return np.asarray(evidence.log_probabilities(smoothing, [*evidence.query]) @ weights)
 
 
 def likelihood_weights(evidence: Evidence, smoothing: Smoothing, tempering: float, unmarked: float) -> Floats:
@@ -38,7 +30,7 @@ def log_odds(
     What it leaves out of log P(R|θ^D), (5.24), is the same for all documents: α^R and α^N have the same sum S, so that
     even a background share a_D that differs between documents (Dirichlet smoothing) cancels.
     """
-    ratios, _ = evidence.log_ratios(smoothing)
+    ratios = evidence.log_ratios(smoothing)
     difference = relevant.everywhere(evidence.p_C) - non_relevant.everywhere(evidence.p_C)
     return evidence.per_document(S * difference[evidence.ids] * ratios)
 
@@ -49,17 +41,23 @@ def weigh(evidence: Evidence, log_scores: Floats, unmarked: float) -> Floats:
     A mark is a posterior of 1 (SD §5.2). All unmarked documents together count as `unmarked` marked ones; without a
     positive mark they are all there is. No document to learn from: all weights are 0.
     """
-    weights = np.zeros(len(evidence))
     n_guessed, n_known = evidence.n_marked(Mark.UNMARKED), evidence.n_marked(Mark.RELEVANT)
+    if n_guessed == len(evidence) > 0:
+        return softmax(log_scores)
+    weights = np.zeros(len(evidence))
     if n_guessed:
-        guessed = evidence.marks == Mark.UNMARKED if n_guessed < len(evidence) else ALL
-        likely = log_scores[guessed]
-        scores = np.exp(likely - likely.max())
-        weights[guessed] = scores / scores.sum() * (unmarked if n_known else 1.0)
+        guessed = evidence.marks == Mark.UNMARKED
+        weights[guessed] = softmax(log_scores[guessed]) * (unmarked if n_known else 1.0)
     if n_known:
         weights[evidence.marks == Mark.RELEVANT] = 1.0
     total = float(weights.sum())
     return np.asarray(weights / total) if total > 0 else weights
+
+
+def softmax(scores: Floats) -> Floats:
+    """exp(scores), divided by their sum."""
+    exponentials = np.exp(scores - scores.max())
+    return np.asarray(exponentials / exponentials.sum())
 
 
 def weigh_negatives(evidence: Evidence) -> Floats:
