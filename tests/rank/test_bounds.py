@@ -14,7 +14,7 @@ from germane.rank.decoding_kernels import largest_ratio, ratio_class
 from germane.rank.evidence import EvidenceModel
 from germane.rank.kinds import SATURATION
 from germane.rank.records import CLASSES, CODES, Decoded
-from germane.rank.scoring import NO_MASK, _top_k_decoded, impacts_of, with_extremes
+from germane.rank.scoring import NO_HINT, NO_MASK, _top_k_decoded, impacts_of, with_extremes
 from germane.rank.searcher import Searcher
 
 MODELS: list[RankingModel] = [
@@ -59,9 +59,9 @@ def test_a_posting_is_never_above_its_bounds(make, model, seed, n, longest, weig
     searcher = make(seed, n, longest)
     plan = searcher.plan(dict(zip(WORDS, weights, strict=True)), model)
     segment = searcher.snapshot.segments[0].segment
-    terms, values = searcher.terms_in(0, plan), searcher.document_parts(0, model).values()
+    terms, values = searcher.terms_in(0, plan), searcher.parts.of(0, model).values()
     found = decoded_lists(segment, plan, terms.numbers)
-    _top_k_decoded(segment, terms, values, NO_MASK, 1, -np.inf, found, None)
+    _top_k_decoded(segment, terms, values, NO_MASK, 1, -np.inf, found, None, NO_HINT)
     lists, memory = Decoded(*found.decoded), scoring._memory.decoded
     m, size = memory.model[0], segment.n_unique if plan.sized_by_unique else segment.doc_len
     sums, bounds = np.zeros(segment.n_docs), np.zeros(segment.n_docs)

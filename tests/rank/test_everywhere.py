@@ -14,10 +14,10 @@ from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, document_ker
 from germane.rank.arguments import DocumentValues, TermArrays
 from germane.rank.everywhere import background_everywhere, scores_everywhere
 from germane.rank.evidence import EvidenceModel
+from germane.rank.hits import Hits
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import Plan
 from germane.rank.scoring import impacts_everywhere, scores_of, with_extremes
-from germane.rank.searcher import Hits
 
 SMOOTHINGS = [Dirichlet(3.0), Dirichlet(800.0), JelinekMercer(0.4), TwoStage(0.6, 9.0), AbsoluteDiscounting(0.6)]
 GONE = ["d003", "d011", "d017"]

@@ -28,11 +28,12 @@ from germane.rank import (
     scoring,
 )
 from germane.rank.conditions import HoldsAny
+from germane.rank.hits import Hits
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
 from germane.rank.query import parse
 from germane.rank.records import CHUNK, CHUNK_BITS
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 from germane.rank.unit_kernels import BACKGROUNDS
 
 EVERYTHING = 1_000_000
@@ -500,7 +501,7 @@ def test_no_score_is_above_its_caps_and_peaks(uneven: Searcher, name: str) -> No
         for begins, units in ((lists.begins, "units"), (lists.peaks, "excess"))[: 1 + (i >= m["capped"])]:
             for chunk, (a, b) in enumerate(pairwise(begins[t["row"]].tolist())):
                 sums[(chunk << CHUNK_BITS) + lists.docs[a:b].astype(int)] += t[units][lists.codes[a:b]]
-    values = uneven.document_parts(0, model).values().background
+    values = uneven.parts.of(0, model).values().background
     rest = np.full(segment.n_docs, plan.constant)
     if len(values.values):
         rest += plan.mass * values.values
@@ -520,6 +521,19 @@ def test_hints_over_decoded_lists(chunks: Searcher, name: str, begin: int) -> No
         found = chunks.search(weights, model, k, hint=hint)
         assert found.scores.tolist() == best.scores[:k].tolist()
         assert found.docs.tolist() == best.docs[:k].tolist()
+
+
+@pytest.mark.parametrize("without_end", [5, 20], ids=["fewer than asked for", "more"])
+def test_hints_with_priors_that_have_no_end(chunks: Searcher, without_end: int) -> None:
+    model, weights = model_named("adaptive"), {word: 1.0 + i % 3 for i, word in enumerate(WORDS[2:60])}
+    hint = chunks.search(weights, model, 40)
+    priors = [np.zeros(live.segment.n_docs) for live in chunks.snapshot.segments]
+    for segment, doc in zip(hint.segments[:without_end], hint.docs[:without_end], strict=True):
+        priors[segment][doc] = np.inf
+    found = chunks.search(weights, model, 10, priors=priors, hint=hint)
+    expected = chunks.search(weights, model, 10, priors=priors, prune=False)
+    assert found.scores.tolist() == expected.scores.tolist()
+    assert found.docs.tolist() == expected.docs.tolist()
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ import numpy.typing as npt
 
 from germane.errors import ParameterError
 from germane.lm.parameters import number, whole
+from germane.rank.hits import Hits
 from germane.rank.matching import matching, sorted_by, values_at
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from germane.engine.topic_model import TopicModel
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule, is_few
+from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 
 if TYPE_CHECKING:
     from germane.index import kernels

@@ -44,12 +44,13 @@ from germane.index.writer import AddReport, IndexWriter, OnDuplicate
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.parameters import number, whole
 from germane.rank.explain import Explanation, explain
+from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.probabilities import word_probabilities
 from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 from germane.rank.suggest import corrections, suggest
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Marks, Topic

@@ -16,10 +16,11 @@ from germane.feedback.method import RankingChoice
 from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.lm import Smoothing
 from germane.rank.conditions import Condition
+from germane.rank.hits import Hits, by_id
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.plan import NOTHING
 from germane.rank.registry import model_named
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 from germane.rank.term_table import NumberedWeights
 from germane.types import Mark, Marks
 
@@ -154,7 +155,7 @@ def gather_evidence(
     known = [np.array(own, np.int64) for own in zip(*labelled, strict=True)] if labelled else []
     segments, docs = (np.concatenate([*known[i : i + 1], *(hits[1 + i] for hits in guessed)]) for i in (0, 1))
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
-    chosen, places = searcher.by_id(Hits(NOTHING, segments, docs))
+    chosen, places = by_id(snapshot, Hits(NOTHING, segments, docs))
     documents = Hits(NOTHING, segments[chosen], docs[chosen])
     labels, scores = np.empty(len(chosen), np.int8), np.empty((len(guessed), len(chosen)))
     labels.fill(Mark.UNMARKED)

@@ -11,9 +11,10 @@ from germane.engine.topic_model import TopicModel
 from germane.feedback import Drift, FeedbackMethod
 from germane.index.snapshot import DocumentPlace
 from germane.rank.explain import explain
+from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 from germane.types import Mark
 
 REASONS = 5

@@ -15,7 +15,8 @@ from germane.engine.candidates import Gathered, gather
 from germane.engine.results import GROUPED, ResultGroup
 from germane.lm.distributions.mixtures import SmoothedDirichlets, cluster
 from germane.lm.distributions.smoothed_documents import SmoothedDocuments
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.hits import Hits
+from germane.rank.searcher import Searcher
 from germane.refine.clustering import information_bottleneck
 from germane.refine.weighting import ResultList
 

@@ -30,10 +30,11 @@ from germane.errors import InputError, ParameterError
 from germane.feedback import FeedbackMethod
 from germane.lm.parameters import positive, whole
 from germane.rank.fusion import Fused, Ranking, fusion_named
+from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 from germane.types import Marks, Topic
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.engine.registry import RERANKER_NAMES, is_reranker, reranker_named
 from germane.errors import ParameterError
+from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Hits
 
 DEFAULT_DEPTH = 1000
 """How many results are scored again when nothing is said: as many as a TREC run holds."""

@@ -13,9 +13,10 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.snippets import WIDTH, Snippet, snippet
 from germane.errors import GermaneError
 from germane.lm.parameters import whole
+from germane.rank.hits import Hits
 from germane.rank.matching import Facet, Found, count, facet, matching
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)

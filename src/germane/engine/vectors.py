@@ -18,11 +18,12 @@ from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, Vectors, field_named
 from germane.index.vectors import VectorFile
 from germane.lm.parameters import fraction
+from germane.rank.hits import NO_HITS, Hits
 from germane.rank.matching import matching
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.scoring import Mask
-from germane.rank.searcher import NO_HITS, Hits, Searcher
+from germane.rank.searcher import Searcher
 from germane.rank.vectors import search_vectors
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from germane.errors import ParameterError
 from germane.feedback.evidence import Evidence
 from germane.feedback.means import mean_excess, sparse
 from germane.feedback.method import FeedbackMethod, RankingChoice
-from germane.feedback.weights import weigh
+from germane.feedback.weights import share_out
 from germane.lm import Dirichlet, LanguageModel, Smoothing
 from germane.lm.parameters import fraction, positive
 
@@ -49,15 +49,14 @@ class Consensus(FeedbackMethod):
         return (self.first, self.second)
 
     def document_weights(self, evidence: Evidence) -> Floats:
-        """Half of each ranking's softmax; marks as in `weights.weigh`."""
+        """Half of each ranking's softmax; marks as in `weights.share_out`."""
         if evidence.scores is None or len(evidence.scores) != 2:
             raise ParameterError("Consensus needs the documents' scores in both first rankings")
         first, second = (
             _softmax(tempering * scores)
             for tempering, scores in zip((self.tempering, self.second_tempering), evidence.scores, strict=True)
         )
-        with np.errstate(divide="ignore"):
-            return weigh(evidence, np.log((first + second) / 2.0), self.unmarked)
+        return share_out(evidence, (first + second) / 2.0, self.unmarked)
 
     def estimate(self, evidence: Evidence, weights: Floats) -> LanguageModel:
         """t(w), as a distribution."""

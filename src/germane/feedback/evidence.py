@@ -92,6 +92,11 @@ class Evidence:
         return self.lengths[self.document_of], self._n_unique[self.document_of]
 
     @cached_property
+    def _p_C_of(self) -> Floats:
+        """For each posting the p_C of its word."""
+        return self.p_C[self.ids]
+
+    @cached_property
     def _sizes(self) -> tuple[Floats, Integers]:
         """The same of each document, as a column."""
         return self.lengths[:, np.newaxis], self._n_unique[:, np.newaxis]
@@ -99,7 +104,7 @@ class Evidence:
     def log_ratios(self, smoothing: Smoothing) -> Floats:
         """For each posting log(1 + e/(a·p_C)): θ_D = e + a·p_C, SD (5.6)."""
         excess, background = smoothing.split(self.counts, *self._sizes_of)
-        return np.log1p(excess / (mixed(background, smoothing) * self.p_C[self.ids]))
+        return np.log1p(excess / (mixed(background, smoothing) * self._p_C_of))
 
     def log_probabilities(self, smoothing: Smoothing, words: Sequence[int]) -> Floats:
         """log θ_D(w) = log(e + a·p_C) of each document (row) and of some words (columns), SD (5.5)."""

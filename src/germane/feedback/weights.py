@@ -1,5 +1,7 @@
 """How much each document counts: query likelihood (the Relevance Model), posterior (the Smoothed Dirichlet), marks."""
 
+import math
+
 import numpy as np
 
 from germane.arrays import Floats
@@ -36,28 +38,30 @@ def log_odds(
 
 
 def weigh(evidence: Evidence, log_scores: Floats, unmarked: float) -> Floats:
-    """Weights that sum to 1: ∝ exp(log score) for unmarked documents, equal for those marked relevant, 0 for the rest.
+    """Weights that sum to 1: ∝ exp(log score) for unmarked documents; marks as in `share_out`."""
+    if evidence.n_marked(Mark.UNMARKED) < len(evidence):
+        log_scores = np.where(evidence.marks == Mark.UNMARKED, log_scores, -np.inf)
+    most = log_scores.max(initial=-np.inf)
+    odds = np.exp(log_scores - most) if math.isfinite(most) else np.zeros(len(evidence))
+    return share_out(evidence, odds, unmarked)
+
+
+def share_out(evidence: Evidence, odds: Floats, unmarked: float) -> Floats:
+    """Weights that sum to 1: ∝ these odds for unmarked documents, equal for those marked relevant, 0 for the rest.
 
     A mark is a posterior of 1 (SD §5.2). All unmarked documents together count as `unmarked` marked ones; without a
     positive mark they are all there is. No document to learn from: all weights are 0.
     """
-    n_guessed, n_known = evidence.n_marked(Mark.UNMARKED), evidence.n_marked(Mark.RELEVANT)
-    if n_guessed == len(evidence) > 0:
-        return softmax(log_scores)
-    weights = np.zeros(len(evidence))
-    if n_guessed:
-        guessed = evidence.marks == Mark.UNMARKED
-        weights[guessed] = softmax(log_scores[guessed]) * (unmarked if n_known else 1.0)
-    if n_known:
-        weights[evidence.marks == Mark.RELEVANT] = 1.0
-    total = float(weights.sum())
-    return np.asarray(weights / total) if total > 0 else weights
+    if evidence.n_marked(Mark.UNMARKED) == len(evidence):
+        return _normalised(odds)
+    weights = _normalised(np.where(evidence.marks == Mark.UNMARKED, odds, 0.0))
+    known = evidence.marks == Mark.RELEVANT
+    return _normalised(np.where(known, 1.0, unmarked * weights)) if known.any() else weights
 
 
-def softmax(scores: Floats) -> Floats:
-    """exp(scores), divided by their sum."""
-    exponentials = np.exp(scores - scores.max())
-    return np.asarray(exponentials / exponentials.sum())
+def _normalised(odds: Floats) -> Floats:
+    total = float(odds.sum())
+    return np.asarray(odds / total) if total > 0.0 else np.zeros(len(odds))
 
 
 def weigh_negatives(evidence: Evidence) -> Floats:

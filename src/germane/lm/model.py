@@ -62,8 +62,7 @@ class LanguageModel:
         made = object.__new__(cls)
         ids.setflags(write=False)
         excess.setflags(write=False)
-        for name, value in (("ids", ids), ("excess", excess), ("background", background)):
-            object.__setattr__(made, name, value)
+        vars(made).update(ids=ids, excess=excess, background=background)
         return made
 
     @classmethod

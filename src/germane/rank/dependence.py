@@ -131,7 +131,7 @@ class SequentialDependence(EvidenceModel):
         finds: bool,
     ) -> Evidence:
         segments = range(len(searcher.snapshot.segments))
-        background = [searcher.document_parts(i, model).background.values for i in segments]
+        background = [searcher.parts.of(i, model).background.values for i in segments]
         return Evidence(plan, counted, background, shown, finds)
 
 

@@ -21,7 +21,7 @@ def scores_everywhere(searcher: Searcher, weights: Weights, model: RankingModel)
     everywhere = []
     for i, segment in enumerate(segments):
         scores = impacts_everywhere(segment, searcher.terms_in(i, plan))
-        parts = searcher.document_parts(i, model)
+        parts = searcher.parts.of(i, model)
         doc, norm, base = parts.background.values, parts.norm.values, parts.base.values
         scores = scores * norm if len(norm) else scores
         everywhere.append(
@@ -50,6 +50,6 @@ def _background(searcher: Searcher, model: QueryLikelihood) -> list[Floats]:
         segment.verify_lists()
         terms = terms_in(plan._replace(weight=p_C, scale=scale), np.arange(segment.n_terms))
         scores = impacts_everywhere(segment, terms)
-        doc = searcher.document_parts(i, model).background.values
+        doc = searcher.parts.of(i, model).background.values
         everywhere.append(scores + (plan.constant - snapshot.entropy()) + (doc if len(doc) else 0.0))
     return everywhere

@@ -82,7 +82,7 @@ def explain(
         return None
     snapshot = searcher.snapshot
     segment = snapshot.segments[place.segment].segment
-    document_parts = searcher.document_parts(place.segment, model)
+    document_parts = searcher.parts.of(place.segment, model)
     numbers, counts = segment.forward(place.doc)
     held = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     size = float((segment.n_unique if plan.sized_by_unique else segment.doc_len)[place.doc])

@@ -133,7 +133,7 @@ class BigramLikelihood(EvidenceModel):
         segments = range(len(searcher.snapshot.segments))
         terms = [term.term for term in plan.terms]
         counted = [postings_of(searcher, i, terms) for i in segments]
-        background = [searcher.document_parts(i, unigrams).background.values for i in segments]
+        background = [searcher.parts.of(i, unigrams).background.values for i in segments]
         found = [Evidence(plan, counted, background, [searcher.snapshot.surface(term) for term in terms])]
         chain = self._chain(searcher, pairs, {term.term: term for term in words})
         return found if chain is None else [*found, chain]

@@ -1,7 +1,8 @@
 """Scoring over decoded lists where it is known what the best documents reach, as of feedback's second ranking.
 
-The terms that can lift a document over the threshold are added up, as in `rank.decoded_kernels`, and more of them until
-few documents may reach it, given their lengths. These are scored by their forward lists.
+It is told, or documents are that are likely among the best: what k of them reach. The terms that can lift a document
+over this threshold are added up, as in `rank.decoded_kernels`, and more of them until few documents may reach it, given
+their lengths. These are scored by their forward lists.
 """
 
 import math
@@ -15,7 +16,7 @@ from germane.rank.adding_kernels import add_all
 from germane.rank.decoded_kernels import COUNTING, bound_of, costs, highest, required_units, split, units_needed
 from germane.rank.forward_kernels import score_all
 from germane.rank.kinds import SATURATION
-from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, Documents, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, HINT_MARGIN, LANES, Asked, Decoded, Documents, Sums
 from germane.rank.result_kernels import arrange
 from germane.rank.simd import lowest_bit, reach_mask
 from germane.rank.unit_kernels import start
@@ -98,9 +99,9 @@ def leave_few(docs, decoded, m, terms, sums, essential, chunk, places):
 
 
 @inner
-def finish(docs, forward, terms, m, sums, slots, held, scores):
+def finish(docs, forward, terms, m, sums, lookup, scores):
     """Score what was left by the forward lists, and put the best k in the total order into `best`. How many."""
-    left = sums.hits
+    left, (slots, held) = sums.hits, lookup
     for r in range(m.found):
         left[r] = sums.results[r].doc
     if not score_all(docs, forward, terms, m, slots, held, left, scores[: m.found]):
@@ -110,17 +111,35 @@ def finish(docs, forward, terms, m, sums, slots, held, scores):
     return arrange(sums.results, m.found, m.k, sums.id_rank, sums.histogram, sums.best)
 
 
+@inner
+def learn_threshold(docs, forward, terms, m, sums, lookup, scores, hint):
+    """Let the threshold be what k of some documents reach. False, and these are left, if their lists are not known."""
+    m.found = len(hint)
+    for r in range(m.found):
+        sums.results[r].doc = hint[r]
+    if finish(docs, forward, terms, m, sums, lookup, scores) == UNVERIFIED:
+        return False
+    sure = sums.best[m.k - 1].score
+    if sure < np.inf:  # as it may be by a prior
+        m.threshold = max(m.threshold, sure - HINT_MARGIN * abs(sure) - m.rounding)
+    m.found = 0
+    return True
+
+
 @kernel
-def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forward, slots, held, scores):
+def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forward, lookup, scores, hint):
     """The best k documents, in the total order, into `best`. How many; TOO_MANY if too many may reach the threshold.
 
     UNVERIFIED if forward lists are needed that are not known to be right: those of the documents among the results. The
     arguments are those of `rank.decoded_kernels.top_k` and of `rank.forward_kernels.score_all`, `scores` memory for
-    MOST_LEFT of them. A chunk begins with as many terms as the one before needed.
+    MOST_LEFT of them; `hint`: k documents or more, up to MOST_LEFT, or none. A chunk begins with as many terms as the
+    one before needed.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
-    needed = 0
+    forward, needed = ForwardArrays(*forward), 0
+    if len(hint) > 0 and not learn_threshold(docs, forward, terms, m, sums, lookup, scores, hint):
+        return UNVERIFIED
     for chunk in range(decoded.begins.shape[1] - 1):
         if m.found > MOST_LEFT:
             return TOO_MANY
@@ -131,4 +150,4 @@ def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forwar
             needed = leave_few(docs, decoded, m, terms, sums, max(essential, needed), chunk, places)
     if m.found > MOST_LEFT:
         return TOO_MANY
-    return finish(docs, ForwardArrays(*forward), terms, m, sums, slots, held, scores)
+    return finish(docs, forward, terms, m, sums, lookup, scores)

@@ -10,8 +10,9 @@ from germane.arrays import Floats, Integers
 from germane.errors import QueryError
 from germane.index.columns import KeywordColumn, NumericColumn
 from germane.index.sequences import count_with_any, documents_with_any
+from germane.rank.hits import Hits
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 
 MOST_WHOLE = 2.0**53
 """Whole numbers that lie no farther apart are put into classes of whole numbers."""

@@ -28,6 +28,8 @@ FREQUENT = 12
 """A term is frequent that one of so many documents holds, or more: fewer postings take less time than all places do."""
 CLASSES = 16
 """Of codes in a frequent list; the first is of documents that do not hold the term."""
+HINT_MARGIN = 1e-12
+"""Sums in another order may differ by so much of their value."""
 
 TERM = np.dtype(
     [
@@ -57,6 +59,7 @@ MODEL = np.dtype(
         ("n_terms", np.int64),
         ("threshold", np.float64),
         ("slack", np.float64),
+        ("rounding", np.float64),
         ("low", np.float64),
         ("per_class", np.float64),
         ("edge", np.int64),
@@ -77,7 +80,8 @@ MODEL = np.dtype(
 """The rest of the score, and how far a search has come.
 
 `kind` to `x1`: of the impact, which depends on the document's size if `sized`; `constant`, `mass`: of the score; `top`:
-the largest background. `threshold`: what a result must reach; `slack`: by how much a bound and its score may differ;
+the largest background. `threshold`: what a result must reach; `slack`: by how much a bound and its score may differ,
+`rounding`: by the rounding of sums alone;
 `low`, `per_class`, `edge`, `above`: the histogram of scores, where it begins, how many classes a point has, the class
 that holds the threshold, and results above it. `unit`: the smallest part of a sum, `flat`: the bound of the part of a
 score without impacts, `norm`: of the norm; `rest`, `step`: the constant and mass times the least background, and mass

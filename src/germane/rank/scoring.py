@@ -6,7 +6,7 @@ A searcher says what to score (`TermArrays`, `DocumentValues`, a mask); how the 
 import math
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from germane.rank import plainly
 from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
 from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
 from germane.rank.plan import NOTHING, Plan
-from germane.rank.records import CHUNK, DECODED_TERM, HISTOGRAM, MODEL, RESULT, SUMMED, TERM, Records
+from germane.rank.records import CHUNK, DECODED_TERM, HINT_MARGIN, HISTOGRAM, MODEL, RESULT, SUMMED, TERM, Records
 
 if TYPE_CHECKING:
     from germane.index import kernels as index_kernels
@@ -59,6 +59,7 @@ STEPS = (1 << 16) - 4
 """Between the least and the highest background, which are rounded to find candidates: less memory is read."""
 LEAST_STEP = 1e-300
 """Smaller steps have fewer digits, so that there may be more of them."""
+NO_HINT: Integers = np.empty(0, np.int64)
 
 
 Group: TypeAlias = tuple[AnyArray, ...]
@@ -170,17 +171,20 @@ def top_k(
     required: Integers | None = None,
     *,
     prune: bool = True,
+    hint: Integers = NO_HINT,
 ) -> tuple[Floats, Integers]:
     """The best k documents that the mask lets pass (empty: all do): scores and document numbers, in the total order.
 
     `threshold`: a score that k documents elsewhere reach already. There is at least one term. Documents that hold none
-    of them are never found. `required`: numbers of terms that a document must hold, whose lists are verified.
+    of them are never found. `required`: numbers of terms that a document must hold, whose lists are verified. `hint`:
+    documents that the mask lets pass, none or k of them or more, which are likely to be among the best.
     """
     if prune and plainly.suits(segment, terms):
         return plainly.top_k(segment, terms, values, mask, k, threshold, required)
     k = min(k, segment.n_docs)
     found = decoded_lists(segment, terms.plan, terms.numbers) if prune else None
-    best = None if found is None else _top_k_decoded(segment, terms, values, mask, k, threshold, found, required)
+    given = segment, terms, values, mask, k, threshold
+    best = None if found is None else _top_k_decoded(*given, found, required, hint)
     if best is not None:
         return best
     if required is not None:
@@ -216,16 +220,19 @@ def _top_k_decoded(
     threshold: float,
     found: Found,
     required: Integers | None,
+    hint: Integers,
 ) -> tuple[Floats, Integers] | None:
     """What `top_k` gives, over decoded lists; None if a required term is none of the query's."""
     plan, n_terms = terms.plan, len(terms.numbers)
+    few_of_many = n_terms >= MANY and k <= FEW and required is None and plan.mass >= 0.0 and not plan.sized_by_unique
+    if len(hint) and not few_of_many:
+        threshold = max(threshold, reached(scores_of(segment, terms, values, hint), k))
     mass, values = _with_positive_mass(plan, values)
     norm, background, prior = values
     memory = _memory.reserve_decoded(n_terms, 2 * CHUNK + 4 * k)
-    typical = plan.constant + mass * background.typical + prior.typical
+    settings = k, background.highest, plan.constant + mass * background.typical + prior.typical
     highest = norm.highest if len(norm.values) else 1.0, prior.highest
     given = (
-        _asked(terms, mass, threshold, k, background.highest, typical),
         _documents(segment, plan, values, mask),
         (*highest, found.inflation, float(found.lowest), background.least, background.step),
         found.decoded,
@@ -234,20 +241,32 @@ def _top_k_decoded(
         memory.model,
         (*memory.sums, segment.id_rank, background.rounded),
     )
+    n, asked = -1, _asked(terms, mass, threshold, *settings)
     if required is not None:
-        n = decoded_conjunction_kernels.top_k_with_all(*given, required, memory.order)
+        n = decoded_conjunction_kernels.top_k_with_all(asked, *given, required, memory.order)
         return None if n < 0 else (memory.scores[:n].copy(), memory.docs[:n].copy())
-    hinted = threshold > -math.inf and n_terms >= MANY and k <= FEW
-    if hinted and mass == plan.mass and not plan.sized_by_unique:
-        forward = tuple(segment.forward_arrays), *_lookup(n_terms), np.empty(hinted_kernels.MOST_LEFT)
-        n = hinted_kernels.top_k_above(*given, *forward)
-        if n == index_kernels.UNVERIFIED:
-            segment.verify_forward(memory.results["doc"][: memory.model["found"][0]])
-            n = hinted_kernels.top_k_above(*given, *forward)
-        if n >= 0:
-            return memory.scores[:n].copy(), memory.docs[:n].copy()
-    n = decoded_kernels.top_k(*given)
+    if few_of_many and (len(hint) or threshold > -math.inf):
+        n = _top_k_above(segment, n_terms, hint, memory, asked, *given)
+        if n < 0:  # what the hint told still holds
+            asked = _asked(terms, mass, memory.model["threshold"].item(), *settings)
+    if n < 0:
+        n = decoded_kernels.top_k(asked, *given)
     return memory.scores[:n].copy(), memory.docs[:n].copy()
+
+
+def _top_k_above(segment: Segment, n_terms: int, hint: Integers, memory: DecodedMemory, *given: Any) -> int:
+    """How many are found that are above what the hint tells; less than 0: too many may be."""
+    lookup, scores = _lookup(n_terms), np.empty(hinted_kernels.MOST_LEFT)
+    more = tuple(segment.forward_arrays), lookup, scores, hint[: hinted_kernels.MOST_LEFT]
+    while (n := hinted_kernels.top_k_above(*given, *more)) == index_kernels.UNVERIFIED:
+        segment.verify_forward(memory.results["doc"][: memory.model["found"][0]])
+    return int(n)
+
+
+def reached(scores: Floats, k: int) -> float:
+    """What k of these documents surely reach: sums in another order may differ by HINT_MARGIN of their value."""
+    sure = float(np.partition(scores, len(scores) - k)[len(scores) - k])
+    return sure - HINT_MARGIN * abs(sure) if sure < math.inf else -math.inf
 
 
 def top_k_with_all(

@@ -1,12 +1,8 @@
 """From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
 import math
-import weakref
-from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import neg
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,81 +10,41 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.courtesy import note_search
-from germane.index.durable import Identity
 from germane.index.recent import Recent, TermStats
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
-from germane.lazy import LazyModule, compiler_is_loaded
-from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
+from germane.lazy import compiler_is_loaded
+from germane.rank.arguments import DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, HoldsAny, Phrase, mask_of
+from germane.rank.document_parts import PartsMemory, Values, remember
 from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
-from germane.rank.models import Documents, RankingModel, TermwiseModel, word_weights
+from germane.rank.hits import NO_HITS, Hits, by_id_where_tied, distinct, ids_of, in_total_order, kth_best
+from germane.rank.models import RankingModel, TermwiseModel
 from germane.rank.plainly import NONE_FOUND, best_of
 from germane.rank.plainly import scores_of as plain_scores
-from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, checked, query_term
+from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import (
+    NO_HINT,
     Mask,
     join_recent,
+    reached,
     score_recent,
     scores_of,
     terms_in,
     top_k,
     top_k_with_all,
-    with_extremes,
 )
 from germane.rank.small_segments import MOST_TERMS, Found, best_of_each, documents_of
 from germane.rank.statistics import CollectionStatistics
 from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 
-if TYPE_CHECKING:
-    from germane.rank import document_kernels
-else:
-    document_kernels = LazyModule("germane.rank.document_kernels")
-
-
-class Hits(NamedTuple):
-    """The best documents, best first: scores, and where each document lies."""
-
-    scores: Floats
-    segments: npt.NDArray[np.int64]
-    docs: npt.NDArray[np.int64]
-
-    def part(self, begin: int, end: int) -> "Hits":
-        """Those from `begin` to before `end`."""
-        return Hits(self.scores[begin:end], self.segments[begin:end], self.docs[begin:end])
-
-
-NO_HITS = Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
-
-
-class DocumentParts(NamedTuple):
-    """What the model says of each document of a segment: its background, norm and base."""
-
-    background: DocumentPart
-    norm: DocumentPart
-    base: DocumentPart
-
-    def values(self, own: Floats = NOTHING) -> DocumentValues:
-        """All that enters a document's score beside its postings; `own`: its log-prior."""
-        prior = with_extremes(_sum(self.base.values, own)) if len(own) else self.base
-        return DocumentValues(self.norm, self.background, prior)
-
-
-Key = TypeVar("Key", bound=Hashable)
-Made = TypeVar("Made")
 Weights = Mapping[str, float]
-PartsMemory = dict[tuple[Identity, RankingModel, str], DocumentParts]
-REMEMBERED = 256
 REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
 FIRST_LOOK, FURTHER_LOOK = 64, 8
 """How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
 _new = tuple.__new__
-VERY_FEW = 4
-"""So many ids are read one by one."""
-HINT_MARGIN = 1e-12
-"""Sums in another order may differ by so much of their value."""
 
 
 class Searcher:
@@ -97,10 +53,7 @@ class Searcher:
     def __init__(self, snapshot: Snapshot, previous: "Searcher | None" = None) -> None:
         self.snapshot = snapshot
         self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
-        files = {live.segment.identity for live in snapshot.segments}
-        known = previous._lasting.copy() if previous else {}  # other threads may add to it
-        self._lasting: PartsMemory = {key: parts for key, parts in known.items() if key[0] in files}
-        self._passing: PartsMemory = {}
+        self.parts: PartsMemory = PartsMemory(snapshot, self.collection, previous.parts if previous else None)
         self._live = [live.deletions.mask for live in snapshot.segments]
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
         self._memories: dict[RankingModel, _ModelMemory] = {}
@@ -122,7 +75,7 @@ class Searcher:
         found = self._everywhere.get(key)
         if found is None:
             found = make()
-            _remember(self._everywhere, key, found, REMEMBERED_EVERYWHERE)
+            remember(self._everywhere, key, found, REMEMBERED_EVERYWHERE)
         return found
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
@@ -165,7 +118,7 @@ class Searcher:
         found = self._memories.get(model)
         if found is None:
             found = _ModelMemory(self, model)
-            _remember(self._memories, model, found, REMEMBERED_MODELS)
+            remember(self._memories, model, found, REMEMBERED_MODELS)
         self._latest = found
         return found
 
@@ -257,12 +210,13 @@ class Searcher:
         segments = self.snapshot.segments
         results: dict[int, Found] = {}
         values = self._document_values(model, priors, statistics)
-        threshold = -np.inf
-        if hint is not None and len(hint.docs) >= k:
-            scores = self._scores_of(hint, plan, values, numbers)
-            sure = np.partition(scores, len(hint.docs) - k)[len(hint.docs) - k]
-            threshold = float(sure) - HINT_MARGIN * abs(float(sure))
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ({}, (), filters)
+        threshold, likely = -np.inf, NO_HINT
+        if hint is not None and len(hint.docs) >= k:
+            if len(segments) == 1 and not required and not wordless:
+                likely = hint.docs
+            else:
+                threshold = reached(self._scores_of(hint, plan, values, numbers), k)
         recent = self.snapshot.recent if prune and not required and not wordless else None
         if recent is not None and (len(plan.terms) > MOST_TERMS or model.word_sums() is not None):
             recent = None
@@ -277,26 +231,27 @@ class Searcher:
                 found = self._best_with_or_without(i, rest, terms, values[i], k, threshold, prune=prune)
             elif len(terms.numbers):
                 mask = self.mask(i, rest) if rest else self._live[i]
-                found = top_k(segments[i].segment, terms, values[i], mask, k, threshold, own, prune=prune)
+                segment = segments[i].segment
+                found = top_k(segment, terms, values[i], mask, k, threshold, own, prune=prune, hint=likely)
             else:
                 continue
             if len(found[0]):
                 results[i] = found
                 if len(segments) > 1:
-                    threshold = max(threshold, _kth_best(results, k))
+                    threshold = max(threshold, kth_best(results, k))
         if recent is not None:
             documents = self._recent_documents(recent, plan, values, rest)
             asked = np.array(recent.numbers(term.term for term in plan.terms)) if numbers is None else numbers[-1]
             among_recent = score_recent(plan, recent, asked, documents, threshold)
             if len(among_recent[0]):
-                hits = self._in_total_order(results, k)
+                hits = in_total_order(self.snapshot, results, k)
                 among_recent = best_of_each(recent, *among_recent, k)
                 joined, tied = join_recent(hits, among_recent, recent, np.array(self.snapshot.small))
-                return self._by_id_where_tied(Hits(*joined), k) if tied else Hits(*joined).part(0, k)
-        return self._in_total_order(results, k)
+                return by_id_where_tied(self.snapshot, Hits(*joined), k) if tied else Hits(*joined).part(0, k)
+        return in_total_order(self.snapshot, results, k)
 
     def _recent_documents(
-        self, recent: Recent, plan: Plan, values: "_Values", filters: Sequence[Condition]
+        self, recent: Recent, plan: Plan, values: Values, filters: Sequence[Condition]
     ) -> RecentDocuments:
         """What the kernel is told of the documents of the small segments; without filters remembered."""
         made = values.recent.get(plan.sized_by_unique)
@@ -337,7 +292,7 @@ class Searcher:
                 docs = docs[scored.held[docs]]
             scores = scored.scores(None if priors is None else priors[i])[docs]
             results[i] = best_of(self.snapshot.segments[i].segment, scores, docs, k)
-        return self._in_total_order(results, k)
+        return in_total_order(self.snapshot, results, k)
 
     def _best_with_or_without(
         self,
@@ -412,7 +367,7 @@ class Searcher:
             docs = self._passing_docs(i, self.mask(i, filters))
             scores = priors[i][docs] if priors is not None else np.zeros(len(docs))
             results[i] = best_of(live.segment, scores, docs, k)
-        return self._in_total_order(results, k)
+        return in_total_order(self.snapshot, results, k)
 
     def _passing_docs(self, i: int, mask: Mask) -> Integers:
         return np.flatnonzero(mask) if len(mask) else np.arange(self.snapshot.segments[i].segment.n_docs)
@@ -420,7 +375,7 @@ class Searcher:
     def joined(self, scored: Sequence[tuple[Floats, Integers]], k: int) -> Hits:
         """The best k of documents that were scored elsewhere, given segment by segment."""
         best = (best_of(live.segment, *own, k) for live, own in zip(self.snapshot.segments, scored, strict=True))
-        return self._in_total_order(dict(enumerate(best)), k)
+        return in_total_order(self.snapshot, dict(enumerate(best)), k)
 
     def scores_by(
         self, hits: Hits, weights: Mapping[str, float], model: RankingModel, priors: Sequence[Floats] | None
@@ -447,7 +402,7 @@ class Searcher:
         """What given documents would score if they held none of the words."""
         scores = np.zeros(len(hits.docs))
         values = self._document_values(model, priors, None)
-        for i in _distinct(hits.segments):
+        for i in distinct(hits.segments):
             chosen = hits.segments == i
             if plan is not None:
                 scores[chosen] = plain_scores(plan, values[i], hits.docs[chosen], scores[chosen])
@@ -473,7 +428,7 @@ class Searcher:
             segment = self.snapshot.segments[0].segment
             return scores_of(segment, self.terms_in(0, plan, numbers), values[0], hits.docs)
         scores = np.full(len(hits.docs), -np.inf)
-        for i in _distinct(hits.segments):
+        for i in distinct(hits.segments):
             chosen = hits.segments == i
             segment = self.snapshot.segments[i].segment
             scores[chosen] = scores_of(segment, self.terms_in(i, plan, numbers), values[i], hits.docs[chosen])
@@ -492,11 +447,15 @@ class Searcher:
 
     def _document_values(
         self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
-    ) -> "_Values":
+    ) -> Values:
         """For each segment what its documents are given beside their postings; without priors remembered."""
         if priors is None and statistics is None:
             return self._memory(model).values
-        return _Values(self, model, priors, statistics)
+        return Values(self.parts, model, priors, statistics)
+
+    def ids(self, hits: Hits) -> list[str]:
+        """The ids of the documents found."""
+        return ids_of(self.snapshot, hits)
 
     def mask(self, i: int, filters: Sequence[Condition]) -> Mask:
         """1 for each live document of segment i that passes all filters; empty: all documents do."""
@@ -507,115 +466,6 @@ class Searcher:
             mask = allowed & mask if len(mask) else allowed
         return mask
 
-    def document_parts(
-        self, i: int, model: RankingModel, statistics: CollectionStatistics | None = None
-    ) -> DocumentParts:
-        """What the model says of the segment's documents, remembered.
-
-        Sums over a document's words depend on the whole collection and are forgotten with the snapshot.
-        """
-        segment = self.snapshot.segments[i].segment
-        asked = model.word_sums()
-        memory = self._lasting if asked is None else self._passing
-        key = segment.identity, model, "" if asked is None or statistics is None else statistics.digest
-        parts = memory.get(key)
-        if parts is None:
-            sums, collection = NOTHING, self.collection
-            if asked is not None:
-                if statistics is None:
-                    df, cf = self.snapshot.live_frequencies(i)
-                else:
-                    df, cf = statistics.frequencies(segment.terms(np.arange(segment.n_terms)))
-                    collection = statistics.collection(entropy=False)
-                weight = word_weights(asked, np.maximum(df, 1), np.maximum(cf, 1), collection)
-                sums = np.empty(segment.n_docs)
-                segment.verify_lists()
-                document_kernels.word_sums(
-                    *segment.blocks, segment.first_block, segment.df, weight, asked.squared_log, sums
-                )
-            documents = Documents(segment.doc_len, segment.n_unique, sums)
-            background = model.document_background(documents)
-            parts = DocumentParts(
-                with_extremes(background, rounded=True),
-                with_extremes(model.document_norm(documents)),
-                with_extremes(model.document_base(documents)),
-            )
-            _remember(memory, key, parts, REMEMBERED)
-        return parts
-
-    def _in_total_order(self, results: Mapping[int, Found], k: int) -> Hits:
-        """Join the segments' results: score descending, then id ascending."""
-        if len(results) == 1:
-            [(i, (scores, docs))] = results.items()
-            return _new(Hits, (scores, np.full(len(docs), i) if i else np.zeros(len(docs), np.int64), docs))
-        if not results:
-            return NO_HITS
-        scores, docs = map(np.concatenate, zip(*results.values(), strict=True))
-        segments = np.repeat(list(results), [len(own) for own, _ in results.values()])
-        order = np.argsort(-scores, kind="stable")
-        return self._by_id_where_tied(Hits(scores[order], segments[order], docs[order]), k)
-
-    def _by_id_where_tied(self, hits: Hits, k: int) -> Hits:
-        """The best k of documents whose scores descend: of equal ones those with the first ids."""
-        scores, end = hits.scores.tolist(), 0
-        for begin in np.flatnonzero(hits.scores[1:] == hits.scores[:-1]).tolist():
-            if end <= begin < k:
-                end = bisect_right(scores, -scores[begin], begin, key=neg)
-                tied = hits.part(begin, end)
-                ids = self.ids(tied)
-                order = sorted(range(end - begin), key=ids.__getitem__)
-                tied.segments[:], tied.docs[:] = tied.segments[order], tied.docs[order]
-        return hits.part(0, k)
-
-    def by_id(self, hits: Hits) -> tuple[list[int], list[int]]:
-        """Where distinct documents lie among some, in the order of their ids, and for each its place in that order."""
-        if len(self.snapshot.segments) == 1:
-            ids: list[Any] = self.snapshot.segments[0].segment.id_rank[hits.docs].tolist()
-        else:
-            ids = self.ids(hits)
-        lying = {own: i for i, own in enumerate(ids)}
-        place_of = {own: place for place, own in enumerate(sorted(lying))}
-        return [lying[own] for own in place_of], [place_of[own] for own in ids]
-
-    def ids(self, hits: Hits) -> list[str]:
-        """The ids of the documents found."""
-        if len(self.snapshot.segments) == 1:
-            return self.snapshot.segments[0].segment.doc_ids(hits.docs)
-        if len(hits.docs) <= VERY_FEW:
-            lying = enumerate(hits.segments.tolist())
-            return [self.snapshot.segments[i].segment.doc_ids(hits.docs[at : at + 1])[0] for at, i in lying]
-        ids = [""] * len(hits.docs)
-        for i in _distinct(hits.segments):
-            at = np.flatnonzero(hits.segments == i)
-            for position, doc_id in zip(
-                at.tolist(), self.snapshot.segments[i].segment.doc_ids(hits.docs[at]), strict=True
-            ):
-                ids[position] = doc_id
-        return ids
-
-
-class _Values(dict[int, DocumentValues]):
-    """What the documents of a segment are given beside their postings, made when it is first asked for."""
-
-    def __init__(
-        self,
-        searcher: Searcher,
-        model: RankingModel,
-        priors: Sequence[Floats] | None,
-        statistics: CollectionStatistics | None,
-    ) -> None:
-        self._searcher, self._statistics = weakref.ref(searcher), statistics
-        self.model, self.priors = model, priors
-        self.recent: dict[bool, RecentDocuments] = {}
-        """What the kernel is told of the documents of small segments, by whether distinct terms are their size."""
-
-    def __missing__(self, i: int) -> DocumentValues:
-        searcher = self._searcher()
-        assert searcher is not None
-        parts = searcher.document_parts(i, self.model, self._statistics)
-        self[i] = parts.values() if self.priors is None else parts.values(self.priors[i])
-        return self[i]
-
 
 class _ModelMemory:
     """What is remembered of a model in a snapshot: its table of terms, and what it gives the documents."""
@@ -623,14 +473,7 @@ class _ModelMemory:
     def __init__(self, searcher: Searcher, model: RankingModel) -> None:
         self.model, self.by_evidence = model, isinstance(model, EvidenceModel)
         self.table: TermTable | None = None
-        self.values = _Values(searcher, model, None, None)
-
-
-def _remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
-    """Keep what was made. Many parameters were tried: start anew; no thread relies on what another may forget."""
-    if len(memory) >= most:
-        memory.clear()
-    memory[key] = made
+        self.values = Values(searcher.parts, model)
 
 
 def _words_and_phrases(
@@ -657,21 +500,3 @@ def _are_among(docs: Integers, sorted_docs: Integers) -> npt.NDArray[np.bool_]:
     nearest = np.minimum(np.searchsorted(sorted_docs, docs), len(sorted_docs) - 1)
     among: npt.NDArray[np.bool_] = sorted_docs[nearest] == docs
     return among
-
-
-def _distinct(segments: Integers) -> list[int]:
-    return sorted(set(segments.tolist()))
-
-
-def _sum(base: Floats, own: Floats) -> Floats:
-    """The sum of two arrays, either of which may be empty for zero."""
-    return base + own if len(base) and len(own) else base if len(base) else own
-
-
-def _kth_best(results: Mapping[int, Found], k: int) -> float:
-    """The score that k documents found so far reach, or -inf. Those of a segment descend."""
-    if len(results) == 1:
-        [(scores, _)] = results.values()
-        return scores.item(k - 1) if len(scores) >= k else -np.inf
-    scores = np.concatenate([scores for scores, _ in results.values()])
-    return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -np.inf

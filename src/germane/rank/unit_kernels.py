@@ -40,9 +40,10 @@ def start(asked, extremes, decoded, rows, terms, m, sums):
     magnitude = 1.0 + abs(m.constant) + abs(m.mass * m.top) + total + abs(m.low)
     if prior > -np.inf:
         magnitude += abs(prior)
-    m.slack = m.norm * rough + 2.0 * m.step + 1e-12 * magnitude
+    m.rounding = 1e-12 * magnitude
+    m.slack = m.norm * rough + 2.0 * m.step + m.rounding
     if m.threshold < np.inf:  # as it may be by a prior
-        m.threshold -= 1e-12 * magnitude  # bounds are rounded too, by less
+        m.threshold -= m.rounding  # bounds are rounded too, by less
     for place in range(len(sums.histogram)):
         sums.histogram[place] = 0
 

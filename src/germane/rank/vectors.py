@@ -29,8 +29,9 @@ from germane.index.vector_fields import LEVELS, STEP, VectorField, Vectors, fiel
 from germane.index.vectors import VectorFile
 from germane.lazy import LazyModule, is_few
 from germane.lm.parameters import whole
+from germane.rank.hits import Hits
 from germane.rank.scoring import Mask
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 
 if TYPE_CHECKING:
     from germane.rank import vector_kernels

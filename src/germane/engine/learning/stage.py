@@ -31,10 +31,11 @@ from germane.latent.parts import LatentExplanation
 from germane.latent.projection import ProjectionModel
 from germane.latent.saving import LatentModel
 from germane.lm.parameters import number
+from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.registry import model_named
-from germane.rank.searcher import Hits, Searcher
+from germane.rank.searcher import Searcher
 from germane.types import title_of
 
 FIRST = "bm25"
