@@ -216,11 +216,8 @@ class CommitCount:
 
     def __init__(self, folder: Path) -> None:
         self._descriptor = open_regular(folder / LOCK_NAME)
+        weakref.finalize(self, os.close, self._descriptor)  # as the process ends, `__del__` might find no modules
         self._stat = os.fstat(self._descriptor)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(AttributeError, OSError):  # it could not be opened
-            os.close(self._descriptor)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a file that is open cannot be copied")
