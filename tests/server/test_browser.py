@@ -257,6 +257,7 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page) -> None:
     assert page.evaluate("held.length") == 1
     page.evaluate("() => held[0]()")
     expect(page.locator(".record h1")).not_to_have_text(read[2])
+    assert page.evaluate("held.length") == 1
     page.evaluate("() => { window.fetch = unheld; }")
     expect(page.locator(".progress")).to_contain_text("2 of 10 read, 1 included, 1 maybe")
     page.locator(".progress .more summary").click()

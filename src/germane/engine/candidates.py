@@ -40,7 +40,7 @@ class Terms:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def among(self, words: Sequence[int]) -> "Terms":
+    def among(self, words: list[int]) -> "Terms":
         """Some of the words."""
         own = np.array(words, np.int64)
         return Terms(self._snapshot, self._homes[own] if len(self._homes) else self._homes, self._numbers[own])

@@ -95,7 +95,7 @@ class SearchedEvidence(Evidence):
         assert self.searcher is not None
         return np.asarray(self.terms.cf / max(self.searcher.collection.n_tokens, 1))
 
-    def shares_of(self, words: Sequence[int]) -> Floats:
+    def shares_of(self, words: list[int]) -> Floats:
         """As of all evidence; looked up for these words alone."""
         if self.terms is None or self.searcher is None:
             return super().shares_of(words)

@@ -5,7 +5,6 @@ runs over the whole vocabulary therefore runs over these words and, through the 
 rest at once.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,26 +91,26 @@ class Evidence:
         return self.lengths[self.document_of], self._n_unique[self.document_of]
 
     @cached_property
-    def _p_C_of(self) -> Floats:
-        """For each posting the p_C of its word."""
-        return self.p_C[self.ids]
-
-    @cached_property
     def _sizes(self) -> tuple[Floats, Integers]:
         """The same of each document, as a column."""
         return self.lengths[:, np.newaxis], self._n_unique[:, np.newaxis]
 
+    @cached_property
+    def _p_C_of(self) -> Floats:
+        """For each posting the p_C of its word."""
+        return self.p_C[self.ids]
+
     def log_ratios(self, smoothing: Smoothing) -> Floats:
         """For each posting log(1 + e/(a·p_C)): θ_D = e + a·p_C, SD (5.6)."""
         excess, background = smoothing.split(self.counts, *self._sizes_of)
-        return np.log1p(excess / (mixed(background, smoothing) * self._p_C_of))
+        return np.log1p(excess / (_positive(background, smoothing) * self._p_C_of))
 
-    def log_probabilities(self, smoothing: Smoothing, words: Sequence[int]) -> Floats:
+    def log_probabilities(self, smoothing: Smoothing, words: list[int]) -> Floats:
         """log θ_D(w) = log(e + a·p_C) of each document (row) and of some words (columns), SD (5.5)."""
         excess, background = smoothing.split(self.counts_of(words), *self._sizes)
-        return np.log(excess + mixed(background, smoothing) * self.shares_of(words))
+        return np.log(excess + _positive(background, smoothing) * self.shares_of(words))
 
-    def counts_of(self, words: Sequence[int]) -> Floats:
+    def counts_of(self, words: list[int]) -> Floats:
         """How often each document (row) holds some words (columns)."""
         column = np.zeros(self.n_words, np.int64)
         column[words] = range(1, len(words) + 1)
@@ -121,7 +120,7 @@ class Evidence:
         counts[self.document_of[held], columns[held] - 1] = self.counts[held]
         return counts
 
-    def shares_of(self, words: Sequence[int]) -> Floats:
+    def shares_of(self, words: list[int]) -> Floats:
         """p_C of some words."""
         return self.p_C[words]
 
@@ -135,7 +134,8 @@ class Evidence:
 
     def background(self, smoothing: Smoothing) -> Floats:
         """The background share a of each document."""
-        return smoothing.split(0.0, self.lengths, self._n_unique)[1]
+        _, background = smoothing.split(0.0, self.lengths, self._n_unique)
+        return np.broadcast_to(background, self.lengths.shape)
 
     def per_document(self, values: Floats) -> Floats:
         """Σ over the postings of each document."""
@@ -146,8 +146,8 @@ class Evidence:
         return np.asarray(np.bincount(self.ids, values, minlength=self.n_words), np.float64)
 
 
-def mixed(background: Floats, smoothing: Smoothing) -> Floats:
-    """The background shares; refused where one is 0 (λ = 1): logarithms would be infinite."""
-    if background.min(initial=1.0) <= 0.0:
-        raise ParameterError(f"{smoothing} leaves no share to the collection, so a log-ratio with it is infinite")
+def _positive(background: Floats, smoothing: Smoothing) -> Floats:
+    """The background shares; refused where one is 0 (λ = 1)."""
+    if np.min(background, initial=1.0) <= 0.0:
+        raise ParameterError(f"{smoothing} leaves no share to the collection, so a logarithm with it is infinite")
     return background

@@ -1,7 +1,5 @@
 """How much each document counts: query likelihood (the Relevance Model), posterior (the Smoothed Dirichlet), marks."""
 
-import math
-
 import numpy as np
 
 from germane.arrays import Floats
@@ -12,8 +10,9 @@ from germane.types import Mark
 
 def log_likelihoods(evidence: Evidence, smoothing: Smoothing) -> Floats:
     """log P(Q|θ^D) = Σ_{w∈Q} f_w·log θ^D(w), SD (5.5); with Jelinek-Mercer smoothing as printed in (5.8)."""
-    weights = np.array([*evidence.query.values()], np.float64)
-    return np.asarray(evidence.log_probabilities(smoothing, [*evidence.query]) @ weights)
+    logs = evidence.log_probabilities(smoothing, [*evidence.query])
+    weighed = logs * np.array([*evidence.query.values()], np.float64)
+    return np.asarray(weighed.sum(axis=1))  # a product of matrices would sum like rows in other orders
 
 
 def likelihood_weights(evidence: Evidence, smoothing: Smoothing, tempering: float, unmarked: float) -> Floats:
@@ -38,11 +37,14 @@ def log_odds(
 
 
 def weigh(evidence: Evidence, log_scores: Floats, unmarked: float) -> Floats:
-    """Weights that sum to 1: ∝ exp(log score) for unmarked documents; marks as in `share_out`."""
+    """Weights that sum to 1: ∝ exp(log score) for unmarked documents; marks as in `share_out`.
+
+    No document is likely at all, of score -inf: all weights of unmarked ones are 0.
+    """
     if evidence.n_marked(Mark.UNMARKED) < len(evidence):
         log_scores = np.where(evidence.marks == Mark.UNMARKED, log_scores, -np.inf)
     most = log_scores.max(initial=-np.inf)
-    odds = np.exp(log_scores - most) if math.isfinite(most) else np.zeros(len(evidence))
+    odds = np.exp(log_scores - most) if most != -np.inf else np.zeros(len(evidence))
     return share_out(evidence, odds, unmarked)
 
 

@@ -209,6 +209,11 @@ def remove_quietly(path: Path) -> bool:
     return True
 
 
+def _close(descriptor: int) -> None:
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
+
+
 class CommitCount:
     """How often an index was changed: its writer counts in the file of its lock (`WriterLock.count_commit`), where
     readers look before each search. To read a few bytes of an open file takes a fraction of the time that it takes to
@@ -216,7 +221,7 @@ class CommitCount:
 
     def __init__(self, folder: Path) -> None:
         self._descriptor = open_regular(folder / LOCK_NAME)
-        weakref.finalize(self, os.close, self._descriptor)  # as the process ends, `__del__` might find no modules
+        weakref.finalize(self, _close, self._descriptor)  # as the process ends, `__del__` might find no modules
         self._stat = os.fstat(self._descriptor)
 
     def __reduce__(self) -> NoReturn:

@@ -1,8 +1,8 @@
 """Scoring over decoded lists where it is known what the best documents reach, as of feedback's second ranking.
 
-It is told, or documents are that are likely among the best: what k of them reach. The terms that can lift a document
-over this threshold are added up, as in `rank.decoded_kernels`, and more of them until few documents may reach it, given
-their lengths. These are scored by their forward lists.
+What k documents reach is told, or found from documents that are likely to be among the best. The terms that can lift a
+document over this threshold are added up, as in `rank.decoded_kernels`, and more of them until few documents may reach
+it, given their lengths. These are scored by their forward lists.
 """
 
 import math
@@ -107,7 +107,7 @@ def finish(docs, forward, terms, m, sums, lookup, scores):
     if not score_all(docs, forward, terms, m, slots, held, left, scores[: m.found]):
         return UNVERIFIED
     for r in range(m.found):
-        sums.results[r].score = scores[r]
+        sums.results[r].score = scores[r] if scores[r] == scores[r] else -np.inf  # infinite parts that have no sum
     return arrange(sums.results, m.found, m.k, sums.id_rank, sums.histogram, sums.best)
 
 
@@ -132,8 +132,8 @@ def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forwar
 
     UNVERIFIED if forward lists are needed that are not known to be right: those of the documents among the results. The
     arguments are those of `rank.decoded_kernels.top_k` and of `rank.forward_kernels.score_all`, `scores` memory for
-    MOST_LEFT of them; `hint`: k documents or more, up to MOST_LEFT, or none. A chunk begins with as many terms as the
-    one before needed.
+    MOST_LEFT of them; `lookup`: its slots and held counts; `hint`: k documents or more, up to MOST_LEFT, or none. A
+    chunk begins with as many terms as the one before needed.
     """
     asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)

@@ -264,8 +264,12 @@ def _top_k_above(segment: Segment, n_terms: int, hint: Integers, memory: Decoded
 
 
 def reached(scores: Floats, k: int) -> float:
-    """What k of these documents surely reach: sums in another order may differ by HINT_MARGIN of their value."""
-    sure = float(np.partition(scores, len(scores) - k)[len(scores) - k])
+    """What k of these documents surely reach: sums in another order may differ by HINT_MARGIN of their value.
+
+    -inf where they are infinite, as by priors, or no numbers: then nothing is skipped.
+    """
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    sure = float(np.partition(known, len(known) - k)[len(known) - k])
     return sure - HINT_MARGIN * abs(sure) if sure < math.inf else -math.inf
 
 
