@@ -152,16 +152,18 @@ def gather_evidence(
     labelled: dict[tuple[int, int], Mark] = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
     labelled |= {_marked(snapshot, doc_id): Mark.NOT_RELEVANT for doc_id in marks.not_relevant}
     guessed = [_first_unmarked(hits, labelled, n_docs) for hits in rankings]
-    known = [np.array(own, np.int64) for own in zip(*labelled, strict=True)] if labelled else []
-    segments, docs = (np.concatenate([*known[i : i + 1], *(hits[1 + i] for hits in guessed)]) for i in (0, 1))
+    found = guessed[0]
+    if labelled or len(guessed) > 1:
+        known = [Hits(NOTHING, *np.array([*labelled], np.int64).T)] if labelled else []
+        found = Hits(*map(np.concatenate, zip(*known, *guessed, strict=True)))
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
-    chosen, places = by_id(snapshot, Hits(NOTHING, segments, docs))
-    documents = Hits(NOTHING, segments[chosen], docs[chosen])
+    chosen, places = by_id(snapshot, found)
+    documents = Hits(NOTHING, found.segments[chosen], found.docs[chosen])
     labels, scores = np.empty(len(chosen), np.int8), np.empty((len(guessed), len(chosen)))
     labels.fill(Mark.UNMARKED)
     scores.fill(-np.inf)
-    for place, mark in zip(places, labelled.values(), strict=False):
-        labels[place] = mark
+    if labelled:
+        labels[places[: len(labelled)]] = [*labelled.values()]
     begin = len(labelled)
     for own, hits in zip(scores, guessed, strict=True):
         own[places[begin : begin + len(hits.docs)]] = hits.scores

@@ -54,7 +54,12 @@ class Evidence:
 
     def n_marked(self, mark: Mark) -> int:
         """Documents that are marked so."""
-        return int(self.marks.tolist().count(mark))
+        return self._n_marked[mark]
+
+    @cached_property
+    def _n_marked(self) -> dict[Mark, int]:
+        marks = self.marks.tolist()
+        return {mark: marks.count(mark) for mark in Mark}
 
     @property
     def query_length(self) -> float:

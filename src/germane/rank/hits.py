@@ -59,7 +59,7 @@ def by_id_where_tied(snapshot: Snapshot, hits: Hits, k: int) -> Hits:
     return hits.part(0, k)
 
 
-def by_id(snapshot: Snapshot, hits: Hits) -> tuple[list[int], list[int]]:
+def by_id(snapshot: Snapshot, hits: Hits) -> tuple[Integers, Integers]:
     """Where distinct documents lie among some, in the order of their ids, and for each its place in that order."""
     if len(snapshot.segments) == 1:
         ids: list[Any] = snapshot.segments[0].segment.id_rank[hits.docs].tolist()
@@ -67,7 +67,8 @@ def by_id(snapshot: Snapshot, hits: Hits) -> tuple[list[int], list[int]]:
         ids = ids_of(snapshot, hits)
     lying = {own: i for i, own in enumerate(ids)}
     place_of = {own: place for place, own in enumerate(sorted(lying))}
-    return [lying[own] for own in place_of], [place_of[own] for own in ids]
+    chosen, places = [lying[own] for own in place_of], [place_of[own] for own in ids]
+    return np.array(chosen, np.int64), np.array(places, np.int64)
 
 
 def ids_of(snapshot: Snapshot, hits: Hits) -> list[str]:
