@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from feedback.conftest import World
+from germane.errors import ParameterError
 from germane.feedback import RM3, SD, Evidence
 from germane.feedback.weights import log_likelihoods, share_out, weigh
 from germane.lm import Dirichlet, JelinekMercer, Smoothing
@@ -62,6 +63,16 @@ def test_what_is_not_likely_at_all_weighs_nothing(marks: list[int]) -> None:
     assert weigh(evidence, np.full(3, -np.inf), 1.0).tolist() == [0.0, 0.0, 0.0]
     assert share_out(evidence, np.zeros(3), 1.0).tolist() == [0.0, 0.0, 0.0]
     assert weigh(evidence, np.array([0.0, -np.inf, -np.inf]), 1.0).tolist() == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("marks", [[-1, -1], [-1, 1]])
+def test_what_is_no_number_is_refused(marks: list[int]) -> None:
+    evidence = alike(2, 2, 1)
+    evidence.marks[:] = marks
+    weights = weigh(evidence, np.array([np.nan, -1.0]), 1.0)
+    assert np.isnan(weights).any()
+    with pytest.raises(ParameterError, match="nan"):
+        RM3().estimate(evidence, weights)
 
 
 def test_a_mark_counts_though_no_other_document_is_likely() -> None:

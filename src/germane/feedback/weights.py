@@ -62,8 +62,9 @@ def share_out(evidence: Evidence, odds: Floats, unmarked: float) -> Floats:
 
 
 def _normalised(odds: Floats) -> Floats:
+    """The odds divided by their sum, if it is not 0. What is no number stays none, and is refused by the model."""
     total = float(odds.sum())
-    return np.asarray(odds / total) if total > 0.0 else np.zeros(len(odds))
+    return np.asarray(odds / total) if total != 0.0 else np.zeros(len(odds))
 
 
 def weigh_negatives(evidence: Evidence) -> Floats:

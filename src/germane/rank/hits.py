@@ -87,6 +87,7 @@ def ids_of(snapshot: Snapshot, hits: Hits) -> list[str]:
 
 
 def distinct(segments: Integers) -> list[int]:
+    """The segments that are among these, each once."""
     return sorted(set(segments.tolist()))
 
 
