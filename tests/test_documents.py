@@ -36,9 +36,27 @@ def test_the_pages_are_all_of_them() -> None:
     assert outside == {"CHANGELOG.md", "CONTRIBUTING.md", "tutorials/README.md"}
 
 
-def test_the_readme_shows_its_commands() -> None:
+def test_the_tour_shows_its_commands() -> None:
+    text = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\$ germane ", text, re.MULTILINE)) > 40
+
+
+def test_the_readme_is_short_and_leads_to_every_page() -> None:
+    """A newcomer knows within a minute what the program is for, and where to go on."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^\$ germane ", text, re.MULTILINE)) > 25
+    assert len(text.split()) <= 900
+    linked = set(re.findall(r"\]\((docs/[a-z0-9-]+\.md)\)", text))
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")}
+    assert pages - linked == {"docs/dependencies.md", "docs/performance-arm64.md"}, "from another page, or from nowhere"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|(?:src|srcset)=\"([^\"]+)\"", text):
+        link = target[0] or target[1]
+        if "://" not in link and not link.startswith("mailto:"):
+            assert (path.parent / link).exists(), f"{path.name} links to {link}"
 
 
 # -- the runner itself -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Draw docs/images/search.svg, the picture of the README: run `python docs/images/search.py` after changes."""
+"""Draw docs/images/search.svg, the picture of the tour: run `python docs/images/search.py` after changes."""
 
 import io
 import tempfile

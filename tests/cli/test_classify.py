@@ -256,7 +256,7 @@ def test_without_scikit_learn(files, run):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/classification.md"])
+@pytest.mark.parametrize("page", ["docs/tour.md", "docs/classification.md"])
 def test_the_documentation_runs(files, run, page, capsys):
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     commands = re.findall(r"^\$ germane (classify .*)$", text, re.MULTILINE)
