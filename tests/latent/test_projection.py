@@ -7,8 +7,9 @@ from scipy import linalg
 
 from germane.errors import ParameterError
 from germane.latent import CLLSA, LSA, OPCA, VSM, S2Net
+from germane.latent.backends.cpu.gradient import gradient
+from germane.latent.backends.protocol import Triples
 from germane.latent.projection import Eigenprojection, Moments, inverse_frequencies, weighted
-from germane.latent.s2net import Triples, gradient
 from latent.planted import Planted
 
 TITLES = ["d0x1 d0x2 d1x3", "d2x0 new", "", "d3x3"]

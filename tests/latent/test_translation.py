@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from germane.latent import WTM, Pairs
-from germane.latent.translation import TranslationModel, TranslationStatistics
+from germane.latent.statistics import TranslationStatistics
+from germane.latent.translation import TranslationModel
 from germane.text import Analyzer
 
 PLAIN = Analyzer("none", "none")

@@ -9,85 +9,19 @@ derivatives is the term vector. Without ε it explodes for queries whose words p
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from germane.arrays import AnyArray, Floats, Mask
+from germane.arrays import AnyArray
 from germane.errors import InputError
+from germane.latent.backends.cpu import CPU
+from germane.latent.backends.protocol import Triples
 from germane.latent.pairs import Pairs, check_above, check_count, check_share
 from germane.latent.projection import LSA, ProjectionModel, inverse_frequencies, weighted
 
 OnEpoch = Callable[[int, float], None]
 """called after each epoch with its number and the validation loss"""
-
-
-class Triples(NamedTuple):
-    """Queries, their titles, and which other titles are not theirs: `others[j]` permutes the titles.
-
-    `weights` count the pairs; `valid[j]` is false where the other title belongs to the same query.
-    """
-
-    queries: sparse.csr_array
-    titles: sparse.csr_array
-    weights: Floats
-    others: list[AnyArray]
-    valid: list[Mask]
-
-
-@dataclass(frozen=True, eq=False)
-class GradientStatistics:
-    """The loss Σ weight · L, its gradient, and Σ weight; sums over parts of the triples are those of the whole."""
-
-    loss: float
-    gradient: AnyArray
-    weight: float
-
-    def merge(self, other: "GradientStatistics") -> "GradientStatistics":
-        """The statistics of both parts."""
-        return GradientStatistics(self.loss + other.loss, self.gradient + other.gradient, self.weight + other.weight)
-
-
-class _Unit(NamedTuple):
-    """Rows divided by their soft norms, and 1/norm of each."""
-
-    rows: AnyArray
-    scale: AnyArray
-
-    @classmethod
-    def of(cls, projected: AnyArray, softness: float) -> "_Unit":
-        scale = 1 / np.sqrt((projected * projected).sum(axis=1, keepdims=True) + softness**2)
-        return cls(projected * scale, scale)
-
-    def gradient(self, of_rows: AnyArray) -> AnyArray:
-        """The gradient in the rows before: (I - u u^T) g / norm."""
-        along = (self.rows * of_rows).sum(axis=1, keepdims=True)
-        return np.asarray((of_rows - self.rows * along) * self.scale)
-
-
-def gradient(matrix: AnyArray, triples: Triples, gamma: float, softness: float) -> GradientStatistics:
-    """Loss and gradient, Clicks (31)-(36) with their errata."""
-    query = _Unit.of(triples.queries @ matrix, softness)
-    title = _Unit.of(triples.titles @ matrix, softness)
-    own = (query.rows * title.rows).sum(axis=1)
-    of_query, of_title = np.zeros_like(query.rows), np.zeros_like(title.rows)
-    loss = total = 0.0
-    for other, valid in zip(triples.others, triples.valid, strict=True):
-        weight = triples.weights * valid
-        margin = gamma * (own - (query.rows * title.rows[other]).sum(axis=1))
-        loss += float(weight @ np.logaddexp(0, -margin))
-        total += float(weight.sum())
-        slope = (-gamma * weight * _sigmoid(-margin)).astype(matrix.dtype)[:, None]  # dL/dΔ
-        of_query += slope * (title.rows - title.rows[other])
-        of_title += slope * query.rows
-        of_title[other] -= slope * query.rows
-    found = triples.queries.T @ query.gradient(of_query) + triples.titles.T @ title.gradient(of_title)
-    return GradientStatistics(loss, found, total)
-
-
-def _sigmoid(x: AnyArray) -> AnyArray:
-    return np.asarray(np.exp(-np.logaddexp(0, -x)))
 
 
 class _Adam:
@@ -145,13 +79,13 @@ class S2Net:
         training, held_out = self._split(pairs, rng)
         validation = self._triples(pairs, sides, held_out, rng)
         matrix, best, least, since = start.copy(), start, np.inf, 0
-        adam = _Adam(self.rate, matrix)
+        adam, backend = _Adam(self.rate, matrix), CPU()
         for epoch in range(self.n_epochs):
             order = rng.permutation(training)
             for rows in np.array_split(order, max(len(order) // self.batch, 1)):
-                found = gradient(matrix, self._triples(pairs, sides, rows, rng), self.gamma, self.softness)
+                found = backend.gradient(matrix, self._triples(pairs, sides, rows, rng), self.gamma, self.softness)
                 adam.step(matrix, found.gradient / max(found.weight, 1e-12))
-            checked = gradient(matrix, validation, self.gamma, self.softness)
+            checked = backend.gradient(matrix, validation, self.gamma, self.softness)
             loss = checked.loss / max(checked.weight, 1e-12)
             if on_epoch is not None:
                 on_epoch(epoch, loss)

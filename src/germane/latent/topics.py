@@ -6,28 +6,22 @@ give each topic the same fraction of their words (§3.2).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Floats, Integers, Mask
 from germane.errors import ParameterError
-from germane.latent.blocks import LEAST_ROWS, in_blocks
+from germane.latent.backends.cpu import CPU
+from germane.latent.backends.protocol import Backend, EStep, Layout, Theta, TopicWords
 from germane.latent.generative import GenerativeModel, background_model
-from germane.latent.lanes import parts_of, wide_zeros, widened
 from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
-from germane.latent.tiles import TILE, Tiles
-from germane.lazy import LazyModule
+from germane.latent.statistics import TopicStatistics
 
-if TYPE_CHECKING:
-    from germane.latent import topic_kernels
-else:
-    topic_kernels = LazyModule("germane.latent.topic_kernels")
-
-OnIteration = Callable[[int, "TopicStatistics"], None]
+OnIteration = Callable[[int, TopicStatistics], None]
 """called in each iteration with its number and the statistics, the objective before the step among them"""
 
 _DRAWN = 4096
@@ -79,6 +73,17 @@ class BLTM:
         """The type of all tables."""
         return np.float32 if self.precision == "single" else np.float64
 
+    @property
+    def backend(self) -> Backend:
+        """Where sums over pairs are computed."""
+        return CPU()
+
+    @property
+    def e_step(self) -> EStep:
+        """What these settings ask of a backend."""
+        steps = self.projection_steps if self.regularised and not self.titles_only else 0
+        return EStep(self.n_topics, self.alpha, self.dtype, steps, self.tolerance, self.titles_only)
+
     def fit(self, pairs: Pairs, *, on_iteration: OnIteration | None = None) -> "TopicModel":
         """EM from a random start."""
         model, part = self.start(pairs), TopicPartition.of(self, pairs)
@@ -114,7 +119,7 @@ class BLTM:
             rows[:] = rng.standard_exponential(rows.shape)
         return noise
 
-    def update(self, model: "TopicModel", statistics: "TopicStatistics", *, in_place: bool = False) -> "TopicModel":
+    def update(self, model: "TopicModel", statistics: TopicStatistics, *, in_place: bool = False) -> "TopicModel":
         """The M-step, Clicks (6) and (7); with a tie, counts are first divided among shared and own words.
 
         `in_place`: the tables of the model given are written over, which saves their making.
@@ -141,10 +146,7 @@ class BLTM:
         )
 
     def _words(self, counts: AnyArray, support: Mask, over: AnyArray | None) -> AnyArray:
-        made = wide_zeros(len(counts), self.n_topics, self.dtype)[:, : self.n_topics] if over is None else over
-        wide = widened(made)
-        topic_kernels.normalise_words(widened(counts), support, self.beta - 1, self.n_topics, wide, parts_of(wide))
-        return made
+        return self.backend.m_step(counts, support, self.beta - 1, over)
 
 
 def _none(dtype: Any) -> AnyArray:
@@ -156,117 +158,28 @@ def _share(tie: float, shared: AnyArray, mixed: AnyArray) -> AnyArray:
     return np.divide(tie * shared, mixed, out=np.zeros_like(mixed), where=mixed > 0)
 
 
-@dataclass(frozen=True, eq=False)
-class TopicStatistics:
-    """Expected counts Σ N_{q,z} and Σ N_{w,z}, words × topics; sums over parts of the pairs are those of the whole.
-
-    `objective`: the log-likelihood and log P(θ|α) before the step, less KL(P'‖P) where posteriors were projected.
-    `steps`: of all projections together.
-    """
-
-    query: AnyArray
-    title: AnyArray
-    objective: float = 0.0
-    steps: int = 0
-
-    def merge(self, other: "TopicStatistics") -> "TopicStatistics":
-        """The statistics of both parts."""
-        return TopicStatistics(
-            self.query + other.query,
-            self.title + other.title,
-            self.objective + other.objective,
-            self.steps + other.steps,
-        )
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TopicPartition:
-    """A part of the training pairs with its θ, which every E-step writes anew: what one machine keeps.
+    """A part of the training pairs with its θ, which every E-step moves on: what one machine keeps."""
 
-    Rows of `wide` are θ with padding, in the order of the tiles, or of the pairs where posteriors are projected.
-    `sums` are the tables of the E-step, of each block of rows by its first: they are large, and made once.
-    """
-
-    settings: BLTM
-    pairs: Pairs
-    tiles: Tiles | None
-    wide: AnyArray
-    sums: dict[int, tuple[AnyArray, AnyArray]] = field(default_factory=dict)
+    backend: Backend
+    layout: Layout
+    moving_theta: Theta
 
     @classmethod
     def of(cls, settings: BLTM, pairs: Pairs) -> "TopicPartition":
         """The part at the start: uniform topics."""
-        wide = wide_zeros(len(pairs), settings.n_topics, settings.dtype)
-        wide[:, : settings.n_topics] = 1 / settings.n_topics
-        if settings.titles_only:
-            pairs = pairs.titles_only()
-        projected = settings.regularised and not settings.titles_only
-        return cls(settings, pairs, None if projected else Tiles.of(pairs), wide)
+        return cls(settings.backend, *settings.backend.lay_out(settings.e_step, pairs))
 
     @property
     def theta(self) -> AnyArray:
         """θ of each pair, in their order."""
-        theta = self.wide[:, : self.settings.n_topics]
-        if self.tiles is None:
-            return theta
-        place = np.empty_like(self.tiles.order)
-        place[self.tiles.order] = np.arange(len(place))
-        return theta[place]
+        return self.backend.theta(self.layout, self.moving_theta)
 
     def statistics(self, model: "TopicModel", *, objective: bool = False) -> TopicStatistics:
-        """One E-step, Clicks (4), (5), (8) and, regularised, (9)-(13). The next one writes over its tables."""
-        n_words, n_topics = len(model.vocabulary), self.settings.n_topics
-        phi_q, phi_d = widened(model.phi_q), widened(model.phi_d)
-
-        def block(first: int, last: int) -> TopicStatistics:
-            query, title = self._empty_sums(model, first)
-            given = (phi_q, phi_d, self.wide, n_topics, self.settings.alpha)
-            if self.tiles is None:
-                value, steps = self._projected(*given, first, last, query, title, objective)
-            else:
-                value, steps = self._tiled(self.tiles, *given, first, last, query, title, objective), 0
-            return TopicStatistics(query, title, value, steps)
-
-        n, rows = (len(self.pairs), 1) if self.tiles is None else (len(self.tiles), TILE)
-        first, *others = in_blocks(n, block, max(LEAST_ROWS, n_words) // rows)
-        sides = ("query", phi_q, model.query_words), ("title", phi_d, model.title_words)
-        for side, phi, seen in sides:
-            for other in others:
-                topic_kernels.add_rows(getattr(first, side), getattr(other, side), seen, parts_of(phi))
-            if self.tiles is not None:
-                topic_kernels.multiply_rows(getattr(first, side), phi, seen, parts_of(phi))
-        found = [first, *others]
-        return TopicStatistics(
-            first.query[:, :n_topics],
-            first.title[:, :n_topics],
-            sum(each.objective for each in found),
-            sum(each.steps for each in found),
-        )
-
-    def _empty_sums(self, model: "TopicModel", first: int) -> tuple[AnyArray, AnyArray]:
-        """The tables of the block that begins with a row, cleared."""
-        if first not in self.sums:
-            shape = len(model.vocabulary), self.settings.n_topics, self.settings.dtype
-            self.sums[first] = wide_zeros(*shape), wide_zeros(*shape)
-        else:
-            for table, seen in zip(self.sums[first], (model.query_words, model.title_words), strict=True):
-                topic_kernels.clear_rows(table, seen, parts_of(table))
-        return self.sums[first]
-
-    def _tiled(self, tiles: Tiles, phi_q: AnyArray, phi_d: AnyArray, *given: Any) -> float:
-        wide, n_topics, alpha, *rest = given
-        sides = tiles.queries.arrays, tiles.titles.arrays
-        found: float = topic_kernels.theta_sums(
-            *sides, tiles.weights, phi_q, phi_d, wide, n_topics, alpha, TILE, *rest, parts_of(wide)
-        )
-        return found
-
-    def _projected(self, *given: Any) -> tuple[float, int]:
-        pairs, settings = self.pairs, self.settings
-        sides = _arrays(pairs.queries), _arrays(pairs.titles)
-        found: tuple[float, int] = topic_kernels.projected_counts(
-            *sides, pairs.weights, *given, settings.projection_steps, settings.tolerance, parts_of(self.wide)
-        )
+        """One E-step, Clicks (4), (5), (8) and, regularised, (9)-(13)."""
+        words = TopicWords(model.phi_q, model.phi_d, model.query_words, model.title_words)
+        self.moving_theta, found = self.backend.e_step(self.layout, self.moving_theta, words, objective=objective)
         return found
 
 
@@ -324,16 +237,8 @@ class TopicModel(GenerativeModel):
     def _folded(self, texts: Texts, phi: AnyArray) -> npt.NDArray[np.float32]:
         """θ of each text over known words, whose topics write them as `phi` says."""
         settings = self.settings
-        n_topics, arrays, wide = settings.n_topics, _arrays(texts), widened(phi)
-        theta = wide_zeros(len(texts), n_topics, settings.dtype)
-
-        def block(first: int, last: int) -> None:
-            topic_kernels.fold_in(
-                arrays, wide, n_topics, settings.alpha, settings.fold_iterations, first, last, theta, parts_of(theta)
-            )
-
-        in_blocks(len(texts), block)
-        return np.array(theta[:, :n_topics], np.float32)
+        theta = settings.backend.fold_in(texts, phi, settings.alpha, settings.fold_iterations)
+        return np.array(theta, np.float32)
 
     def expansion(self, query: Query, n: int) -> dict[str, float]:
         """Title words by P(w|q) log(P(w|q)/P(w|C)) with P(w|q) = Σ_z P(w|φ_z^d) P(z|θ^q), the largest first."""
@@ -365,7 +270,3 @@ def _strongest(table: AnyArray, vocabulary: Vocabulary, n: int) -> Sequence[list
         [(vocabulary.words[word], float(table[word, topic])) for word in order[:, topic].tolist()]
         for topic in range(table.shape[1])
     ]
-
-
-def _arrays(texts: Texts) -> tuple[AnyArray, AnyArray, AnyArray]:
-    return texts.starts, texts.words, texts.counts

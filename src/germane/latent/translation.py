@@ -5,22 +5,17 @@ P_wtm(q|d) = Σ_{w∈d} P(q|w) P(w|d)
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from germane.arrays import Floats, Integers
-from germane.latent.blocks import in_blocks
+from germane.latent.backends.cpu import CPU
 from germane.latent.generative import GenerativeModel, background_model
 from germane.latent.pairs import Documents, Pairs, Query, Texts, check_count, check_share
-from germane.lazy import LazyModule
-
-if TYPE_CHECKING:
-    from germane.latent import translation_kernels
-else:
-    translation_kernels = LazyModule("germane.latent.translation_kernels")
+from germane.latent.statistics import TranslationStatistics
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,7 @@ class WTM:
         )  # fmt: skip
         return self.update(uniform, TranslationStatistics(np.ones(met.nnz)))
 
-    def update(self, model: "TranslationModel", statistics: "TranslationStatistics") -> "TranslationModel":
+    def update(self, model: "TranslationModel", statistics: TranslationStatistics) -> "TranslationModel":
         """The M-step: t(q|w) = expected(q, w) / Σ_q' expected(q', w)."""
         sums = np.bincount(model.title_words, statistics.expected, len(model.vocabulary))[model.title_words]
         return replace(model, probability=np.divide(statistics.expected, sums, out=sums, where=sums > 0))
@@ -77,17 +72,6 @@ class WTM:
             probability=model.probability[kept],
         )
         return self.update(smaller, TranslationStatistics(smaller.probability))
-
-
-@dataclass(frozen=True, eq=False)
-class TranslationStatistics:
-    """Expected counts of the word pairs of a model's table; sums over parts of the pairs are those of the whole."""
-
-    expected: Floats
-
-    def merge(self, other: "TranslationStatistics") -> "TranslationStatistics":
-        """The statistics of both parts."""
-        return TranslationStatistics(self.expected + other.expected)
 
 
 class Translation(NamedTuple):
@@ -107,16 +91,7 @@ class TranslationModel(GenerativeModel):
 
     def statistics(self, pairs: Pairs) -> TranslationStatistics:
         """The E-step over some pairs, all of whose words have met in the table."""
-        sides = [(side.starts, side.words, side.counts) for side in (pairs.queries, pairs.titles)]
-
-        def block(first: int, last: int) -> Floats:
-            expected = np.zeros(len(self.probability))
-            translation_kernels.expected_translations(
-                *sides, pairs.weights, (self.starts, self.title_words), self.probability, first, last, expected
-            )
-            return expected
-
-        return TranslationStatistics(np.add.reduce(in_blocks(len(pairs), block)))
+        return CPU().translation_counts(pairs, self.starts, self.title_words, self.probability)
 
     def vectors(self, titles: Texts) -> npt.NDArray[np.float32]:
         """None: the words are all it needs."""

@@ -4,9 +4,10 @@ import numba
 import numpy as np
 import pytest
 
-from germane.latent import BLTM, topics
-from germane.latent.lanes import LANES, padded, wide_zeros, widened
-from germane.latent.tiles import LEAST_SHARED, TILE, TiledTexts, Tiles
+from germane.latent import BLTM
+from germane.latent.backends.cpu import backend
+from germane.latent.backends.cpu.lanes import LANES, padded, wide_zeros, widened
+from germane.latent.backends.cpu.tiles import LEAST_SHARED, TILE, TiledTexts, Tiles
 from germane.latent.topics import TopicPartition
 from latent.planted import Planted
 
@@ -60,7 +61,7 @@ def test_wide_tables(n_columns: int, dtype: type) -> None:
 
 @pytest.mark.parametrize("regularised", [False, True])
 def test_threads_do_not_change_a_bit(planted: Planted, monkeypatch: pytest.MonkeyPatch, regularised: bool) -> None:
-    monkeypatch.setattr(topics, "LEAST_ROWS", 200)
+    monkeypatch.setattr(backend, "LEAST_ROWS", 200)
     settings = BLTM(n_topics=5, n_iterations=3, regularised=regularised)
     found = []
     before = numba.get_num_threads()
@@ -87,3 +88,27 @@ def test_single_precision_is_near_double(planted: Planted, regularised: bool) ->
         found.append((statistics.query, statistics.title, part.theta, statistics.objective))
     for single, double in zip(*found, strict=True):
         np.testing.assert_allclose(single, double, rtol=2e-3, atol=2e-5)
+
+
+@pytest.mark.parametrize("regularised", [False, True])
+def test_statistics_are_the_callers(planted: Planted, monkeypatch: pytest.MonkeyPatch, regularised: bool) -> None:
+    """The next E-step over the same part does not write over them."""
+    monkeypatch.setattr(backend, "LEAST_ROWS", 200)
+    settings = BLTM(n_topics=5, regularised=regularised)
+    part, model = TopicPartition.of(settings, planted.pairs), settings.start(planted.pairs)
+    first = part.statistics(model)
+    query, title = first.query.copy(), first.title.copy()
+    part.statistics(settings.update(model, first))
+    assert np.array_equal(first.query, query)
+    assert np.array_equal(first.title, title)
+
+
+def test_theta_moves_on_and_lies_in_the_order_of_the_pairs(planted: Planted) -> None:
+    settings = BLTM(n_topics=5)
+    part, model = TopicPartition.of(settings, planted.pairs), settings.start(planted.pairs)
+    assert (part.theta == np.float32(0.2)).all()
+    part.statistics(model)
+    for row in (0, 7, 1100):
+        one = TopicPartition.of(settings, planted.pairs.take([row]))
+        one.statistics(model)
+        np.testing.assert_allclose(one.theta[0], part.theta[row], rtol=1e-5)

@@ -12,7 +12,7 @@ from numba.core import types
 from numba.extending import overload
 
 from germane.jit import allocating, inner, kernel
-from germane.latent.simd import (
+from germane.latent.backends.cpu.simd import (
     bits_of,
     dot,
     from_bits,

@@ -16,9 +16,9 @@ from germane.latent.pairs import Pairs, Texts
 from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
-    from germane.latent import topic_kernels
+    from germane.latent.backends.cpu import topic_kernels
 else:
-    topic_kernels = LazyModule("germane.latent.topic_kernels")
+    topic_kernels = LazyModule("germane.latent.backends.cpu.topic_kernels")
 
 TILE = 256
 """Pairs of a tile: as many as a byte can tell apart; their topics fit into a processor's nearer caches."""

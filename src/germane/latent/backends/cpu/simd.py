@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
-from germane.latent.lanes import LANES
+from germane.latent.backends.cpu.lanes import LANES
 
 _SUMS = ("reassoc", "contract", "nsz")
 
