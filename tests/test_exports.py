@@ -10,8 +10,8 @@ import germane
 
 PUBLIC = {
     "germane": [
-        "Analyzer", "AsyncEngine", "Document", "Engine", "GermaneError", "Hit", "LanguageModel", "Refiner",
-        "SearchResult", "TextClassifier", "Topic",
+        "Analyzer", "AsyncEngine", "Document", "Engine", "Field", "Filter", "GermaneError", "Hit", "LanguageModel",
+        "Refiner", "SearchResult", "TextClassifier", "Topic",
     ],
     "germane.text": [
         "Analyzer", "AnyAnalyzer", "BulkAnalyzer", "CharacterNGrams", "Synonyms", "WordPairs",

@@ -70,6 +70,24 @@ def test_search_is_what_the_engine_answers(client, library):
     assert all(hit["snippet"]["marks"] for hit in found["hits"])
 
 
+def test_a_filter_as_a_value(client, library):
+    path, template = "/collections/research/search", "/collections/{collection}/search"
+    wanted = {"topic": "neuroscience", "year": {">=": 2005}}
+    expected = library.engines["research"].search("sleep", 10, filter=wanted).ids
+    found = answered(client, "GET", path, template, params={"q": "sleep", "filter": json.dumps(wanted)})
+    assert [hit["id"] for hit in found["hits"]] == expected != []
+    both = {"q": "sleep", "filter": [json.dumps({"topic": "neuroscience"}), "year:2005..", '{"year": {"<": 9999}}']}
+    assert [hit["id"] for hit in answered(client, "GET", path, template, params=both)["hits"]] == expected
+    hostile = {"q": "sleep", "filter": json.dumps({"topic": 'x" OR topic:neuroscience'})}
+    assert answered(client, "GET", path, template, params=hostile)["total"] == 0
+    for wrong, said in (("{", "not JSON"), ('{"year": {"=": 1}}', "compared by"), ('{"yaer": 1}', "in no document")):
+        refused(client.get(V1 + path, params={"q": "sleep", "filter": wrong}), 422, said)
+    body = {"query": "sleep", "filter": wanted}
+    kept = answered(client, "POST", "/searches", "/searches", 201, json=body)
+    assert kept["results"] == library.engines["research"].count("sleep", filter=wanted)
+    refused(client.post(f"{V1}/searches", json={"query": "sleep", "filter": "topic:x"}), 422, "of the type object")
+
+
 def test_groups_of_results(client, library):
     path, template = "/collections/research/search?q=resistance&k=3&groups=4", "/collections/{collection}/search"
     groups = answered(client, "GET", path, template)["groups"]

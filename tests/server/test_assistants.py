@@ -80,6 +80,13 @@ def test_searching_reading_and_why(library):
     assert [(hit["id"], hit["score"]) for hit in found["results"]] == [(hit.id, hit.score) for hit in direct]
     assert (found["total"], found["search"]) == (3, None)
     assert text == again
+    wanted = {"year": {"<": 2000}}
+    (narrowed,) = asked(server, ("search", {"query": "heart", "filter": wanted}))
+    assert (
+        [hit["id"] for hit in narrowed["results"]]
+        == library.engine("index").search("heart", filter=wanted).ids
+        == ["a"]
+    )
     assert (text["title"], text["text"], text["url"]) == (
         "Aspirin",
         "aspirin after a heart attack",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
     """Search; say what may have been meant and, if nothing was found, why. A query nothing can answer is an error."""
-    query = _words(request.query)
+    query = request.query if request.filter is not None else _words(request.query)
     asked = resolve(engine, request.ranking, request.feedback)
 
     def found(k: int, offset: int) -> SearchResult:
@@ -28,6 +28,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
             marks=asked.marks,
             rerank=request.rerank,
             depth=request.depth,
+            filter=request.filter,
             offset=offset,
             sort=request.sort,
             group=request.group,

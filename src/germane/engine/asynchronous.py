@@ -10,9 +10,10 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
 from germane.engine.engine import Engine
+from germane.engine.filtering import AnyFilter
 from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.engine.rerank import Reranker
 from germane.engine.responses import ExplainResponse, SearchResponse
@@ -21,6 +22,7 @@ from germane.errors import EngineClosedError
 from germane.feedback import FeedbackMethod
 from germane.index.writer import AddReport, OnDuplicate
 from germane.lm.parameters import whole
+from germane.rank.model_parameters import ModelParameters
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.types import Document, Topic
@@ -158,9 +160,13 @@ class AsyncEngine:
 
     # -- searching and looking -------------------------------------------------------------------------------------
 
-    # `**parameters` might hold a `self`, says mypy
-    search = _reading(Engine.search)  # type: ignore[arg-type]
-    explain = _reading(Engine.explain)  # type: ignore[arg-type]
+    search = _reading(Engine.search)
+    vector_search = _reading(Engine.vector_search)
+    vector_batch = _reading(Engine.vector_batch)
+    hybrid_search = _reading(Engine.hybrid_search)
+    count = _reading(Engine.count)
+    facet = _reading(Engine.facet)
+    explain = _reading(Engine.explain)
     suggest = _reading(Engine.suggest)
     document = _reading(Engine.document)
     stats = _reading(Engine.stats)
@@ -190,8 +196,9 @@ class AsyncEngine:
         feedback: str | FeedbackMethod | None = None,
         rerank: str | Reranker | None = None,
         depth: int | None = None,
+        filter: AnyFilter | None = None,
         weights: Mapping[str, float] | None = None,
-        **parameters: float | None,
+        **parameters: Unpack[ModelParameters],
     ) -> AsyncIterator[tuple[Topic, SearchResult]]:
         """Search many topics; results come in the topics' order. See `Engine.batch`.
 
@@ -210,6 +217,7 @@ class AsyncEngine:
                     feedback=feedback,
                     rerank=rerank,
                     depth=depth,
+                    filter=filter,
                 )
                 ahead.append((topic, asyncio.ensure_future(searching)))
                 if len(ahead) >= 2 * self._threads:

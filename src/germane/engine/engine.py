@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from germane.engine.compiling import announce_compiling
 from germane.engine.documents import as_documents
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
+from germane.engine.filtering import AnyFilter, condition_of, narrowed
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
@@ -45,6 +46,8 @@ from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.parameters import number, whole
 from germane.rank.explain import Explanation, explain
 from germane.rank.hits import Hits
+from germane.rank.matching import Facet, count, facet, matching
+from germane.rank.model_parameters import ModelParameters
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.probabilities import word_probabilities
@@ -396,12 +399,13 @@ class Engine:
         marks: Marks | Mapping[str, bool] | None = None,
         rerank: AnyReranker | None = None,
         depth: int | None = None,
+        filter: AnyFilter | None = None,
         offset: int = 0,
         sort: str | None = None,
         group: str | None = None,
         min_score: float | None = None,
         weights: Mapping[str, float] | None = None,
-        **parameters: float | None,
+        **parameters: Unpack[ModelParameters],
     ) -> SearchResult:
         """The best k documents for a query.
 
@@ -419,12 +423,16 @@ class Engine:
         saved latent model, such a model, or any object with `rerank(query, candidates)` (`engine.rerank`). A latent
         model brings up to `depth` documents of its own, which need share no word with the query.
 
+        `filter`: only documents that pass, as a value: `{"tenant": "a", "year": {">=": 2020}}`, or as an expression:
+        `(Field("tenant") == "a") & (Field("year") >= 2020)` (`rank.filter_values`); a text is read as a query. Feedback
+        learns from documents that pass, and from those that are marked. A blank query finds all that pass.
+
         `offset`: leave so many results out and give the next k. `sort`: order by a field instead ("year", or "-year"
         for the largest first). `group`: of documents with the same value of a field, the best alone. `min_score`: no
         result below.
         """
         searcher = self._searcher
-        parsed = self._parse(searcher, query, syntax)
+        parsed = self._parse(searcher, query, syntax, filter)
         if offset == 0 and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
             ranking = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
             hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
@@ -508,7 +516,7 @@ class Engine:
 
     @staticmethod
     def _model(
-        model: str | RankingModel | None, weights: Mapping[str, float] | None, parameters: Mapping[str, float | None]
+        model: str | RankingModel | None, weights: Mapping[str, float] | None, parameters: ModelParameters
     ) -> RankingModel | None:
         """The model asked for; None if none was."""
         if isinstance(model, RankingModel):
@@ -530,9 +538,10 @@ class Engine:
         feedback: str | FeedbackMethod | None = None,
         rerank: AnyReranker | None = None,
         depth: int | None = None,
+        filter: AnyFilter | None = None,
         threads: int | None = None,
         weights: Mapping[str, float] | None = None,
-        **parameters: float | None,
+        **parameters: Unpack[ModelParameters],
     ) -> Iterator[tuple[Topic, SearchResult]]:
         """Search many topics on all cores; results come in the topics' order. Topics are plain text by default."""
         workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
@@ -548,6 +557,7 @@ class Engine:
                 feedback=feedback,
                 rerank=rerank,
                 depth=depth,
+                filter=filter,
             )
             return topic, result
 
@@ -563,7 +573,7 @@ class Engine:
         *,
         priors: Sequence[Prior] = (),
         weights: Mapping[str, float] | None = None,
-        **parameters: float | None,
+        **parameters: Unpack[ModelParameters],
     ) -> "Pipeline":
         """A ranking to be composed: `engine.pipeline("bm25") >> RM3() >> rerank("dirichlet") % 100`.
 
@@ -579,7 +589,7 @@ class Engine:
         k: int = 10,
         *,
         field: str | None = None,
-        filter: str | None = None,
+        filter: AnyFilter | None = None,
         encoder: "Encoder | None" = None,
         threads: int | None = None,
         approximate: bool = False,
@@ -587,8 +597,8 @@ class Engine:
         """The k documents whose vectors are nearest to the query's: exactly, by cosine or inner product.
 
         `query`: a vector, or a text that `encoder` makes one of; where a learnt model made the field's, it makes the
-        query's too. `field`: its name, if there are several. `filter`: a
-        query ("year:2010.. heart"); documents that it does not find are left out. `approximate`: by the graphs that
+        query's too. `field`: its name, if there are several. `filter`: as in `search`; documents that do not pass are
+        left out. `approximate`: by the graphs that
         `build_graphs` made, where they are: much faster on large collections, and some of the best may be missed.
         """
         from germane.engine.vectors import result_by_vector
@@ -601,7 +611,7 @@ class Engine:
         k: int = 10,
         *,
         field: str | None = None,
-        filter: str | None = None,
+        filter: AnyFilter | None = None,
         threads: int | None = None,
         approximate: bool = False,
     ) -> list[SearchResult]:
@@ -636,17 +646,46 @@ class Engine:
         mix: float | str = "rrf",
         model: str | RankingModel | None = None,
         syntax: bool = True,
+        filter: AnyFilter | None = None,
         approximate: bool = False,
     ) -> SearchResult:
         """The best k documents by words and by vectors together.
 
         `vector`: the query's; else `encoder` makes it. `mix`: "rrf" joins the two rankings by reciprocal ranks; a
-        number from 0 to 1 is the weight of the vectors in the sum of scores, each ranking's moved to 0..1.
+        number from 0 to 1 is the weight of the vectors in the sum of scores, each ranking's moved to 0..1. `filter`: as
+        in `search`.
         """
         from germane.engine.vectors import mixed
 
         vectors = self.vector_pipeline(field, vector=vector, encoder=encoder, approximate=approximate)
-        return mixed(self.pipeline(model), vectors, mix).search(query, k, syntax=syntax)
+        return mixed(self.pipeline(model), vectors, mix).search(query, k, syntax=syntax, filter=filter)
+
+    def count(self, query: Query = "", *, syntax: bool = True, filter: AnyFilter | None = None) -> int:
+        """How many documents a query finds and a `filter` passes (see `search`); without either, all of them.
+
+        >>> with Engine.create(":memory:") as engine:
+        ...     added = engine.add([{"id": 1, "text": "heart", "year": 2001}, {"id": 2, "text": "heart", "year": 2020}])
+        ...     engine.count("heart"), engine.count("heart", filter={"year": {">=": 2010}})
+        (2, 1)
+        """
+        searcher = self._searcher
+        return count(searcher, self._parse(searcher, query, syntax, {} if filter is None else filter))
+
+    def facet(
+        self, field: str, query: Query = "", *, size: int = 10, syntax: bool = True, filter: AnyFilter | None = None
+    ) -> Facet:
+        """The values of a field among the documents that a query finds and a `filter` passes, and how many hold each.
+
+        At most `size` values, the most frequent first; more different numbers than that come in classes, ascending.
+
+        >>> with Engine.create(":memory:") as engine:
+        ...     added = engine.add([{"id": n, "text": "heart", "journal": name} for n, name in enumerate("aba")])
+        ...     [(value.value, value.count) for value in engine.facet("journal", "heart").values]
+        [('a', 2), ('b', 1)]
+        """
+        searcher = self._searcher
+        parsed = self._parse(searcher, query, syntax, {} if filter is None else filter)
+        return facet(searcher, matching(searcher, parsed), field, whole("size", size, least=1))
 
     def topic(
         self,
@@ -681,7 +720,7 @@ class Engine:
         probabilities: bool = False,
         rerank: AnyReranker | None = None,
         weights: Mapping[str, float] | None = None,
-        **parameters: float | None,
+        **parameters: Unpack[ModelParameters],
     ) -> Explanation:
         """Why the document gets its score, in parts that add up to it.
 
@@ -729,7 +768,19 @@ class Engine:
         """The words that are likely mistyped, each with the better one; `runs` are the terms that stand together."""
         return corrections(self._searcher.snapshot, self.analyzer, words, runs)
 
-    def _parse(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
+    def _parse(self, searcher: Searcher, query: Query, syntax: bool, filter: AnyFilter | None = None) -> ParsedQuery:
+        """The query, read; narrowed to the documents that pass the filter."""
+        parsed = self._read(searcher, query, syntax)
+        if filter is None:
+            return parsed
+        inner = self._read(searcher, filter, True) if isinstance(filter, str) else None
+        return narrowed(
+            parsed,
+            condition_of(searcher, filter, inner),
+            blank=not query or (isinstance(query, str) and query.isspace()),
+        )
+
+    def _read(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
         if not isinstance(query, str):
             if not isinstance(query, (dict, Mapping)):
                 raise ParameterError(f"a query is a text, or a mapping from terms to weights, not {query!r:.60}")

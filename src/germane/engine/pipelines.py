@@ -23,6 +23,7 @@ from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.engine.feedback import Learnt, Passes, gather_evidence, model_of, rank_expansion
 from germane.engine.feedback_report import FeedbackReport
+from germane.engine.filtering import AnyFilter
 from germane.engine.rerank import ByName, Reranker, SecondStage
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
@@ -50,10 +51,11 @@ BELOW = 1.0
 
 
 class Asked(NamedTuple):
-    """A query, and whether it is in the query language."""
+    """A query, whether it is in the query language, and the filter that documents are to pass."""
 
     query: "Query"
     syntax: bool
+    filter: AnyFilter | None = None
 
 
 class Ranked(NamedTuple):
@@ -110,18 +112,29 @@ class Pipeline(ABC):
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
-    def search(self, query: "Query", k: int = 10, *, syntax: bool = True) -> SearchResult:
-        """The best k documents for a query in the query language, or plain text with `syntax=False`."""
-        found = self.best(Asked(query, syntax), whole("k", k, least=1))
+    def search(
+        self, query: "Query", k: int = 10, *, syntax: bool = True, filter: AnyFilter | None = None
+    ) -> SearchResult:
+        """The best k documents for a query in the query language, or plain text with `syntax=False`.
+
+        `filter`: as in `Engine.search`.
+        """
+        found = self.best(Asked(query, syntax, filter), whole("k", k, least=1))
         return SearchResult(found.query, found.hits, found.searcher, found.report)
 
     def run(
-        self, topics: "AnyTopics", k: int = 1000, *, syntax: bool = False, threads: int | None = None
+        self,
+        topics: "AnyTopics",
+        k: int = 1000,
+        *,
+        syntax: bool = False,
+        filter: AnyFilter | None = None,
+        threads: int | None = None,
     ) -> "RunTable":
         """The best k documents for each topic, on all cores: a dictionary of dictionaries, and a frame when asked.
 
         `topics`: `Topic`s, `{"q1": "heart attack"}`, or a frame with the columns qid and query. They are plain text, as
-        in `Engine.batch`; with `syntax` they are in the query language.
+        in `Engine.batch`; with `syntax` they are in the query language. `filter`: as in `Engine.search`.
         """
         from germane.evaluate.frames import RunTable, as_topics
 
@@ -130,7 +143,7 @@ class Pipeline(ABC):
         workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
 
         def one(topic: Topic) -> dict[str, float]:
-            return dict(self.best(Asked(topic.text, syntax), k).rows)
+            return dict(self.best(Asked(topic.text, syntax, filter), k).rows)
 
         if workers == 1:
             rankings = list(map(one, wanted))
@@ -269,7 +282,13 @@ class Retrieval(Pipeline):
 
     def best(self, asked: Asked, n: int) -> Ranked:
         result = self.engine.search(
-            asked.query, n, model=self.chosen, priors=self.priors, syntax=asked.syntax, feedback=self.feedback
+            asked.query,
+            n,
+            model=self.chosen,
+            priors=self.priors,
+            syntax=asked.syntax,
+            feedback=self.feedback,
+            filter=asked.filter,
         )
         report = result.feedback
         topic = TopicModel(result.query.weights) if report is None else report.topic

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from germane.engine.filtering import AnyFilter
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
+from germane.rank.filter_values import Filter
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.priors import Prior, prior_named
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
@@ -67,7 +69,8 @@ class FeedbackRequest:
 class SearchRequest:
     """The best k documents for a query. `rerank`: score the first `depth` again. `explain`: with what feedback did.
 
-    `offset`, `sort`, `group`, `min_score`: see `Engine.search`. `facets`: fields whose values are counted among all
+    `filter`, `offset`, `sort`, `group`, `min_score`: see `Engine.search`; a filter given as plain data is kept as the
+    `Filter` that it describes. `facets`: fields whose values are counted among all
     documents found. `snippets`: with the piece of each document that shows why it was found. `groups`: put the first
     results, `GROUPED` or those asked for if they reach further, in so many groups.
     """
@@ -87,6 +90,11 @@ class SearchRequest:
     facets: tuple[str, ...] = ()
     snippets: bool = False
     groups: int | None = None
+    filter: AnyFilter | None = None
+
+    def __post_init__(self) -> None:
+        if self.filter is not None and not isinstance(self.filter, str):
+            object.__setattr__(self, "filter", Filter.of(self.filter))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from germane.rank.hits import Hits
 from germane.rank.matching import Facet, Found, count, facet, matching
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Searcher
+from germane.types import FieldValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Hit:
     rank: int
     id: str
     score: float
-    fields: dict[str, Any]
+    fields: dict[str, FieldValue]
 
 
 GROUPED = 200
@@ -122,7 +123,7 @@ class SearchResult(Sequence[Hit]):
         """The piece of result number i (from 0) that shows best why it was found, and where the query's words are."""
         return self.snippet_of(self.fields(i), width)
 
-    def snippet_of(self, stored: Mapping[str, Any], width: int = WIDTH) -> Snippet:
+    def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH) -> Snippet:
         """The same of a result whose fields are at hand."""
         manifest = self._searcher.snapshot.manifest
         names = [name for name in manifest.text_fields if name != "title"] or manifest.text_fields
@@ -171,7 +172,7 @@ class SearchResult(Sequence[Hit]):
         first = ["rank", "id", "score"]
         return frame[[*first, *(name for name in frame.columns if name not in first)]] if rows else frame
 
-    def fields(self, i: int) -> dict[str, Any]:
+    def fields(self, i: int) -> dict[str, FieldValue]:
         """The stored fields of result number i (from 0)."""
         segment = self._searcher.snapshot.segments[int(self._hits.segments[i])].segment
         return segment.stored.fields(int(self._hits.docs[i]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from germane.engine.filtering import AnyFilter
 from germane.engine.pipelines import Asked, Pipeline, Ranked, fuse
 from germane.engine.responses import VectorFieldStats
 from germane.engine.results import SearchResult
@@ -19,7 +20,6 @@ from germane.index.vector_fields import VectorField, Vectors, field_named
 from germane.index.vectors import VectorFile
 from germane.lm.parameters import fraction
 from germane.rank.hits import NO_HITS, Hits
-from germane.rank.matching import matching
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.scoring import Mask
@@ -98,21 +98,16 @@ def _all_cores(threads: int | None) -> int:
     return os.cpu_count() or 1 if threads is None else threads
 
 
-def filter_of(engine: "Engine", searcher: Searcher, filter: str | None) -> tuple[ParsedQuery, list[Mask] | None]:
-    """The documents that a filter finds, a query in the query language: read, and as masks."""
+def filter_of(engine: "Engine", searcher: Searcher, filter: AnyFilter | None) -> tuple[ParsedQuery, list[Mask] | None]:
+    """The documents that pass a filter: as a query without words, and as masks."""
     if filter is None:
         return ParsedQuery({}), None
-    parsed = engine._parse(searcher, filter, True)
-    masks = []
-    for live, docs in zip(searcher.snapshot.segments, matching(searcher, parsed), strict=True):
-        mask = np.zeros(live.segment.n_docs, np.uint8)
-        mask[docs] = 1
-        masks.append(mask)
-    return parsed, masks
+    parsed = engine._parse(searcher, "", True, filter)
+    return parsed, [searcher.mask(i, parsed.conditions) for i in range(len(searcher.snapshot.segments))]
 
 
 def results_by_vectors(
-    engine: "Engine", name: str | None, queries: npt.ArrayLike, k: int, filter: str | None, threads: int | None,
+    engine: "Engine", name: str | None, queries: npt.ArrayLike, k: int, filter: AnyFilter | None, threads: int | None,
     approximate: bool,
 ) -> list[SearchResult]:  # fmt: skip
     """A result for each query, all of one snapshot."""
@@ -127,7 +122,7 @@ def result_by_vector(
     query: "str | npt.ArrayLike",
     name: str | None,
     k: int,
-    filter: str | None,
+    filter: AnyFilter | None,
     encoder: Encoder | None,
     threads: int | None,
     approximate: bool,
@@ -170,7 +165,7 @@ class VectorRetrieval(Pipeline):
 
     def best(self, asked: Asked, n: int) -> Ranked:
         searcher = self.engine._searcher
-        parsed = self.engine._parse(searcher, asked.query, asked.syntax)
+        parsed = self.engine._parse(searcher, asked.query, asked.syntax, asked.filter)
         if self.vector is None and not isinstance(asked.query, str):
             raise ParameterError("an encoder makes vectors of texts: the query is a topic model")
         vector = query_vector(str(asked.query), self.encoder) if self.vector is None else self.vector

@@ -17,7 +17,7 @@ from germane.index.sequences import (
     documents_with_phrase,
     documents_with_terms_in_field,
 )
-from germane.rank.filters import FieldFilter, StartsWith
+from germane.rank.filters import FieldFilter, HasValue, StartsWith
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
@@ -60,8 +60,8 @@ class Not:
     part: "Condition"
 
 
-Condition: TypeAlias = FieldFilter | StartsWith | HoldsAny | Phrase | And | Or | Not
-_KINDS = {kind.__name__: kind for kind in (FieldFilter, StartsWith, HoldsAny, Phrase, And, Or, Not)}
+Condition: TypeAlias = FieldFilter | HasValue | StartsWith | HoldsAny | Phrase | And | Or | Not
+_KINDS = {kind.__name__: kind for kind in (FieldFilter, HasValue, StartsWith, HoldsAny, Phrase, And, Or, Not)}
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,6 +1,7 @@
 """Filters: conditions on the values of fields that are not texts, and how they are written."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.errors import QueryError
-from germane.index.columns import Column, NumericColumn, keyword_text
+from germane.index.columns import Column, KeywordColumn, NumericColumn, keyword_text
 from germane.index.segment import Segment
 
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?")
 _OPERATORS = (">=", "<=", ">", "<", "=")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+EXACT = 2.0**53
+"""Whole numbers from here on are not told apart by a column of numbers."""
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(T\S*)?)?)?|(\d{4}) ([A-Za-z]{3})(?: (\d{1,2}))?")
 
 
@@ -100,6 +103,50 @@ class StartsWith:
         return _with_value(segment, segment.column(self.field), lambda value: value.casefold().startswith(prefix))
 
 
+@dataclass(frozen=True, slots=True)
+class HasValue:
+    """Documents with a value of `field` that is one of these, letter for letter.
+
+    Values are compared as `keyword_text` writes them: 5, 5.0 and "5" are one value, "5" and "05" two, "a" and "A" two.
+    Nothing in a value has a meaning. `flags`: true and false, which a field of numbers holds as 1 and 0.
+    """
+
+    field: str
+    values: tuple[str, ...]
+    flags: tuple[bool, ...] = ()
+
+    def passes(self, segment: Segment) -> npt.NDArray[np.bool_]:
+        """True for each document of the segment with such a value."""
+        column = segment.column(self.field)
+        passed = np.zeros(segment.n_docs, np.bool_)
+        if isinstance(column, NumericColumn):
+            for value in self.values:
+                passed |= self._of_number(value, column, segment)
+            return passed | np.isin(column.values, np.array(self.flags, np.float64))
+        if column is not None:
+            texts = {*self.values, *map(keyword_text, self.flags)}
+            places = {text: bisect_left(column.values, text) for text in texts}
+            codes = [at for text, at in places.items() if at < len(column.values) and column.values[at] == text]
+            passed[_documents_of(column)[np.isin(column.codes, codes)]] = True
+        return passed
+
+    def _of_number(self, text: str, column: NumericColumn, segment: Segment) -> npt.NDArray[np.bool_]:
+        """The documents whose number is written so; those too large for the column are read as added."""
+        none = np.zeros(segment.n_docs, np.bool_)
+        number = float(text) if _NUMBER.fullmatch(text) else np.nan
+        same: npt.NDArray[np.bool_] = column.values == number
+        if abs(number) < EXACT:
+            return same if keyword_text(number) == text else none
+        for doc in np.flatnonzero(same).tolist():
+            none[doc] = keyword_text(segment.stored.fields(doc)[self.field]) == text
+        return none
+
+
+def _documents_of(column: KeywordColumn) -> npt.NDArray[np.int64]:
+    """The document of each of the column's codes."""
+    return np.repeat(np.arange(len(column.starts) - 1), np.diff(column.starts))
+
+
 def _with_value(segment: Segment, column: Column | None, accepts: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
     """True for each document that has a value which is accepted, as text; each distinct value is asked for once."""
     passed = np.zeros(segment.n_docs, np.bool_)
@@ -110,8 +157,7 @@ def _with_value(segment: Segment, column: Column | None, accepts: Callable[[str]
         good = np.array([value == value and accepts(keyword_text(value)) for value in distinct.tolist()], np.bool_)
         return good[codes]
     good = np.array([accepts(value) for value in column.values], np.bool_)
-    docs = np.repeat(np.arange(len(column.starts) - 1), np.diff(column.starts))
-    passed[docs[good[column.codes]]] = True
+    passed[_documents_of(column)[good[column.codes]]] = True
     return passed
 
 

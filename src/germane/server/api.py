@@ -1,6 +1,9 @@
 """The operations of /api/v1: each a function of the library and what was given, called in a thread."""
 
+import functools
 import io
+import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -9,6 +12,7 @@ from germane import __version__
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
 from germane.errors import InputError, ParameterError
+from germane.rank.filter_values import Filter
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
@@ -104,13 +108,25 @@ def collection(library: "Library", given: Given) -> CollectionResponse:
 def search(library: "Library", given: Given) -> SearchResponse:
     _check_depth(library, given)
     engine = library.engine(given["collection"])
-    query = " ".join((given["q"], *given["filter"]))
+    query, wanted = _narrowing(given["q"], given["filter"])
     learnt = None if given["rerank"] is None else learnt_model(engine, given["rerank"])
     request = SearchRequest(
         query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
         facets=given["facet"], snippets=given["snippets"], rerank=learnt, groups=given["groups"],
+        filter=wanted,
     )  # fmt: skip
     return engine.answer(request)
+
+
+def _narrowing(query: str, filters: Sequence[str]) -> tuple[str, Filter | None]:
+    """The query with the conditions in its language behind it, and those that are JSON: a filter as plain data."""
+    values = [text for text in filters if text.lstrip().startswith("{")]
+    try:
+        read = [Filter.of(orjson.loads(text)) for text in values]
+    except orjson.JSONDecodeError as error:
+        raise ProblemError(422, f"the filter is not JSON: {error}") from None
+    words = " ".join((query, *(text for text in filters if text not in values)))
+    return words, functools.reduce(operator.and_, read) if read else None
 
 
 def explain(library: "Library", given: Given) -> ExplainResponse:
@@ -188,12 +204,16 @@ def _check_depth(library: "Library", given: Given) -> None:
 def keep(library: "Library", given: Given) -> KeptSearch:
     name = given.body.get("collection") or library.first
     query = " ".join((given.body["query"], *given.body.get("filters", ())))
-    request = SearchRequest(query, given.body.get("k", library.settings.depth), RankingRequest(given.body.get("model")))
+    wanted = None if "filter" not in given.body else Filter.of(given.body["filter"])
+    request = SearchRequest(
+        query, given.body.get("k", library.settings.depth), RankingRequest(given.body.get("model")), filter=wanted
+    )
     answer = library.engine(name).answer(request)
     results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
     if not results:
         raise ProblemError(422, f"the search finds nothing, so there is nothing to keep: {answer.reason or 'no match'}")
-    return _kept(library, library.kept.keep(query, results, name, model=answer.model))
+    narrowed = {} if wanted is None else {"filter": wanted.to_dict()}
+    return _kept(library, library.kept.keep(query, results, name, model=answer.model, **narrowed))
 
 
 def kept_searches(library: "Library", given: Given) -> KeptSearches:
@@ -420,7 +440,7 @@ DECISION = members(
 )  # fmt: skip
 KEEP = members(
     ("query",), query=text(2_000), collection=text(200), model={"type": "string", "enum": list(MODEL_NAMES)},
-    k={"type": "integer"}, filters={"type": "array", "items": text(500), "maxItems": 50},
+    k={"type": "integer"}, filters={"type": "array", "items": text(500), "maxItems": 50}, filter={"type": "object"},
 )  # fmt: skip
 MARK = members(("document", "mark"), document=text(500), mark={"type": "string", "enum": list(MARKS)})
 TOPIC = members(
@@ -440,7 +460,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", IN, "Numbers about a collection", collection, CollectionResponse, (COLLECTION,)),
     Operation("GET", f"{IN}/search", "Search a collection", search, SearchResponse, (
         COLLECTION, QUERY, K, OFFSET, MODEL,
-        Parameter("filter", "a condition of the query language, such as year:2010..2015", many=True, most=500),
+        Parameter("filter", "a condition: of the query language, as year:2010..2015, or as JSON, as "
+                  '{"year": {">=": 2010}}', many=True, most=500),
         Parameter("facet", "a field whose values are counted", many=True, most=200),
         Parameter("sort", "order by a field; - before it for the largest first", most=200),
         Parameter("rerank", "a second ranking of the first results: a learnt model, as clicks or clicks@3", most=200),

@@ -4,7 +4,7 @@ An assistant names collections, sources and topics by name, and documents by id:
 else on this machine or in its network is reached through here.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -30,6 +30,10 @@ Count = Annotated[int, Field(ge=1, le=SHOWN, description="How many results.")]
 Id = Annotated[str, Field(description="The id of a document, as a search gave it.")]
 Ids = Annotated[list[str], Field(description="Ids of documents, as a search gave them.")]
 Name = Annotated[str, Field(description="The name of a collection; empty: the first.")]
+Filtering = Annotated[
+    dict[str, Any],
+    Field(description='Fields that documents must have: {"journal": "Nature", "year": {">=": 2010}}; lists: any of.'),
+]
 Kept = Annotated[int | None, Field(description="The number of a kept search; without it the query is searched anew.")]
 
 
@@ -52,10 +56,13 @@ class Tools:
         offset: Annotated[int, Field(ge=0, description="Results to leave out first.")] = 0,
         collection: Name = "",
         model: Annotated[str, Field(description="adaptive, bm25, dirichlet, jm, tfidf ...; empty: the default.")] = "",
+        filter: Filtering = {},  # noqa: B006
     ) -> Results:
         """Search a collection and give the best documents, each with the passage that shows why it was found."""
         self._check(query, offset)
-        request = SearchRequest(query, k, RankingRequest(model or None), offset=offset, snippets=True)
+        request = SearchRequest(
+            query, k, RankingRequest(model or None), offset=offset, snippets=True, filter=filter or None
+        )
         answer = self._library.engine(collection).answer(request)
         results = [
             Result(hit.id, _title(Document(hit.id, hit.fields)), safe_link(hit.fields), hit.score,
