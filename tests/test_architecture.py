@@ -53,13 +53,15 @@ def tree_of(path: Path) -> ast.Module:
 
 
 class Import(NamedTuple):
-    """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes."""
+    """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes; and
+    what it takes from the module."""
 
     module: str
     line: int
     inside: bool
     typing_only: bool
     relative: bool
+    names: tuple[str, ...] = ()
 
 
 def imports_of(tree: ast.AST, inside: bool = False, typing_only: bool = False) -> Iterator[Import]:
@@ -69,7 +71,8 @@ def imports_of(tree: ast.AST, inside: bool = False, typing_only: bool = False) -
                 yield Import(alias.name, node.lineno, inside, typing_only, False)
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
-            yield Import(module, node.lineno, inside, typing_only, node.level > 0)
+            names = tuple(alias.name for alias in node.names)
+            yield Import(module, node.lineno, inside, typing_only, node.level > 0, names)
             if module == "germane":
                 for alias in node.names:
                     yield Import(f"germane.{alias.name}", node.lineno, inside, typing_only, node.level > 0)
@@ -80,8 +83,10 @@ def imports_of(tree: ast.AST, inside: bool = False, typing_only: bool = False) -
 
 
 def package_of(path: Path) -> str:
-    """The package below `germane` (or the module, at the top); the root's `__init__` exports from anywhere."""
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+    """The package below `germane` (or the module, at the top); the root's `__init__` exports from anywhere, and its
+    `__main__` is the command line."""
+    name = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    return "cli" if name == "__main__" else name
 
 
 def name_of(path: Path) -> str:
@@ -148,6 +153,50 @@ def doors_among(imports: list[Import], package: str) -> list[tuple[str, int]]:
 @pytest.mark.parametrize(("one", "other"), APART)
 def test_apart(graph: dict[Path, list[Import]], one: str, other: str) -> None:
     wrong = [name_of(path) for path, package, target, _ in own_imports(graph) if (package, target) == (one, other)]
+    assert wrong == []
+
+
+def module_of(path: Path) -> str:
+    """The module's name below `germane`."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def needed(path: Path, imports: list[Import], known: set[str]) -> set[str]:
+    """The modules that must be whole before this one is: those that it imports at the top, with the packages they are
+    in; of its own packages those alone that it takes names from."""
+    module = module_of(path)
+    own = {module[:i] for i, sign in enumerate(module) if sign == "."}
+    found: set[str] = set()
+    for each in imports:
+        if each.inside or each.typing_only:
+            continue
+        name = each.module.removeprefix("germane.")
+        taken = {f"{name}.{other}" for other in each.names} & known
+        found |= taken | {name[:i] for i, sign in enumerate(name) if sign == "."} - own
+        if name not in own or len(taken) < len(each.names):
+            found.add(name)
+    return found & known - {module}
+
+
+def test_no_module_waits_for_itself(graph: dict[Path, list[Import]]) -> None:
+    """What imports go round in a circle works or fails by which of them comes first."""
+    known = {module_of(path) for path in FILES}
+    waiting = {module_of(path): needed(path, imports, known) for path, imports in graph.items()}
+    while free := {module for module, others in waiting.items() if not others & waiting.keys()}:
+        waiting = {module: others for module, others in waiting.items() if module not in free}
+    assert sorted(waiting) == []
+
+
+def test_commands_import_no_other_commands(graph: dict[Path, list[Import]]) -> None:
+    """What two of them share is in `cli` itself."""
+    wrong = [
+        f"{name_of(path)}:{found.line} imports {found.module}"
+        for path, imports in graph.items()
+        for found in imports
+        if found.module.startswith("germane.cli.commands.")
+        and name_of(path).startswith("cli/commands/")
+        and found.module.split(".")[3] != module_of(path).split(".")[2]
+    ]
     assert wrong == []
 
 

@@ -47,10 +47,10 @@ def test_importing_the_package(tmp_path: Path) -> None:
     "arguments", [("--help",), ("--version",), ("search", "--help"), ("classify", "train", "--help")]
 )
 @pytest.mark.parametrize(
-    "door", ["from germane.cli import main; main()", "runpy.run_module('germane.cli', run_name='__main__')"]
+    "door", ["from germane.cli import main; main()", "runpy.run_module('germane', run_name='__main__')"]
 )
 def test_help(tmp_path: Path, door: str, arguments: tuple[str, ...]) -> None:
-    """By the console script's function and by `python -m germane.cli`. NumPy may be loaded, a compiler may not."""
+    """By the console script's function and by `python -m germane`. NumPy may be loaded, a compiler may not."""
     code, names, output = loaded(tmp_path, door, *arguments)
     assert code == 0
     assert (arguments[0].strip("-") if "--help" in arguments else germane.__version__) in output

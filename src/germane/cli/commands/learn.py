@@ -1,54 +1,32 @@
 """germane learn: a candidate from clicks, the gate, and what serves."""
 
-from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from germane.cli import options
-from germane.cli.commands.clicks.parts import Memory, MinDwell, MinUsers, Threads, tell_dropped
+from germane.cli.click_options import Memory, MinDwell, MinUsers, Threads, tell_dropped
 from germane.cli.gate_tables import show_gate
+from germane.cli.learnt_models import (
+    GATE,
+    MODEL,
+    Alpha,
+    Depth,
+    From,
+    HeldOut,
+    HoldOut,
+    Name,
+    Qrels,
+    Share,
+    Topics,
+    judged_typed,
+)
 from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.errors import ParameterError
 
-_MODEL = "Model"
-_GATE = "Gate"
 NOT_PROMOTED = 1
-
-From = Annotated[
-    Path, typer.Option("--from", metavar="STORE", help="The folder of the history of clicks.", show_default=False)
-]
-Name = Annotated[str, typer.Option(metavar="NAME", help="What --rerank calls the model.", rich_help_panel=_MODEL)]
-Topics = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Judged queries for the gate.", show_default=False, rich_help_panel=_GATE),
-]
-Qrels = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Their judgements.", show_default=False, rich_help_panel=_GATE)
-]
-Share = Annotated[
-    float, typer.Option(metavar="SHARE", help="How much of the queries or days is held out.", rich_help_panel=_GATE)
-]
-Depth = Annotated[int, typer.Option(metavar="N", help="Results that are scored again.", rich_help_panel=_GATE)]
-Alpha = Annotated[
-    float, typer.Option(metavar="P", help="Differences of a smaller p are significant.", rich_help_panel=_GATE)
-]
-
-
-class HoldOut(StrEnum):
-    """What is held out for the gate."""
-
-    QUERY = "query"
-    TIME = "time"
-
-
-HeldOut = Annotated[
-    HoldOut,
-    typer.Option(help="Hold out queries, or the last days.", rich_help_panel=_GATE, case_sensitive=False),
-]
 
 
 def learn(
@@ -57,7 +35,7 @@ def learn(
     model: Annotated[
         str,
         typer.Option(
-            metavar="MODEL", help="wtm, bltm-pr, opca, s2net, combination, ...: docs/latent.md.", rich_help_panel=_MODEL
+            metavar="MODEL", help="wtm, bltm-pr, opca, s2net, combination, ...: docs/latent.md.", rich_help_panel=MODEL
         ),
     ] = "wtm",
     set_: Annotated[
@@ -67,7 +45,7 @@ def learn(
             metavar="NAME=VALUE",
             help="A parameter of the model, as n_topics=50; repeatable. A weight of the mixture is then not tuned.",
             show_default=False,
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
         ),
     ] = None,
     name: Name = "clicks",
@@ -79,10 +57,10 @@ def learn(
     alpha: Alpha = 0.05,
     allow_equal: Annotated[
         bool,
-        typer.Option("--allow-equal", help="Pass a candidate that is not significantly worse.", rich_help_panel=_GATE),
+        typer.Option("--allow-equal", help="Pass a candidate that is not significantly worse.", rich_help_panel=GATE),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Promote the candidate whatever the gate says.", rich_help_panel=_GATE)
+        bool, typer.Option("--force", help="Promote the candidate whatever the gate says.", rich_help_panel=GATE)
     ] = False,
     min_users: MinUsers = 5,
     min_dwell: MinDwell = 0.0,
@@ -163,15 +141,3 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def judged_typed(topics: str | None, qrels: str | None) -> tuple[Any, Any]:
-    """Topics and judgements from their files."""
-    if (topics is None) != (qrels is None):
-        raise ParameterError("--topics and --qrels belong together: judged queries need both")
-    if topics is None or qrels is None:
-        return None, None
-    from germane.data import read_topics
-    from germane.evaluate.rankings import load_qrels
-
-    return list(read_topics(topics)), load_qrels(qrels)

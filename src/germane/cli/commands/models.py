@@ -1,15 +1,25 @@
 """germane models: the learnt models of an index; list, show, compare, promote, rollback, remove."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from germane.cli import options
-from germane.cli.commands.clicks.parts import Memory, MinUsers, Threads
-from germane.cli.commands.learn import Alpha, Depth, HeldOut, HoldOut, Name, Qrels, Share, Topics, judged_typed
+from germane.cli.click_options import Memory, MinUsers, Threads
 from germane.cli.gate_tables import show_gate
+from germane.cli.learnt_models import (
+    Alpha,
+    Depth,
+    HeldOut,
+    HoldOut,
+    Name,
+    Qrels,
+    Share,
+    Topics,
+    judged_typed,
+    tell_behind,
+)
 from germane.cli.opening import open_engine
 from germane.cli.streams import put_json, say, tell
 from germane.cli.tables import show_rows
@@ -209,15 +219,6 @@ def remove(
         now = shelf.serving_number(name)
         if served is not None and now != served:
             tell(f"no version of '{name}' serves now" if now is None else f"{name}@{now} serves again")
-
-
-def tell_behind(folder: Path, fields: Sequence[str]) -> None:
-    """That vectors of removed versions are there still."""
-    for name in fields:
-        tell(
-            f"another process is writing to {folder}: the vectors that the removed version of '{name}' made are there "
-            f"until its next change, or 'germane vectors fold {folder} {name}' once it has ended"
-        )
 
 
 def _judged(version: "ModelVersion") -> tuple[str, str, str]:

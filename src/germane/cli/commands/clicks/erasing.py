@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.commands.clicks.parts import Memory, Threads
-from germane.cli.commands.models import tell_behind
+from germane.cli.click_options import Memory, Threads
+from germane.cli.learnt_models import tell_behind
 from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import counted, put_json, tell

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.commands.clicks.parts import Memory, Store, Threads, tell_dropped
+from germane.cli.click_options import Memory, Store, Threads, tell_dropped
 from germane.cli.documents import mapping_of
 from germane.cli.progress import steps
 from germane.cli.streams import counted, put_json, tell

@@ -7,7 +7,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.apart import require_apart
-from germane.cli.commands.clicks.parts import (
+from germane.cli.click_options import (
     ClickActions,
     ClickWindow,
     ClockSkew,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.commands.clicks.parts import (
+from germane.cli.click_options import (
     ClickActions,
     ClickWindow,
     ClockSkew,
