@@ -153,7 +153,7 @@ def test_exports_are_whole_records(run, fails, tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert "1 included record written to in.ris" in result.stderr
     first, _, third = (f"{record}ER  - \n\n" for record in RECORDS.split("ER  - \n\n")[:3])
-    noted = first.replace("mine\n", "mine\nN1  - germane: included\n")
+    noted = first.replace("mine\n", "mine\nN1  - germane: included\nN1  - ASReview_relevant\n")
     assert sorted(Path("in.ris").read_text().split("\n")) == sorted(noted.split("\n"))
     assert "1 excluded record" in run(*words, "--export", "out.ris", "--which", "excluded").stderr
     assert Path("out.ris").read_text().startswith("TY  - BOOK\nT1  - Wires\nY1  - 1999\nN1  - germane: excluded\n")

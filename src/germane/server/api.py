@@ -16,6 +16,7 @@ from germane.rank.filter_values import Filter
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
+from germane.refine.screening.verdicts import NO_VERDICT, with_verdict
 from germane.server import topics
 from germane.server.exports import TYPES, exported
 from germane.server.histories import remove_left
@@ -263,18 +264,23 @@ def groups(library: "Library", given: Given) -> GroupsResponse:
 
 
 def export_search(library: "Library", given: Given) -> bytes:
-    return exported(search_documents(library, given["search"], given["which"]), given["format"])
+    return exported(search_documents(library, given["search"], given["which"], given["format"]), given["format"])
 
 
-def search_documents(library: "Library", number: int, which: str) -> list[Document]:
-    """The results of a kept search in their new order: all, the relevant ones, or the predicted set."""
+def search_documents(library: "Library", number: int, which: str, format: str = "") -> list[Document]:
+    """The results of a kept search in their new order: all, the relevant ones, or the predicted set.
+
+    With a format to write them in, marked ones have their marks with them.
+    """
     found = library.kept.refined(number)
     chosen = [
         result.id
         for result in found.refinement.results
         if which == "all" or (which == "relevant" and result.mark) or (which == "predicted" and result.predicted)
     ]
-    return [Document(name, found.results[name].fields) for name in chosen]
+    documents = [Document(name, found.results[name].fields) for name in chosen]
+    said = library.workspace.marks.verdicts(found.search) if format else {}
+    return [with_verdict(each, said.get(each.id, NO_VERDICT), format) for each in documents]
 
 
 def _kept(library: "Library", search: Search) -> KeptSearch:
@@ -301,6 +307,7 @@ def preview_response(found: "Preview") -> PreviewResponse:
     return PreviewResponse(
         found.key, found.name, found.format, found.records, tuple(FieldCount(*each) for each in found.fields),
         tuple(DocumentAnswer(each.id, each.fields) for each in found.first), found.skipped, found.odd, found.repeated,
+        found.decided,
     )  # fmt: skip
 
 
@@ -390,13 +397,20 @@ def projects(library: "Library", given: Given) -> ProjectsResponse:
 
 
 def new_project(library: "Library", given: Given) -> ProjectsResponse:
+    reviewer = given.body.get("reviewer", "").strip()
+    decided = {}
     if "search" in given.body:
         documents = search_documents(library, given.body["search"], "all")
     elif "key" in given.body:
         documents = list(library.uploads.documents(given.body["key"]))
+        decided = library.uploads.verdicts(given.body["key"]) if reviewer else {}
+        for name in {reviewer} | {verdict.by for said in decided.values() for verdict in said if verdict.by}:
+            library.screens.check_act(name, given.bound)
     else:
         raise ParameterError("a project is made of a kept search ('search') or a file that waits ('key')")
-    library.screens.create(given.body["name"], documents, blind=given.body.get("blind", True))
+    library.screens.create(
+        given.body["name"], documents, blind=given.body.get("blind", True), decided=decided, reviewer=reviewer
+    )
     return projects(library, given)
 
 
@@ -448,7 +462,7 @@ TOPIC = members(
     documents={"type": "array", "items": text(500), "minItems": 1, "maxItems": 100},
 )  # fmt: skip
 PROJECT = members(
-    ("name",), name=text(200), search={"type": "integer"}, key=text(64), blind={"type": "boolean"},
+    ("name",), name=text(200), search={"type": "integer"}, key=text(64), blind={"type": "boolean"}, reviewer=text(100),
 )  # fmt: skip
 EVENTS = members(("events",), events={"type": "array", "items": {"type": "object"}, "maxItems": 1_000})
 TAKE_IN = members((), collection=text(200), on_duplicate={"type": "string", "enum": ["error", "replace", "skip"]})

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from germane.data.formulas import no_formula
 from germane.data.writing import write_documents
 from germane.errors import ParameterError
 from germane.types import Document, FieldValue
@@ -13,7 +14,6 @@ TYPES = {
     "bibtex": "application/x-bibtex; charset=utf-8",
 }  # fmt: skip
 ENDINGS = {"ris": "ris", "csv": "csv", "jsonl": "jsonl", "bibtex": "bib"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class Attachment(NamedTuple):
@@ -38,14 +38,11 @@ def harmless(document: Document) -> Document:
     >>> harmless(Document("1", {"title": "=1+1", "year": -5})).fields
     {'title': "'=1+1", 'year': -5}
     """
-    return Document(_cell(document.id), {_cell(name): _value(value) for name, value in document.fields.items()})
+    fields = {no_formula(name): _value(value) for name, value in document.fields.items()}
+    return Document(no_formula(document.id), fields)
 
 
 def _value(value: FieldValue) -> FieldValue:
     if isinstance(value, list):
-        return [_cell(item) if isinstance(item, str) else item for item in value]
-    return _cell(value) if isinstance(value, str) else value
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+        return [no_formula(item) if isinstance(item, str) else item for item in value]
+    return no_formula(value) if isinstance(value, str) else value

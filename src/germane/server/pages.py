@@ -171,7 +171,7 @@ class Pages:
 
         def work() -> bytes:
             if place.s:
-                return exported(search_documents(self.library, place.s, which), format)
+                return exported(search_documents(self.library, place.s, which, format), format)
             engine = self.library.engine(place.c)
             answer = engine.answer(request_of(engine, place, 1_000, 0))
             return exported((Document(hit.id, hit.fields) for hit in group_hits(answer, place)), format)
@@ -322,7 +322,7 @@ class Pages:
 
         def work() -> bytes:
             screens.check_sight(name, reviewer, bound)
-            return exported(screens.documents(name, reviewer, which), format)
+            return exported(screens.documents(name, reviewer, which, format), format)
 
         content = await self.aside(work)
         return _attachment(content, format, which)
@@ -441,7 +441,9 @@ class Pages:
             name, reviewer = form["name"].strip(), form["reviewer"].strip() or "me"
 
             def work() -> None:
-                self.library.screens.create(name, self.library.uploads.documents(key))
+                uploads = self.library.uploads
+                decided = uploads.verdicts(key) if form["decided"] == "yes" else {}
+                self.library.screens.create(name, uploads.documents(key), decided=decided, reviewer=reviewer)
                 self.library.screens.join(name, reviewer)
                 self.library.uploads.drop(key)
 

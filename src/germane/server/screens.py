@@ -2,14 +2,16 @@
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from germane.errors import ParameterError
 from germane.refine.screening import Sitting, Suggestion
 from germane.refine.screening.remaining import Remaining
+from germane.refine.screening.session import WHICH, Which
 from germane.refine.screening.stopping import Recommendation
+from germane.refine.screening.verdicts import Verdict
 from germane.server.problems import ProblemError
 from germane.types import Document
 from germane.workspace import Workspace
@@ -70,8 +72,19 @@ class Screens:
         self._desks: OrderedDict[tuple[str, str], _Desk] = OrderedDict()
         self._lock = threading.Lock()
 
-    def create(self, name: str, documents: Iterable[Document], *, blind: bool = True) -> Project:
-        """A project over these records, which are kept with it."""
+    def create(
+        self,
+        name: str,
+        documents: Iterable[Document],
+        *,
+        blind: bool = True,
+        decided: Mapping[str, Sequence[Verdict]] | None = None,
+        reviewer: str = "",
+    ) -> Project:
+        """A project over these records, which are kept with it.
+
+        `decided`: what was said of them already, by id; `reviewer` is who said it where nobody is named.
+        """
         listed = list(documents)
         if not listed:
             raise ParameterError("a project needs records to read")
@@ -81,7 +94,18 @@ class Screens:
             raise ParameterError(f"there is a project '{name}' already: choose another name")
         collection = self._workspace.collections.create(own, "records of a screening project")
         self._workspace.collections.add(collection, listed)
-        return self._workspace.projects.create(name, collection, blind=blind)
+        project = self._workspace.projects.create(name, collection, blind=blind)
+        said: dict[str, dict[str, Verdict]] = {}
+        for document, verdicts in (decided or {}).items():
+            for verdict in verdicts:
+                said.setdefault(verdict.by.strip() or reviewer, {})[document] = verdict
+        for by, held in said.items():
+            self._workspace.projects.join(project, by)
+            self._workspace.projects.record(
+                project, by, {document: (each.included, each.remark) for document, each in held.items()},
+                times={document: each.at for document, each in held.items()},
+            )  # fmt: skip
+        return project
 
     def projects(self) -> list[tuple[Project, int, list[tuple[str, int]]]]:
         """Each project with its size, and how many records each reviewer decided."""
@@ -164,16 +188,12 @@ class Screens:
                 sitting.redo()
             return self._state(project, reviewer, sitting)
 
-    def documents(self, name: str, reviewer: str, which: str) -> list[Document]:
-        """The included, excluded or unread records of a reviewer."""
+    def documents(self, name: str, reviewer: str, which: str, format: str) -> list[Document]:
+        """The included, excluded, decided or unread records of a reviewer, each with what they said of it."""
         _, desk = self._desk(name, reviewer)
-        screening = desk.sitting.screening
-        if which == "unread":
-            return [each for each in screening.documents.values() if each.id not in screening.decisions]
-        if which not in ("included", "excluded"):
-            raise ParameterError(f"which records is included, excluded or unread, not '{which}'")
-        wanted = which == "included"
-        return [screening.documents[each] for each, yes in screening.decisions.items() if yes == wanted]
+        if which not in WHICH:
+            raise ParameterError(f"which records is {', '.join(WHICH[:-1])} or {WHICH[-1]}, not '{which}'")
+        return desk.sitting.screening.records(cast(Which, which), format)
 
     def _desk(self, name: str, reviewer: str) -> tuple[Project, _Desk]:
         project = self._workspace.projects.get(name)

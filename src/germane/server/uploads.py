@@ -14,9 +14,11 @@ from germane.data.atomic import write_bytes
 from germane.data.bad_records import Skipped
 from germane.data.formats import detect_format
 from germane.errors import InputError, ParameterError
+from germane.refine.screening.verdicts import Verdict, verdicts_of
 from germane.types import Document
 
 SHOWN = 3
+TABLES = ("csv", "tsv")
 MOST_RECORDS = 100_000
 KEPT_SECONDS = 24 * 3600
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -36,6 +38,7 @@ class Preview:
     skipped: int
     odd: tuple[str, ...]
     repeated: int
+    decided: int
     too_many: bool
 
 
@@ -69,6 +72,12 @@ class Uploads:
         """The records of a file that was kept; those that cannot be read are passed over."""
         return self._read(self._path(key), SkipReport())
 
+    def verdicts(self, key: str) -> dict[str, list[Verdict]]:
+        """What was said of the records of a file before it came here, by id."""
+        table = detect_format(self._path(key)) in TABLES
+        said = ((document.id, verdicts_of(document, table=table)) for document in self.documents(key))
+        return {name: verdicts for name, verdicts in said if verdicts}
+
     def waiting(self, key: str) -> None:
         """Complain unless there is such a file."""
         self._path(key)
@@ -84,11 +93,13 @@ class Uploads:
             ids: Counter[str] = Counter()
             fields: Counter[str] = Counter()
             first: list[Document] = []
+            decided, table = 0, format in TABLES
             for document in self._read(path, report):
                 if len(first) < SHOWN:
                     first.append(document)
                 ids[document.id] += 1
                 fields.update(document.fields.keys())
+                decided += bool(verdicts_of(document, table=table))
         except InputError as error:
             raise InputError(error.message, source=name, line=error.line, field=error.field) from None
         records = sum(ids.values())
@@ -97,7 +108,8 @@ class Uploads:
             raise InputError(f"no record could be read{said}", source=name)
         return Preview(
             key, name, format or "empty", records, tuple(fields.most_common(40)), tuple(first), report.count,
-            tuple(_said(one) for one in report.first), records - len(ids), records >= MOST_RECORDS,
+            tuple(_said(one) for one in report.first), records - len(ids), decided,
+            records >= MOST_RECORDS,
         )  # fmt: skip
 
     @staticmethod

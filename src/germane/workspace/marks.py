@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, select
 
 from germane.errors import ParameterError
+from germane.refine.screening.verdicts import Verdict
 from germane.types import Mark, Marks
 from germane.workspace.database import Database, refusing
 from germane.workspace.history import last_standing, standing
@@ -36,15 +37,13 @@ class MarkHistory:
 
     def current(self, on: Search | Collection) -> Marks:
         """What holds now."""
-        columns = (marks.c.id, marks.c.document, marks.c.mark, marks.c.undoes)
-        relevant, unmarked = int(Mark.RELEVANT), int(Mark.UNMARKED)
+        return Marks.of({document: bool(said.included) for document, said in self.verdicts(on).items()})
+
+    def verdicts(self, on: Search | Collection) -> dict[str, Verdict]:
+        """What holds now, relevant as included, with who marked it and when."""
         with self._database.read() as connection:
-            rows = connection.execute(select(*columns).where(_list(on)).order_by(marks.c.id))
-            found = standing(
-                (number, document, None if mark == unmarked else mark == relevant, undoes)
-                for number, document, mark, undoes in rows
-            )
-        return Marks.of(found)
+            rows = connection.execute(select(marks).where(_list(on)).order_by(marks.c.id))
+            return standing((row.id, row.document, _verdict(row), row.undoes) for row in rows)
 
     def history(self, on: Search | Collection) -> list[MarkEntry]:
         """Every mark ever made, in its order."""
@@ -69,6 +68,12 @@ def _column(on: Search | Collection) -> str:
 def _list(on: Search | Collection) -> ColumnElement[bool]:
     column: ColumnElement[int] = marks.c[_column(on)]
     return column == on.id
+
+
+def _verdict(row: Any) -> Verdict | None:
+    if row.mark == int(Mark.UNMARKED):
+        return None
+    return Verdict(row.mark == int(Mark.RELEVANT), by=row.by, at=row.at)
 
 
 def _entry(row: Any) -> MarkEntry:

@@ -1,5 +1,6 @@
 """Screening projects: several reviewers with decisions of their own, blind to one another until they are revealed."""
 
+import re
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from germane.errors import ParameterError
+from germane.refine.screening.decisions import verdicts
 from germane.refine.screening.remarks import Remark
+from germane.refine.screening.verdicts import Verdict
 from germane.types import Document
 from germane.workspace.agreement import Agreement, agreement
 from germane.workspace.collections import records_of
@@ -15,6 +18,8 @@ from germane.workspace.database import Database, refusing
 from germane.workspace.history import last_standing, standing
 from germane.workspace.tables import decisions, projects, resolutions, reviewers
 from germane.workspace.values import Collection, Conflict, Decision, Project
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 
 
 class Projects:
@@ -95,12 +100,20 @@ class Projects:
         remark = Remark(reason)
         return self.record(project, reviewer, {document: (included, remark) for document, included in given.items()})
 
-    def record(self, project: Project, reviewer: str, said: Mapping[str, tuple[bool | None, Remark]]) -> list[Decision]:
+    def record(
+        self,
+        project: Project,
+        reviewer: str,
+        said: Mapping[str, tuple[bool | None, Remark]],
+        *,
+        times: Mapping[str, str] | None = None,
+    ) -> list[Decision]:
         """All that a reviewer says of documents: yes, no or neither, and a reason, a note, or that it waits (maybe).
 
-        It stands instead of what was said of them before. All are kept or none.
+        It stands instead of what was said of them before. All are kept or none. `times`: when each was said, where that
+        is known from elsewhere.
         """
-        at = self._database.clock()
+        now, times = self._database.clock(), {doc: at for doc, at in (times or {}).items() if _TIME.fullmatch(at)}
         for document, (included, _) in said.items():
             if included is not None and not isinstance(included, bool):
                 raise ParameterError(f"the decision on '{document}' must be True, False or None, not {included!r}")
@@ -108,6 +121,7 @@ class Projects:
         with self._database.write() as connection:
             number = self._reviewer(connection, project, reviewer)
             for document, (included, remark) in said.items():
+                at = times.get(document, now)
                 row = {"document": document, "included": included, "at": at, "undoes": None, **remark._asdict()}
                 entry = self._database.add(connection, decisions, reviewer_id=number, **row)
                 made.append(Decision(id=entry, reviewer=reviewer, **row))
@@ -140,6 +154,14 @@ class Projects:
         made = self.history(project, reviewer, seen_by=seen_by)
         decided = standing((each.id, each.document, each.included, each.undoes) for each in made)
         return decided, standing((each.id, each.document, each.remark, each.undoes) for each in made)
+
+    def verdicts(self, project: Project, reviewer: str | None, *, seen_by: str | None = None) -> dict[str, Verdict]:
+        """What a reviewer says of each record, with their name and the time; without one, what all say (`outcome`)."""
+        if reviewer is None:
+            return verdicts(*self.outcome(project))
+        made = self.history(project, reviewer, seen_by=seen_by)
+        said = standing((each.id, each.document, each.verdict, each.undoes) for each in made)
+        return dict(sorted(said.items(), key=lambda each: each[1].included is None))
 
     def history(self, project: Project, reviewer: str, *, seen_by: str | None = None) -> list[Decision]:
         """Every decision that a reviewer ever made, in its order."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from germane.refine.screening import Screening
 from germane.refine.screening.remarks import NO_REMARK, Remark
+from germane.refine.screening.verdicts import Verdict
 from germane.types import Document
 from germane.workspace.values import Project
 from germane.workspace.workspace import Workspace
@@ -24,6 +25,12 @@ class ReviewerScreening(Screening):
         super().__init__(documents, **settings)
         self._take_over(*workspace.projects.said(project, reviewer))
         self._kept = (workspace, project, reviewer)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        if self._kept is None:
+            return super().verdicts()
+        workspace, project, reviewer = self._kept
+        return workspace.projects.verdicts(project, reviewer)
 
     def _change(self, decisions: dict[str, bool], remarks: dict[str, Remark]) -> None:
         """The workspace first: what cannot be kept is not decided."""

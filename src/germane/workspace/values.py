@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from germane.refine.screening.remarks import NO_REMARK, Remark
+from germane.refine.screening.verdicts import Verdict
 from germane.types import FieldValue, Mark
 
 
@@ -107,6 +108,13 @@ class Decision:
         """What was said beside yes and no; None of nothing."""
         said = Remark(self.reason, self.note, self.maybe)
         return None if said == NO_REMARK else said
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """All that was said; None of nothing."""
+        if self.included is None and self.remark is None:
+            return None
+        return Verdict(self.included, self.remark or NO_REMARK, self.reviewer, self.at)
 
 
 class Conflict(NamedTuple):

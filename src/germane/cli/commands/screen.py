@@ -338,7 +338,7 @@ def _found(documents: "Sequence[Document]", query: str, source: str) -> list[str
 
 def _labels(documents: "Sequence[Document]", column: str, source: str) -> dict[str, bool]:
     """The decisions in a column; those without one are left out."""
-    from germane.refine.screening.decisions import decision_of
+    from germane.refine.screening.verdicts import decision_of
 
     if not any(column in document.fields for document in documents):
         found = ", ".join(f"'{name}'" for name in documents[0].fields)

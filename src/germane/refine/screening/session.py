@@ -13,7 +13,7 @@ import numpy as np
 from germane.arrays import Floats, Labels, Mask
 from germane.data.writing import format_for, write_documents
 from germane.errors import InputError, ParameterError, UnknownDocumentError
-from germane.refine.screening.decisions import read_remarked, with_decision, write_decisions
+from germane.refine.screening.decisions import read_verdicts, verdicts, write_decisions, write_verdicts
 from germane.refine.screening.hypergeometric import Silence
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import Fit, Ranker, RankerParameters
@@ -21,6 +21,7 @@ from germane.refine.screening.remaining import Remaining, calibrated, can_calibr
 from germane.refine.screening.remarks import NO_REMARK, Remark
 from germane.refine.screening.sampling import Sample, sample_of
 from germane.refine.screening.stopping import Recommendation, StoppingRule
+from germane.refine.screening.verdicts import NO_VERDICT, Verdict, with_verdict
 from germane.refine.screening.weighting import weigh_documents
 from germane.text import Analyzer
 from germane.types import Document, Mark
@@ -172,7 +173,9 @@ class Screening:
 
         An id that is not among the documents, or a decision against one made before, is an error, and nothing changes.
         """
-        found, remarks = read_remarked(path)
+        said = read_verdicts(path)
+        found = {doc_id: each.included for doc_id, each in said.items() if each.included is not None}
+        remarks = {doc_id: each.remark for doc_id, each in said.items() if each.remark != NO_REMARK}
         try:
             self._take_over(found, remarks)
         except (UnknownDocumentError, ParameterError) as error:
@@ -181,27 +184,33 @@ class Screening:
 
     def export_decisions(self, path: str | Path) -> None:
         """Write all decisions, whole or not at all; the ending (.csv, .tsv, .jsonl, .ris) is the format."""
-        write_decisions(path, self._decisions, self.documents, self._remarks)
+        write_verdicts(path, self.verdicts(), self.documents)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """All that was said of documents, in the order of reading: decisions, remarks, and who said it when."""
+        return verdicts(self._decisions, self._remarks)
 
     def export_records(self, path: str | Path, which: Which = "included", *, format: str | None = None) -> int:
         """Write whole records, every field and tag that was read, in the order of reading; returns how many.
 
         The ending (.ris, .nbib, .bib, .csv, .tsv, .jsonl) is the format, unless one is named. `which`: the included
-        ones, the excluded ones, the decided ones (both) or the unread ones (in the order of the list). Each decided one
-        has its decision with it, as `import_decisions` reads it from .ris, .csv, .tsv and .jsonl.
+        ones, the excluded ones, the decided ones (both) or the unread ones (in the order of the list). Each has with it
+        what was said of it (`verdicts.py`), as `import_decisions` reads it from .ris, .csv, .tsv and .jsonl.
         """
+        chosen = format_for(path, format)
+        return write_documents(path, self.records(which, chosen), chosen)
+
+    def records(self, which: Which, format: str) -> list[Document]:
+        """The records that `export_records` writes."""
         if which not in WHICH:
             raise ParameterError(f"which records is one of {', '.join(WHICH)}, not '{which}'")
-        chosen = format_for(path, format)
         if which == "unread":
-            records = [document for document in self.documents.values() if document.id not in self._decisions]
+            wanted = [doc_id for doc_id in self.documents if doc_id not in self._decisions]
         else:
-            records = [
-                with_decision(self.documents[doc_id], included, chosen, self._remarks.get(doc_id, NO_REMARK))
-                for doc_id, included in self._decisions.items()
-                if which == "decided" or included == (which == "included")
-            ]
-        return write_documents(path, records, chosen)
+            wanted = [doc_id for doc_id, included in self._decisions.items()
+                      if which == "decided" or included == (which == "included")]  # fmt: skip
+        said = self.verdicts()
+        return [with_verdict(self.documents[doc_id], said.get(doc_id, NO_VERDICT), format) for doc_id in wanted]
 
     def _take_over(self, decisions: Mapping[str, bool], remarks: Mapping[str, Remark] | None = None) -> None:
         said = {self.check(doc_id): remark for doc_id, remark in (remarks or {}).items()}

@@ -11,7 +11,6 @@ from germane.cli.commands.workspace.parts import (
     ReviewerName,
     SearchNumber,
     Where,
-    decided,
     one_part,
     opened,
 )
@@ -19,11 +18,9 @@ from germane.cli.streams import put_json
 from germane.cli.tables import put_rows, show_rows
 
 if TYPE_CHECKING:
+    from germane.refine.screening.verdicts import Verdict
     from germane.types import Document
     from germane.workspace import Workspace
-
-Said = tuple[str, str]
-"""What was said of a record, and why."""
 
 
 def list_(where: Where, json: options.Json = False, tsv: options.TabSeparated = False) -> None:
@@ -66,51 +63,47 @@ def show(
         records = list(_records(workspace, collection, search, project, reviewer))
     if format is not None:
         from germane.data.writing import write_documents
+        from germane.refine.screening.verdicts import with_verdict
 
-        write_documents(sys.stdout, (document for document, _ in records), format)
+        write_documents(sys.stdout, (with_verdict(document, said, format) for document, said in records), format)
         return
-    titled = [(document, " ".join(str(document.fields.get("title") or "").split()), said) for document, said in records]
+    words = ("relevant", "not relevant") if project is None else ("included", "excluded")
+    rows = []
+    for document, said in records:
+        remark = said.remark
+        word = said.word if said.included is None else words[not said.included]
+        why = "; ".join(filter(None, (remark.reason, remark.note and f"note: {remark.note}")))
+        rows.append((document, word, why, " ".join(str(document.fields.get("title") or "").split())))
     if wanted == "json":
         from germane.workspace.responses import KeptRecord
 
-        for document, title, (said, why) in titled:
-            put_json(KeptRecord(document.id, title, document.fields, said or None, why or None))
+        for document, word, why, title in rows:
+            put_json(KeptRecord(document.id, title, document.fields, word or None, why or None))
         return
-    rows = [[document.id, said, why, title] for document, title, (said, why) in titled]
-    (put_rows if wanted == "tsv" else show_rows)(["id", "said", "why", "title"], rows)
+    shown = [[document.id, *texts] for document, *texts in rows]
+    (put_rows if wanted == "tsv" else show_rows)(["id", "said", "why", "title"], shown)
 
 
 def _records(
     workspace: "Workspace", collection: str | None, search: int | None, project: str | None, reviewer: str | None
-) -> "Iterator[tuple[Document, Said]]":
+) -> "Iterator[tuple[Document, Verdict]]":
+    from germane.refine.screening.verdicts import NO_VERDICT
     from germane.types import Document
 
     part = one_part(collection=collection, search=search, project=project)
     if part == "project":
-        yield from _decided(workspace, str(project), reviewer)
+        found = workspace.projects.get(str(project))
+        known = workspace.projects.documents(found)
+        for doc_id, verdict in workspace.projects.verdicts(found, reviewer).items():
+            yield known.get(doc_id, Document(doc_id)), verdict
         return
     if part == "collection":
         on = workspace.collections.get(str(collection))
         documents = workspace.collections.documents(on)
-        marks = workspace.marks.current(on)
+        said = workspace.marks.verdicts(on)
     else:
         made = workspace.searches.get(int(search or 0))
         documents = (Document(result.document, result.fields) for result in workspace.searches.results(made))
-        marks = workspace.marks.current(made)
-    said = dict.fromkeys(marks.relevant, "relevant") | dict.fromkeys(marks.not_relevant, "not relevant")
+        said = workspace.marks.verdicts(made)
     for document in documents:
-        yield document, (said.get(document.id, ""), "")
-
-
-def _decided(workspace: "Workspace", name: str, reviewer: str | None) -> "Iterator[tuple[Document, Said]]":
-    from germane.refine.screening.remarks import MAYBE, NO_REMARK
-    from germane.types import Document
-
-    project = workspace.projects.get(name)
-    decisions, remarks = decided(workspace, project, reviewer)
-    known = workspace.projects.documents(project)
-    for doc_id in dict.fromkeys([*decisions, *remarks]):
-        remark = remarks.get(doc_id, NO_REMARK)
-        word = "included" if decisions.get(doc_id) else "excluded" if doc_id in decisions else ""
-        why = "; ".join(filter(None, (remark.reason, remark.note and f"note: {remark.note}")))
-        yield known.get(doc_id, Document(doc_id)), (word or (MAYBE if remark.maybe else ""), why)
+        yield document, said.get(document.id, NO_VERDICT)

@@ -7,7 +7,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.apart import require_apart
-from germane.cli.commands.workspace.parts import CollectionName, ProjectName, ReviewerName, Where, decided, opened
+from germane.cli.commands.workspace.parts import CollectionName, ProjectName, ReviewerName, Where, opened
 from germane.cli.documents import tell_skipped
 from germane.cli.streams import counted, tell
 from germane.errors import InputError, ParameterError
@@ -43,12 +43,13 @@ def export(
             count = write_documents(to, workspace.collections.documents(workspace.collections.get(collection)))
             tell(f"{counted(count, 'record')} written to {to}")
         elif project is not None:
-            from germane.refine.screening.decisions import write_decisions
+            from germane.refine.screening.decisions import write_verdicts
 
             found = workspace.projects.get(project)
-            held, remarks = decided(workspace, found, reviewer)
-            write_decisions(to, held, workspace.projects.documents(found), remarks)
-            tell(f"{counted(len(held), 'decision')} written to {to}")
+            said = workspace.projects.verdicts(found, reviewer)
+            write_verdicts(to, said, workspace.projects.documents(found))
+            count = sum(verdict.included is not None for verdict in said.values())
+            tell(f"{counted(count, 'decision')} written to {to}")
         else:
             from germane.workspace import export_archive
 
@@ -114,24 +115,25 @@ def _import_records(
 
 def _import_decisions(workspace: "Workspace", source: str, name: str, reviewer: str) -> None:
     """Decisions and remarks of a file, all or none; those that are there already are not repeated."""
-    from germane.refine.screening.decisions import read_remarked
+    from germane.refine.screening.decisions import read_verdicts
     from germane.refine.screening.remarks import NO_REMARK
 
     project = workspace.projects.get(name)
-    decisions, remarks = read_remarked(source)
+    read = read_verdicts(source)
+    decisions = {doc_id: verdict.included for doc_id, verdict in read.items() if verdict.included is not None}
     known = workspace.projects.documents(project)
-    if unknown := next((doc_id for doc_id in (*decisions, *remarks) if known and doc_id not in known), None):
+    if unknown := next((doc_id for doc_id in read if known and doc_id not in known), None):
         raise InputError(f"document '{unknown}' is not in the project '{name}'", source=source)
     workspace.projects.join(project, reviewer)
     held, said = workspace.projects.said(project, reviewer)
     if other := next((doc_id for doc_id in decisions if held.get(doc_id, decisions[doc_id]) is not decisions[doc_id]),
                      None):  # fmt: skip
         raise InputError(f"document '{other}' was decided the other way already", source=source)
-    given = {doc_id: (decisions.get(doc_id), remarks.get(doc_id, NO_REMARK)) for doc_id in (*decisions, *remarks)}
+    given = {doc_id: (verdict.included, verdict.remark) for doc_id, verdict in read.items()}
     new = {doc_id: now for doc_id, now in given.items() if now != (held.get(doc_id), said.get(doc_id, NO_REMARK))
            and not (now[0] is None and doc_id in held)}  # fmt: skip
-    workspace.projects.record(project, reviewer, new)
-    waiting = sum(remark.maybe for remark in remarks.values())
+    workspace.projects.record(project, reviewer, new, times={doc_id: verdict.at for doc_id, verdict in read.items()})
+    waiting = sum(verdict.remark.maybe for verdict in read.values())
     told = f", {waiting:,} waiting" if waiting else ""
     tell(f"{counted(len(decisions), 'decision')} read{told}, {len(new):,} new")
 

@@ -7,9 +7,8 @@ import typer
 from germane.errors import ParameterError
 
 if TYPE_CHECKING:
-    from germane.refine.screening import Remark
     from germane.workspace import Workspace
-    from germane.workspace.values import Collection, Project, Search
+    from germane.workspace.values import Collection, Search
 
 Where = Annotated[str, typer.Argument(metavar="WORKSPACE", help="A file, or a postgresql:// URL.", show_default=False)]
 CollectionName = Annotated[
@@ -45,12 +44,3 @@ def marked_list(workspace: "Workspace", collection: str | None, search: int | No
     if one_part(collection=collection, search=search) == "collection":
         return workspace.collections.get(str(collection))
     return workspace.searches.get(int(search or 0))
-
-
-def decided(
-    workspace: "Workspace", project: "Project", reviewer: str | None
-) -> "tuple[dict[str, bool], dict[str, Remark]]":
-    """The decisions of a reviewer, or of all, with their remarks."""
-    if reviewer is None:
-        return workspace.projects.outcome(project)
-    return workspace.projects.said(project, reviewer)
