@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 from germane.errors import ParameterError
@@ -10,6 +11,23 @@ from germane.errors import ParameterError
 JSONScalar: TypeAlias = str | int | float | bool | None
 FieldValue: TypeAlias = JSONScalar | list[JSONScalar]
 """What a document field may hold: one scalar, or a list of them (authors, subject headings)."""
+
+DocId: TypeAlias = str | int
+"""How a document is named where it is looked up: ids are texts, and a whole number stands for its digits."""
+
+
+def id_text(doc_id: object) -> str:
+    """The id as it is kept.
+
+    >>> id_text(7), id_text("7")
+    ('7', '7')
+    """
+    if isinstance(doc_id, str):
+        return doc_id
+    if isinstance(doc_id, bool) or not isinstance(doc_id, Integral):
+        raise ParameterError(f"an id is a text, or a whole number that stands for its digits, not {doc_id!r:.60}")
+    return str(int(doc_id))
+
 
 DEFAULT_FIELDS = ("title", "text")
 """The fields whose words are searched unless others are named."""
@@ -101,23 +119,24 @@ class Marks:
     relevant: tuple[str, ...] = ()
     not_relevant: tuple[str, ...] = ()
 
-    def __init__(self, relevant: Iterable[str] = (), not_relevant: Iterable[str] = ()) -> None:
+    def __init__(self, relevant: Iterable[DocId] = (), not_relevant: Iterable[DocId] = ()) -> None:
         if isinstance(relevant, str) or isinstance(not_relevant, str):
             raise ParameterError("marks are lists of ids, not one string")
-        object.__setattr__(self, "relevant", tuple(dict.fromkeys(relevant)))
-        object.__setattr__(self, "not_relevant", tuple(dict.fromkeys(not_relevant)))
+        object.__setattr__(self, "relevant", tuple(dict.fromkeys(map(id_text, relevant))))
+        object.__setattr__(self, "not_relevant", tuple(dict.fromkeys(map(id_text, not_relevant))))
         rejected = set(self.not_relevant)
         both = [doc_id for doc_id in self.relevant if doc_id in rejected]
         if both:
             raise ParameterError(f"marked relevant and not relevant at once: {', '.join(both)}")
 
     @classmethod
-    def of(cls, marks: "Marks | Mapping[str, bool] | None") -> "Marks":
+    def of(cls, marks: "Marks | Mapping[str, bool] | Mapping[int, bool] | None") -> "Marks":
         """Marks, or a mapping from ids to True (relevant) and False (not relevant)."""
         if marks is None or isinstance(marks, Marks):
             return marks or cls()
         if not isinstance(marks, Mapping) or any(
-            not isinstance(i, str) or not isinstance(mark, bool) for i, mark in marks.items()
+            isinstance(i, bool) or not isinstance(i, str | Integral) or not isinstance(mark, bool)
+            for i, mark in marks.items()
         ):
             raise ParameterError("marks are Marks, or a mapping from ids to True (relevant) and False (not relevant)")
         return cls((i for i, mark in marks.items() if mark), (i for i, mark in marks.items() if not mark))

@@ -70,6 +70,19 @@ def test_search_is_what_the_engine_answers(client, library):
     assert all(hit["snippet"]["marks"] for hit in found["hits"])
 
 
+def test_some_fields_of_a_document_change(client):
+    path, template = "/collections/own/documents/patched", "/collections/{collection}/documents/{id}"
+    assert client.put(V1 + path, json={"title": "Copper", "year": 1912, "draft": True}).status_code == 200
+    assert answered(client, "PATCH", path, template, json={"year": 1913, "draft": None})["replaced"] == 1
+    assert client.get(V1 + path).json()["fields"] == {"title": "Copper", "year": 1913}
+    changes, bulk = b'{"id": "patched", "tags": ["a"]}', f"{V1}/collections/own/documents?on_duplicate=merge"
+    assert client.post(bulk, content=changes, headers=NDJSON).json()["report"]["replaced"] == 1
+    assert client.get(V1 + path).json()["fields"] == {"title": "Copper", "year": 1913, "tags": ["a"]}
+    refused(client.patch(f"{V1}/collections/own/documents/none", json={"year": 1}), 404, "no document with id 'none'")
+    refused(client.patch(V1 + path, json={"nested": {"a": 1}}), 422, "the field 'nested'")
+    assert client.delete(V1 + path).status_code == 200
+
+
 def test_a_filter_as_a_value(client, library):
     path, template = "/collections/research/search", "/collections/{collection}/search"
     wanted = {"topic": "neuroscience", "year": {">=": 2005}}

@@ -33,6 +33,7 @@ class OnDuplicate(StrEnum):
     ERROR = "error"
     REPLACE = "replace"
     SKIP = "skip"
+    MERGE = "merge"
 
 
 class TableFormat(StrEnum):
@@ -100,7 +101,8 @@ Duplicates = Annotated[
     OnDuplicate,
     typer.Option(
         "--on-duplicate",
-        help="What to do with a document whose id is there already.",
+        help="What to do with a document whose id is there already; merge changes the fields that the new one has, and "
+        "keeps the others and the vectors.",
         rich_help_panel=_READING,
         case_sensitive=False,
     ),

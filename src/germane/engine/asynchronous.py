@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
+from germane.engine.documents import OnKnown
 from germane.engine.engine import Engine
 from germane.engine.filtering import AnyFilter
 from germane.engine.requests import ExplainRequest, SearchRequest
@@ -20,12 +21,12 @@ from germane.engine.responses import ExplainResponse, SearchResponse
 from germane.engine.results import SearchResult
 from germane.errors import EngineClosedError
 from germane.feedback import FeedbackMethod
-from germane.index.writer import AddReport, OnDuplicate
+from germane.index.writer import AddReport
 from germane.lm.parameters import whole
 from germane.rank.model_parameters import ModelParameters
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
-from germane.types import Document, Topic
+from germane.types import DocId, Document, Topic
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -140,7 +141,7 @@ class AsyncEngine:
         self,
         documents: Iterable[Document | Mapping[str, Any]] | AsyncIterable[Document | Mapping[str, Any]],
         *,
-        on_duplicate: OnDuplicate = "error",
+        on_duplicate: OnKnown = "error",
         **settings: Any,
     ) -> AddReport:
         """Add documents in one atomic commit; see `Engine.add`. Those of an async iterable are gathered first."""
@@ -149,11 +150,25 @@ class AsyncEngine:
         adding = functools.partial(self.engine.add, documents, on_duplicate=on_duplicate, **settings)
         return await self._call(self._writers, adding)
 
+    @overload
+    async def update(self, doc_id: DocId, fields: Mapping[str, Any], /) -> AddReport: ...
+
+    @overload
     async def update(
         self, documents: Iterable[Document | Mapping[str, Any]] | AsyncIterable[Document | Mapping[str, Any]]
+    ) -> AddReport: ...
+
+    async def update(
+        self,
+        documents: DocId | Iterable[Document | Mapping[str, Any]] | AsyncIterable[Document | Mapping[str, Any]],
+        fields: Mapping[str, Any] | None = None,
     ) -> AddReport:
-        """Add documents, replacing those of the same id."""
-        return await self.add(documents, on_duplicate="replace")
+        """Change some fields of a document, or replace whole documents; see `Engine.update`."""
+        if isinstance(documents, AsyncIterable):
+            documents = [document async for document in documents]
+        changing: Any = functools.partial(self.engine.update, documents, *(() if fields is None else (fields,)))
+        changed: AddReport = await self._call(self._writers, changing)
+        return changed
 
     delete = _writing(Engine.delete)
     merge = _writing(Engine.merge)

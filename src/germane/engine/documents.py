@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import orjson
 
 from germane.data.fields import VECTORS, document_id, field_value
 from germane.errors import ParameterError
+from germane.index.writer import OnDuplicate
 from germane.types import Document, FieldValue
+
+OnKnown: TypeAlias = OnDuplicate | Literal["merge"]
+"""What becomes of a document whose id is there."""
 
 
 def as_documents(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
@@ -20,7 +24,12 @@ def as_documents(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[
 
 def _each(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
     for place, document in enumerate(documents):
-        yield document if isinstance(document, Document) else _from_mapping(document, place)
+        if not isinstance(document, Document):
+            yield _from_mapping(document, place)
+        elif isinstance(document.id, int) and document_id(document.id):
+            yield Document(str(document.id), document.fields, document.vectors)
+        else:
+            yield document
 
 
 def _from_mapping(given: object, place: int) -> Document:

@@ -22,10 +22,11 @@ from germane.engine.answers import answer_explain, answer_search
 from germane.engine.arranging import Arranging
 from germane.engine.candidates import Candidates
 from germane.engine.compiling import announce_compiling
-from germane.engine.documents import as_documents
+from germane.engine.documents import OnKnown, as_documents
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter, condition_of, narrowed
+from germane.engine.merging import change_of, merged_with
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
@@ -41,7 +42,7 @@ from germane.index.manifest import NAME as MANIFEST
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, check_name, fields_of
-from germane.index.writer import AddReport, IndexWriter, OnDuplicate
+from germane.index.writer import AddReport, IndexWriter
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.parameters import number, whole
 from germane.rank.explain import Explanation, explain
@@ -56,7 +57,7 @@ from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_n
 from germane.rank.searcher import Searcher
 from germane.rank.suggest import corrections, suggest
 from germane.text import Analyzer
-from germane.types import DEFAULT_FIELDS, Document, Marks, Topic
+from germane.types import DEFAULT_FIELDS, DocId, Document, Marks, Topic, id_text
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
@@ -264,7 +265,7 @@ class Engine:
         self,
         documents: Iterable[Document | Mapping[str, Any]],
         *,
-        on_duplicate: OnDuplicate = "error",
+        on_duplicate: OnKnown = "error",
         threads: int | None = None,
         memory_mb: int = DEFAULT_MEMORY >> 20,
     ) -> AddReport:
@@ -272,11 +273,27 @@ class Engine:
 
         A document is a `Document`, or a mapping with its `id` among its fields: `{"id": "1", "title": "Copper"}`. Its
         vectors, if it has any, are a mapping too: `"vectors": {"title": [0.1, 0.7]}`. Those of a learnt model that the
-        index keeps (`promote`) are made as documents are added.
+        index keeps (`promote`) are made as documents are added. Ids are texts: a whole number is kept as its digits.
+
+        `on_duplicate`: what becomes of an id that is there: an "error", "replace" the old document, "skip" the new one,
+        or "merge": the old document keeps its vectors and the fields that the new one lacks (`update`).
         """
-        read = as_documents(documents)
+        return self._added(as_documents(documents), on_duplicate, threads, memory_mb)
+
+    def _added(
+        self,
+        read: Iterator[Document],
+        on_duplicate: OnKnown,
+        threads: int | None = None,
+        memory_mb: int = DEFAULT_MEMORY >> 20,
+        *,
+        known: bool = False,
+    ) -> AddReport:
+        """Add documents; `known`: merging, refuse an id that is not there."""
         with self._changing:
             writer = self._writing()
+            if on_duplicate == "merge":
+                read, on_duplicate = merged_with(writer.snapshot, read, known=known), "replace"
             if any(field.source for field in writer.snapshot.manifest.vector_fields.values()):
                 from germane.engine.learning.folding import folding_in
 
@@ -285,11 +302,34 @@ class Engine:
             self._show_written(writer)
             return report
 
-    def update(self, documents: Iterable[Document | Mapping[str, Any]]) -> AddReport:
-        """Add documents, replacing those of the same id."""
+    @overload
+    def update(self, doc_id: DocId, fields: Mapping[str, Any], /) -> AddReport: ...
+
+    @overload
+    def update(self, documents: Iterable[Document | Mapping[str, Any]]) -> AddReport: ...
+
+    def update(
+        self, documents: DocId | Iterable[Document | Mapping[str, Any]], fields: Mapping[str, Any] | None = None
+    ) -> AddReport:
+        """Change some fields of a document, and keep its others and its vectors; or replace whole documents.
+
+        `update("7", {"year": 2020, "draft": None})` sets a field and removes one (None); `"vectors": {...}` likewise.
+        An id that is not there is an error. `update([...])` adds documents, replacing those of the same id as a whole;
+        `add([...], on_duplicate="merge")` changes many documents in one commit.
+
+        >>> with Engine.create(":memory:") as engine:
+        ...     added = engine.add([{"id": 7, "title": "Copper", "year": 1912, "draft": True}])
+        ...     changed = engine.update(7, {"year": 1913, "draft": None})
+        ...     engine.document(7).fields
+        {'title': 'Copper', 'year': 1913}
+        """
+        if isinstance(documents, str | int):
+            return self._added(as_documents([change_of(documents, fields)]), "merge", known=True)
+        if fields is not None:
+            raise ParameterError("update takes an id and the fields to change, or a list of whole documents")
         return self.add(documents, on_duplicate="replace")
 
-    def delete(self, ids: Sequence[str], *, missing: Literal["error", "ignore"] = "error") -> int:
+    def delete(self, ids: Sequence[DocId], *, missing: Literal["error", "ignore"] = "error") -> int:
         """Delete documents by id; returns how many."""
         with self._changing:
             writer = self._writing()
@@ -300,7 +340,7 @@ class Engine:
     def set_vectors(
         self,
         name: str,
-        ids: Sequence[str],
+        ids: Sequence[DocId],
         matrix: npt.ArrayLike,
         *,
         dtype: str | None = None,
@@ -324,7 +364,7 @@ class Engine:
                     "take this one over with replace=True"
                 )
             field = field_for(known, rows, dtype, similarity, replace)
-            n = writer.set_vectors(name, field, list(ids), rows, replace=replace)
+            n = writer.set_vectors(name, field, [*map(id_text, ids)], rows, replace=replace)
             self._show_written(writer)
             return n
 
@@ -396,7 +436,7 @@ class Engine:
         priors: Sequence[Prior] = (),
         syntax: bool = True,
         feedback: str | FeedbackMethod | None = None,
-        marks: Marks | Mapping[str, bool] | None = None,
+        marks: Marks | Mapping[str, bool] | Mapping[int, bool] | None = None,
         rerank: AnyReranker | None = None,
         depth: int | None = None,
         filter: AnyFilter | None = None,
@@ -712,7 +752,7 @@ class Engine:
     def explain(
         self,
         query: Query,
-        doc_id: str,
+        doc_id: DocId,
         *,
         model: str | RankingModel = DEFAULT_MODEL,
         priors: Sequence[Prior] = (),
@@ -730,7 +770,7 @@ class Engine:
         `probabilities`: with P(w|d), P(w|C) and θ_D(w) of each word, under a language model; a `ParameterError` under
         another.
         """
-        searcher = self._searcher
+        searcher, doc_id = self._searcher, id_text(doc_id)
         parsed = self._parse(searcher, query, syntax)
         stage = None if rerank is None else self._reranker(rerank)
         if isinstance(stage, ByModel):
@@ -822,7 +862,7 @@ class Engine:
         """The vector fields by name."""
         return dict(self._searcher.snapshot.manifest.vector_fields)
 
-    def vector(self, doc_id: str, field: str | None = None) -> "npt.NDArray[np.float32] | None":
+    def vector(self, doc_id: DocId, field: str | None = None) -> "npt.NDArray[np.float32] | None":
         """The vector of a document as it is stored; None where it has none."""
         from germane.engine.vectors import vector_of
 
@@ -836,10 +876,13 @@ class Engine:
         return self._searcher.snapshot.n_docs
 
     def __contains__(self, doc_id: object) -> bool:
-        return isinstance(doc_id, str) and self._searcher.snapshot.locate(doc_id) is not None
+        try:
+            return self._searcher.snapshot.locate(id_text(doc_id)) is not None
+        except ParameterError:
+            return False
 
-    def document(self, doc_id: str) -> Document:
-        """The document as it was added."""
+    def document(self, doc_id: DocId) -> Document:
+        """The document as it was added; of an id that was given as a whole number, 7 and "7" are the same."""
         return self._searcher.snapshot.document(doc_id)
 
     def documents(self) -> Iterator[Document]:

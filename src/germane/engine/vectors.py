@@ -25,6 +25,7 @@ from germane.rank.query import ParsedQuery
 from germane.rank.scoring import Mask
 from germane.rank.searcher import Searcher
 from germane.rank.vectors import search_vectors
+from germane.types import DocId
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -189,7 +190,7 @@ def mixed(words: Pipeline, vectors: Pipeline, mix: float | str) -> Pipeline:
     return fuse(words, vectors, method="combsum", weights=(1.0 - share, share))
 
 
-def vector_of(snapshot: Snapshot, name: str | None, doc_id: str) -> Vectors | None:
+def vector_of(snapshot: Snapshot, name: str | None, doc_id: DocId) -> Vectors | None:
     """The vector of a document as it is stored; None where it has none."""
     name, _ = field_named(snapshot.manifest.vector_fields, name)
     place = snapshot.place_of(doc_id)

@@ -18,10 +18,10 @@ from germane.index.durable import identity_of
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
 from germane.index.recent import LatestRecent, Recent, TermStats
 from germane.index.segment import Segment
-from germane.index.vector_fields import VectorField
+from germane.index.vector_fields import VectorField, Vectors
 from germane.index.vectors import VectorFile
 from germane.lazy import compiler_is_loaded
-from germane.types import Document
+from germane.types import DocId, Document, id_text
 
 TERM_CACHE = 1 << 17
 RECENT_DOCS, RECENT_TOKENS, MOST_RECENT = 4096, 1 << 20, 8192
@@ -237,25 +237,28 @@ class Snapshot:
             self._entropy = entropy_of(np.concatenate(frequencies), self.n_tokens)
         return self._entropy
 
-    def locate(self, doc_id: str) -> DocumentPlace | None:
+    def locate(self, doc_id: DocId) -> DocumentPlace | None:
         """Where the live document with this id lies."""
+        doc_id = id_text(doc_id)
         for i, live in enumerate(self.segments):
             doc = int(live.segment.find_ids([doc_id])[0])
             if doc >= 0 and not live.deletions.deleted[doc]:
                 return DocumentPlace(i, doc)
         return None
 
-    def place_of(self, doc_id: str) -> DocumentPlace:
+    def place_of(self, doc_id: DocId) -> DocumentPlace:
         """Like `locate`, but an unknown id is an error."""
         place = self.locate(doc_id)
         if place is None:
             raise UnknownDocumentError(f"no document with id '{doc_id}' in {self.folder}")
         return place
 
-    def document(self, doc_id: str) -> Document:
-        """The live document with this id, as it was added."""
+    def document(self, doc_id: DocId, *, vectors: bool = False) -> Document:
+        """The live document with this id, as it was added; with `vectors`, with those that callers gave it."""
         place = self.place_of(doc_id)
-        return Document(doc_id, self.segments[place.segment].segment.stored.fields(place.doc))
+        live = self.segments[place.segment]
+        own = _own_vectors(live, place.doc) if vectors else {}
+        return Document(id_text(doc_id), live.segment.stored.fields(place.doc), own)
 
     def documents(self, *, vectors: bool = False) -> Iterator[Document]:
         """All live documents, segment by segment; with `vectors`, those that callers gave them, as they are stored."""
@@ -263,12 +266,9 @@ class Snapshot:
             rows = zip(
                 live.segment.all_ids(), live.deletions.deleted.tolist(), live.segment.stored.all_fields(), strict=True
             )
-            own = [file for file in live.vectors.values() if not file.field.source] if vectors else []
             for doc, (doc_id, deleted, fields) in enumerate(rows):
                 if not deleted:
-                    yield Document(
-                        doc_id, fields, {file.name: row for file in own if (row := file.of(doc)) is not None}
-                    )
+                    yield Document(doc_id, fields, _own_vectors(live, doc) if vectors else {})
 
     def live_ids(self) -> list[str]:
         """The ids of all live documents, sorted."""
@@ -280,6 +280,12 @@ class Snapshot:
     def live_docs(self, segment: int) -> npt.NDArray[np.int64]:
         """Numbers of the live documents of a segment."""
         return np.flatnonzero(~self.segments[segment].deletions.deleted)
+
+
+def _own_vectors(live: LiveSegment, doc: int) -> dict[str, Vectors]:
+    """The vectors of a document that callers gave it, by field, as they are stored."""
+    own = (file for file in live.vectors.values() if not file.field.source)
+    return {file.name: row for file in own if (row := file.of(doc)) is not None}
 
 
 def entropy_of(cf: Integers, n_tokens: int) -> float:

@@ -51,7 +51,7 @@ from germane.index.vector_fields import Source, Stored, VectorField, field_named
 from germane.index.vectors import Arriving, VectorFile, write_vectors
 from germane.lazy import load_compiler
 from germane.text import Analyzer
-from germane.types import Document
+from germane.types import DocId, Document, id_text
 
 OnDuplicate = Literal["error", "replace", "skip"]
 
@@ -277,13 +277,13 @@ class IndexWriter:
             with self._mutex:
                 self._commit([*self.snapshot.segments, _whole(Segment(path, trusted=True))])
 
-    def delete(self, ids: Sequence[str], *, missing: Literal["error", "ignore"] = "error") -> int:
+    def delete(self, ids: Sequence[DocId], *, missing: Literal["error", "ignore"] = "error") -> int:
         """Delete documents by id; returns how many. An unknown id is an error, and then nothing is deleted."""
         if isinstance(ids, str):
             raise ParameterError("delete takes a list of ids, not one string")
         self._lock.require()
         with self._mutex:
-            wanted = list(dict.fromkeys(ids))
+            wanted = list(dict.fromkeys(map(id_text, ids)))
             seen = np.zeros(len(wanted), np.bool_)
             changed = []
             for live in self.snapshot.segments:
@@ -713,5 +713,5 @@ def _some(ids: list[str]) -> str:
 def _exists(ids: list[str]) -> DocumentExistsError:
     return DocumentExistsError(
         f"{len(ids)} documents have an id that the index or the input holds already ({_some(ids)}): nothing was added; "
-        "on_duplicate='replace' or on_duplicate='skip' says what becomes of them"
+        "on_duplicate='replace', on_duplicate='skip' or on_duplicate='merge' says what becomes of them"
     )

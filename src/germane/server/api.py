@@ -69,9 +69,8 @@ K = Parameter("k", "how many results", "integer", least=1, most=1_000, default=1
 DROP = Parameter("drop", "a word that shall not count", many=True, most=200)
 ADD = Parameter("add", "a word that shall count", many=True, most=200)
 METHOD = Parameter("method", "how marks are learnt from", choices=tuple(METHOD_NAMES), default="auto")
-ON_DUPLICATE = Parameter(
-    "on_duplicate", "what happens to an id that is there", choices=("error", "replace", "skip"), default="error"
-)
+ON_KNOWN = ("error", "replace", "skip", "merge")
+ON_DUPLICATE = Parameter("on_duplicate", "what happens to an id that is there", choices=ON_KNOWN, default="error")
 ID = Parameter("id", "the id of a document", where="path", most=500)
 NDJSON = "application/x-ndjson"
 ATOM = "application/atom+xml"
@@ -144,6 +143,13 @@ def put_document(library: "Library", given: Given) -> AddResponse:
     document = Document(given["id"], _fields(given.body))
     with library.changing(given["collection"]) as engine:
         report = engine.update([document])
+    return AddResponse.of(report, unreadable=0, documents=len(engine))
+
+
+def patch_document(library: "Library", given: Given) -> AddResponse:
+    """Change some fields of a document and keep the others; null removes one."""
+    with library.changing(given["collection"]) as engine:
+        report = engine.update(given["id"], _fields(given.body))
     return AddResponse.of(report, unreadable=0, documents=len(engine))
 
 
@@ -465,7 +471,7 @@ PROJECT = members(
     ("name",), name=text(200), search={"type": "integer"}, key=text(64), blind={"type": "boolean"}, reviewer=text(100),
 )  # fmt: skip
 EVENTS = members(("events",), events={"type": "array", "items": {"type": "object"}, "maxItems": 1_000})
-TAKE_IN = members((), collection=text(200), on_duplicate={"type": "string", "enum": ["error", "replace", "skip"]})
+TAKE_IN = members((), collection=text(200), on_duplicate={"type": "string", "enum": list(ON_KNOWN)})
 IN = "/collections/{collection}"
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -489,6 +495,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{IN}/documents/{{id}}", "A document", document, DocumentAnswer, (COLLECTION, ID)),
     Operation("PUT", f"{IN}/documents/{{id}}", "Add a document, or replace it", put_document, AddResponse,
               (COLLECTION, ID), body={"type": "object"}, role=Role.ADMIN),
+    Operation("PATCH", f"{IN}/documents/{{id}}", "Change some fields of a document, and keep the others",
+              patch_document, AddResponse, (COLLECTION, ID), body={"type": "object"}, role=Role.ADMIN),
     Operation("DELETE", f"{IN}/documents/{{id}}", "Delete a document", delete_document, CountResponse,
               (COLLECTION, ID), role=Role.ADMIN),
     Operation("GET", f"{IN}/export", "All documents", export_collection, EXPORT,

@@ -8,7 +8,7 @@ import anyio
 
 from germane.engine.learning.values import GateReport, ModelVersion
 from germane.latent.names import LATENT_NAMES
-from germane.server.api import COLLECTION, FORMAT, K, members, text
+from germane.server.api import COLLECTION, FORMAT, ON_KNOWN, K, members, text
 from germane.server.exports import TYPES, Attachment
 from germane.server.jobs import has_ended
 from germane.server.operations import Given, Media, Operation, Parameter
@@ -180,7 +180,7 @@ TRAINING = members(
 )  # fmt: skip
 IMPORT = members(
     ("key",), key=text(64), collection=text(200),
-    on_duplicate={"type": "string", "enum": ["error", "replace", "skip"]},
+    on_duplicate={"type": "string", "enum": list(ON_KNOWN)},
 )  # fmt: skip
 EXPORT = members((), collection=text(200), format={"type": "string", "enum": list(FORMAT.choices)})
 MIN_USERS = Parameter(
