@@ -345,6 +345,10 @@ def test_a_topic_is_followed_fed_and_judged(client):
     assert told["topic"]["judged_on"] == 1
     assert answered(client, "POST", "/topics/sleep/undo", "/topics/{name}/undo")["topic"]["judged_on"] == 0
     assert len(answered(client, "GET", "/topics", "/topics")["topics"]) == 1
+    assert answered(client, "POST", "/topics", "/topics", 201, json={**body, "name": "later"})["topic"]["hits"] == 0
+    again = answered(client, "POST", "/topics/feed", "/topics/feed", json={"collection": "research"})
+    assert (again["new"], again["delivered"]) == (0, fed["delivered"])
+    assert answered(client, "GET", "/topics/later", "/topics/{name}")["topic"]["hits"] == fed["delivered"]
 
 
 def test_a_project_is_read_by_two(client, kept):

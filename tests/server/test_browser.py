@@ -9,11 +9,12 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
+import anyio
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from germane.engine import Engine
 from germane.server import Library, Settings, topics
@@ -28,8 +29,12 @@ ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "page"
 SIZES = ((1280, 800), (390, 844))
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 STATIC = Path(__file__).parents[2] / "src" / "germane" / "server" / "static"
-PATIENCE = 120_000
+PATIENCE = 60_000
 """Milliseconds: what is waited for comes, however busy the machine is; a first search may compile."""
+SLOWED, LATE = 6, 1.0
+"""How many times slower the processor of a slow browser is, and by how many seconds its scripts are late."""
+BOTH = pytest.mark.parametrize("page", ["quick", "slow"], indirect=True)
+"""A test that holds on a slow machine too, over a slow line."""
 expect.set_options(timeout=PATIENCE)
 
 
@@ -61,11 +66,23 @@ def address(library: Library) -> Iterator[str]:
     """A running server, which closes the library when it ends."""
     taken = listening(library.settings)
     server = server_of(library)
+    server.config.app = _late_scripts(server.config.app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
     yield address_of(library.settings, taken).rstrip("/")
     server.should_exit = True
     thread.join()
+
+
+def _late_scripts(app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """The application, whose scripts come late where a browser asks for it."""
+
+    async def late(scope, receive, send) -> None:
+        if str(scope.get("path")).endswith(".js") and (b"x-late", b"1") in scope["headers"]:
+            await anyio.sleep(LATE)
+        await app(scope, receive, send)
+
+    return late
 
 
 @pytest.fixture
@@ -77,9 +94,14 @@ def context(chromium: Browser, address: str) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    """A page that must not say anything in its console."""
+def page(context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page that must not say anything in its console, in a quick browser or a slow one."""
     opened = context.new_page()
+    if getattr(request, "param", "quick") == "slow":
+        context.set_extra_http_headers({"x-late": "1"})
+        developer = context.new_cdp_session(opened)
+        developer.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        developer.send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
     said: list[str] = []
     opened.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
     opened.on("pageerror", lambda error: said.append(str(error)))
@@ -98,6 +120,7 @@ def settled(page: Page) -> None:
 # -- search ------------------------------------------------------------------------------------------------------------
 
 
+@BOTH
 def test_a_walk_with_the_keyboard_alone(page: Page) -> None:
     page.goto("/")
     page.keyboard.type("sleep memory")
@@ -147,6 +170,7 @@ def test_a_walk_with_the_keyboard_alone(page: Page) -> None:
     expect(page.locator(".row").first).to_have_attribute("data-id", first[2])
 
 
+@BOTH
 def test_marks_words_and_exports_by_mouse(page: Page) -> None:
     page.goto("/search?q=battery+ageing")
     page.locator(".row .act.yes").nth(1).click()
@@ -232,9 +256,124 @@ HOLD = """() => {
 """Requests wait until they are let go, in the page itself: how long the browser takes to pass one on is no matter."""
 
 
-def test_two_reviewers_screen_with_the_keyboard(page: Page) -> None:
+def _begun(page: Page, name: str, query: str = "sleep") -> None:
+    """A new project, its first record shown."""
     page.goto("/screen")
-    page.fill("[name=name]", "naps")
+    page.fill("[name=name]", name)
+    page.fill("[name=q]", query)
+    page.fill("form.fields [name=reviewer]", "ann")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator(".record h1")).to_be_visible()
+
+
+def _held(page: Page) -> list[Route]:
+    """Scripts that are asked for from now on, and do not come until they are let go."""
+    held: list[Route] = []
+    page.route("**/static/*.js", lambda route: held.append(route))
+    return held
+
+
+def _let_go(page: Page, held: list[Route]) -> None:
+    for route in held:
+        route.continue_()
+    page.unroute("**/static/*.js")
+
+
+def test_keys_that_are_early_count_once_for_the_record_that_was_shown(page: Page) -> None:
+    _begun(page, "early keys")
+    held = _held(page)
+    page.reload(wait_until="commit")
+    expect(page.locator("#decide")).to_be_visible()
+    title = page.locator(".record h1").inner_text()
+    for key in ("2", "n", "y"):  # of the two decisions the first one counts
+        page.keyboard.press(key)
+    expect(page.locator("#told")).to_contain_text("still loading")
+    expect(page.locator(".record h1")).to_have_text(title)
+    _let_go(page, held)
+    expect(page.locator(".record h1")).not_to_have_text(title)
+    expect(page.locator(".progress")).to_contain_text("1 of 10 read, 0 included")
+    page.locator(".progress .more summary").click()
+    expect(page.locator(".prisma")).to_contain_text("Excluded, wrong intervention")
+
+
+def test_buttons_count_before_the_scripts_and_what_is_lost_is_told(page: Page) -> None:
+    _begun(page, "early buttons")
+    held = _held(page)
+    page.reload(wait_until="commit")
+    title = page.locator(".record h1").inner_text()
+    page.locator("#decide .yes").click()  # no key waits: it goes its way at once
+    expect(page.locator(".record h1")).not_to_have_text(title)
+    expect(page.locator(".progress")).to_contain_text("1 of 10 read, 1 included")
+    page.keyboard.press("y")  # and is left alone
+    page.locator(".brand").click()
+    expect(page.locator("#q")).to_be_visible()
+    _let_go(page, held)
+    expect(page.locator("#told")).to_contain_text("Press it again")
+
+
+def test_marks_drops_bars_and_files_that_are_early(page: Page) -> None:
+    page.goto("/search?q=wild+bees")
+    page.keyboard.press("y")
+    expect(page.locator("#interest .words li").first).to_be_visible()
+    held = _held(page)
+    page.reload(wait_until="commit")
+    expect(page.locator("nav.bottom")).to_be_attached()
+    fourth = ids(page)[3]
+    for key in "jjjjn":
+        page.keyboard.press(key)
+    expect(page.locator(".row.no")).to_have_count(0)
+    _let_go(page, held)
+    expect(page.locator(".row.no")).to_have_attribute("data-id", fourth)
+    held = _held(page)
+    page.reload(wait_until="commit")
+    page.locator("#interest .weigh [type=range]").first.evaluate("bar => { bar.value = 0; }")
+    page.keyboard.press("j")
+    _let_go(page, held)
+    expect(page.locator("#interest")).to_contain_text("× 0")
+    expect(page.locator("#interest")).to_contain_text("Learnt from 2 marks")
+    held = _held(page)
+    page.reload(wait_until="commit")
+    expect(page.locator("nav.bottom")).to_be_attached()
+    page.keyboard.press("u")
+    _let_go(page, held)
+    expect(page.locator(".row.no")).to_have_count(0)
+    held = _held(page)
+    page.reload(wait_until="commit")
+    expect(page.locator("#told")).to_be_attached()
+    page.evaluate(DROP, base64.b64encode(b"TY  - JOUR\nID  - sel2\nTI  - Selenium\nER  - \n").decode())
+    _let_go(page, held)
+    expect(page.locator(".card h2")).to_have_text("mine.ris")
+
+
+def test_without_its_scripts_the_page_says_so_and_its_buttons_work(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.route("**/static/*.js", lambda route: route.abort())
+    page.goto("/search?q=wild+bees")
+    page.keyboard.press("y")
+    expect(page.locator("#told")).to_contain_text("keys do nothing")
+    page.locator(".row .act.yes").first.click()
+    expect(page.locator(".row.yes")).to_have_count(1)
+
+
+def test_a_key_from_before_the_change_decides_nothing_after_it(page: Page) -> None:
+    """A key that is pressed over one record, and reaches the page when the next one stands there."""
+    _begun(page, "late keys")
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.evaluate("() => { window.old = new KeyboardEvent('keydown', { key: 'y', bubbles: true }); }")
+    title = page.locator(".record h1").inner_text()
+    page.keyboard.press("m")
+    expect(page.locator(".record h1")).not_to_have_text(title)
+    title = page.locator(".record h1").inner_text()
+    page.evaluate("() => { document.body.dispatchEvent(window.old); }")
+    expect(page.locator("#told")).to_contain_text("just changed")
+    expect(page.locator(".record h1")).to_have_text(title)
+
+
+@BOTH
+def test_two_reviewers_screen_with_the_keyboard(page: Page, request: pytest.FixtureRequest) -> None:
+    project = f"naps {request.node.callspec.params['page']}"
+    page.goto("/screen")
+    page.fill("[name=name]", project)
     page.fill("[name=q]", "sleep")
     page.fill("form.fields [name=reviewer]", "ann")
     page.get_by_role("button", name="Begin").click()
@@ -263,8 +402,9 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page) -> None:
     page.locator(".progress .more summary").click()
     expect(page.locator(".prisma")).to_contain_text("Excluded, wrong intervention")
     page.goto("/screen")
-    page.fill("[placeholder='your name']", "bob")
-    page.get_by_role("button", name="Read as").click()
+    mine = page.locator(".card", has_text=project)
+    mine.locator("[placeholder='your name']").fill("bob")
+    mine.get_by_role("button").click()
     expect(page.locator(".progress")).to_contain_text("0 of 10 read")
     while page.locator(".record h1").count() and page.locator(".record h1").inner_text() != read[0]:
         title = page.locator(".record h1").inner_text()

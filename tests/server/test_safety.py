@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote
@@ -13,8 +14,10 @@ from germane.engine import Engine
 from germane.errors import ParameterError
 from germane.metasearch import Configuration, addresses
 from germane.server import Library, Settings, create_app
+from germane.server.early import EARLY, EARLY_HASH
 from germane.server.rates import Rates
 from germane.workspace import Workspace
+from server.conftest import ADDRESS
 
 TOKEN = "a-token-of-sixteen-and-more"
 HOSTILE = [
@@ -44,6 +47,42 @@ def test_another_address_demands_a_token():
     with pytest.raises(ParameterError, match="16 characters"):
         Settings(token="short")
     assert Settings(host="0.0.0.0", token=TOKEN).allowed_hosts == {"0.0.0.0"}
+
+
+def test_a_browser_without_a_token_is_led_to_the_sign_in_and_back(tmp_path, sample):
+    engines = {"secret-name": Engine.open(sample), "hidden-name": Engine.open(sample)}
+    settings = Settings(token=TOKEN)
+    library = Library(engines, Workspace.open(tmp_path / "w"), settings, tmp_path)
+    client = TestClient(create_app(library), base_url=ADDRESS, follow_redirects=False, headers={"accept": "text/html"})
+    asked = client.get("/search?q=a%20b&f=year:1999")
+    assert (asked.status_code, asked.headers["location"][:14]) == (303, "/sign-in?next=")
+    shown = client.get(asked.headers["location"])
+    assert shown.status_code == 200
+    assert not re.search("secret-name|hidden-name|<nav", shown.text)
+    assert not re.search("secret-name|hidden-name|<nav", client.get("/sign-in/nothing").text)
+    form = {"csrf": client.cookies["germane_csrf"], "token": TOKEN, "next": unescape(_value(shown.text, "next"))}
+    assert client.post("/sign-in", data=form).headers["location"] == "/search?q=a%20b&f=year:1999"
+    for there in ("//evil.example", "http://evil.example", "/\t/evil.example", "/\\evil.example", "javascript:x"):
+        assert client.post("/sign-in", data={**form, "next": there}).headers["location"] == "/search"
+    client.cookies.delete("germane_token")
+    assert client.post("/mark", data=form).headers["location"] == "/sign-in"
+    assert client.get("/").headers["location"] == "/sign-in"
+    assert client.get("/search?q=x", headers={"x-fragment": "1"}).status_code == 401
+    assert client.get("/search?q=x", headers={"accept": "application/json"}).status_code == 401
+    said = client.get("/api/v1/collections")
+    assert (said.status_code, said.headers["content-type"]) == (401, "application/problem+json")
+    library.close()
+
+
+def _value(page, name):
+    return re.search(f'name="{name}" value="([^"]*)"', page)[1]
+
+
+def test_what_is_refused_is_a_page_to_a_browser(client):
+    other = client.get("/search", headers={"host": "evil.example", "accept": "text/html"})
+    assert (other.status_code, other.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert "does not answer under the name" in other.text
+    assert client.get("/search", headers={"host": "<b>", "accept": "text/html"}).text.count("<b>") == 0
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8017", "127.0.0.1.evil.example", "", "[::2]:8017"])
@@ -139,6 +178,7 @@ def test_headers(client, path):
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
+    assert f"script-src 'self' '{EARLY_HASH}';" in policy
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
 
@@ -199,8 +239,9 @@ class Tags(HTMLParser):
 
 
 def harmful(html: str) -> list[str]:
+    """What could run or load something; the one script of the page itself is known by its hash."""
     tags = Tags()
-    tags.feed(html)
+    tags.feed(html.replace(f"<script>{EARLY}</script>", ""))
     return tags.harmful
 
 

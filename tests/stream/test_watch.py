@@ -9,6 +9,7 @@ import pytest
 from germane.errors import ParameterError, StorageError
 from germane.stream import Watch
 from germane.stream import watch as watching
+from germane.stream.arrivals import Arrival
 from germane.stream.looking import missed_by, topic_words, words_over_time
 from germane.stream.packing import bag_bytes, bag_of, packed, packed_bags, unpacked, unpacked_bags
 from germane.text import Analyzer
@@ -142,6 +143,37 @@ def test_topics_come_and_go(workspace):
     assert not hit.learnt
     assert [each.document for each in watch.hits("quake")] == ["d12"]
     assert workspace.topics.get("quake", 1).model["seeds"] == [SEED]
+
+
+def test_a_removed_topic_is_restored_as_it_was(workspace):
+    watch = begun(workspace)
+    watch.process(STREAM[:120])
+    before, hits, missed = states(watch), scores(watch), missed_by(watch, "quake")
+    watch.remove("quake")
+    watch.process(STREAM[120:121])
+    watch.restore("quake")
+    assert (states(watch), scores(watch), missed_by(watch, "quake")) == (before, hits, missed)
+    with pytest.raises(ParameterError, match="there is a topic 'quake' already"):
+        watch.restore("quake")
+    with pytest.raises(ParameterError, match="no topic 'storm' was removed"):
+        watch.restore("storm")
+
+
+def test_a_later_topic_looks_back_once_and_finds_what_an_earlier_one_would_have(workspace, monkeypatch):
+    monkeypatch.setattr(watching, "LOOKED_AT", 50)
+    arrivals = [Arrival.of(each) for each in STREAM]
+    watch = begun(workspace, unjudged=0)
+    watch.process(arrivals[:200])
+    watch.follow("later", [SEED], unjudged=0)
+    assert watch.look_back("later", arrivals[:100]) == len(watch.hits("quake"))
+    assert watch.look_back("later") == watch.look_back("quake") == 0
+    watch.process(arrivals[200:])
+    there = {hit.document: hit for hit in watch.hits("later")}
+    assert there.keys() == {hit.document for hit in watch.hits("quake")}
+    assert all(there[hit.document].fields == hit.fields for hit in watch.hits("quake"))
+    again = Watch.open(workspace)
+    assert states(again)["later"] == states(watch)["later"]
+    assert again.memory().tally[again.topic("later").id].sum() == len(STREAM)
 
 
 def test_judgements_are_learnt_and_taken_back(workspace):

@@ -15,6 +15,7 @@ from germane.metasearch.registry import PUBLIC
 from germane.metasearch.search import MetaSearch
 from germane.metasearch.sources.local import GermaneIndex
 from germane.metasearch.sources.source import Source
+from germane.server.problems import without_folders
 from germane.workspace.values import Result, Search
 
 if TYPE_CHECKING:
@@ -79,5 +80,6 @@ def answer_summary(answer: SourceAnswer) -> dict[str, Any]:
     failure = answer.failure
     return {
         "source": answer.source, "records": len(answer.records), "total": answer.total,
-        "failure": None if failure is None else failure.kind, "message": "" if failure is None else failure.message,
+        "failure": None if failure is None else failure.kind,
+        "message": "" if failure is None else without_folders(failure.message),
     }  # fmt: skip

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from germane.errors import GermaneError
 from germane.server.histories import remove_left
 from germane.server.locks import lock_file, locked
-from germane.server.problems import ProblemError, told
+from germane.server.problems import ProblemError, told, without_folders
 from germane.workspace.jobs import ENDED
 
 if TYPE_CHECKING:
@@ -155,11 +155,8 @@ class Runner:
             kept = _kept(progress)
             jobs.put_back(job, {**kept, "attempts": int(kept.get("attempts", 1)) - 1})
         except Exception as error:  # a job that fails must not end the thread
-            said = (
-                told(error).detail
-                if isinstance(error, GermaneError | ProblemError)
-                else f"{type(error).__name__}: {error}"
-            )
+            ours = isinstance(error, GermaneError | ProblemError)
+            said = told(error).detail if ours else without_folders(f"{type(error).__name__}: {error}")
             jobs.finish(job, {**_kept(progress), "message": said[:1_000]}, failed=True)
 
     def _forget(self) -> None:

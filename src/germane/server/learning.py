@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from germane.errors import GermaneError, InputError, MissingExtraError
 from germane.server.listing import title_of
-from germane.server.problems import ProblemError
+from germane.server.problems import ProblemError, told, without_folders
 from germane.types import Document
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Learning:
         try:
             opened = _opened(engine, chosen.worst[at - 1], f"{found.name}@{found.version}", against)
         except GermaneError as error:  # what it was held against may be gone, or unreadable
-            return VersionView(found, chosen, None, at, str(error))
+            return VersionView(found, chosen, None, at, told(error).detail)
         return VersionView(found, chosen, opened, at)
 
     def train(self, collection: str, model: str, min_users: int) -> None:
@@ -196,7 +196,7 @@ class Learning:
         except MissingExtraError as error:
             return Clicks(None, plain, str(error))
         except InputError as error:  # names a folder that is gone by now
-            return Clicks(None, plain, error.message)
+            return Clicks(None, plain, without_folders(error.message))
 
 
 def health_line(found: "Health", plain: str) -> str:

@@ -22,7 +22,7 @@ from germane.server.histories import remove_left
 from germane.server.library import Library
 from germane.server.listing import Listing, group_hits, groups_of, keep_search, listing, request_of, title_of
 from germane.server.place import Place
-from germane.server.problems import ProblemError
+from germane.server.problems import ProblemError, told
 from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
 from germane.server.roles import identified
@@ -427,7 +427,7 @@ class Pages:
         try:
             found = await self.aside(lambda: self.library.uploads.keep(name, content))
         except InputError as wrong:
-            error = str(wrong)
+            error = told(wrong).detail
         return self.renderer.page(
             request, "import.html", 422 if error else 200, view="import", title="Import", preview=found, done=None,
             error=error,
@@ -476,15 +476,17 @@ class Pages:
 
     async def sign_in_page(self, request: Request) -> Response:
         """Where the token is given."""
-        return self.renderer.page(request, "sign-in.html", view="", title="Sign in", wrong=False)
+        there = inside(request.query_params.get("next", ""), "")
+        return self.renderer.page(request, "sign-in.html", view="", title="Sign in", wrong=False, next=there)
 
     async def sign_in(self, request: Request) -> Response:
         """Take the token, and keep it in a cookie."""
         form = await Form.of(request)
+        there = inside(form["next"], "")
         token = identified(self.library.settings.all_tokens, form["token"])
         if token is None:
-            return self.renderer.page(request, "sign-in.html", 401, view="", title="Sign in", wrong=True)
-        answer = RedirectResponse("/search", 303)
+            return self.renderer.page(request, "sign-in.html", 401, view="", title="Sign in", wrong=True, next=there)
+        answer = RedirectResponse(there or "/search", 303)
         answer.set_cookie(TOKEN, token.value, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
         return answer
 

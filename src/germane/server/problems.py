@@ -1,7 +1,7 @@
 """What went wrong, as application/problem+json (RFC 9457) or as a page: a sentence that a person can act on."""
 
 import re
-from pathlib import PurePath
+from html import escape
 from typing import NamedTuple
 
 import orjson
@@ -9,7 +9,6 @@ import orjson
 from germane.errors import (
     DocumentExistsError,
     GermaneError,
-    IndexFormatError,
     IndexLockedError,
     InputError,
     MissingExtraError,
@@ -66,21 +65,20 @@ def told(error: Exception) -> Told:
         return Told(error.status, error.detail)
     if isinstance(error, GermaneError):
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-        message = " ".join(_without_folders(error).split())
+        message = " ".join(without_folders(str(error)).split())
         if isinstance(error, ParameterError) and message.startswith(("there is no ", "no topic ")):
             status = 404
         return Told(status, message)
     return Told(500, "something went wrong in the server; its log says what, and nothing was changed half-way")
 
 
-def _without_folders(error: GermaneError) -> str:
-    """The error's words; of files of the server only their names, since where they lie is no reader's business."""
-    said = str(error)
-    if isinstance(error, InputError) and error.source and error.source.startswith("/"):
-        return said.replace(error.source, PurePath(error.source).name)
-    if isinstance(error, StorageError | IndexFormatError | IndexLockedError):
-        return _FOLDERS.sub("", said)
-    return said
+def without_folders(said: str) -> str:
+    """Words that may leave the server: of files only their names, since where they lie is no reader's business.
+
+    >>> without_folders("no document with id 'x' in /home/ann/library: nothing was deleted")
+    "no document with id 'x' in library: nothing was deleted"
+    """
+    return _FOLDERS.sub("", said)
 
 
 def problem_document(status: int, detail: str, instance: str = "") -> dict[str, object]:
@@ -92,3 +90,14 @@ def problem_document(status: int, detail: str, instance: str = "") -> dict[str, 
 def problem_bytes(status: int, detail: str, instance: str = "") -> bytes:
     """The document as JSON."""
     return orjson.dumps(problem_document(status, detail, instance))
+
+
+def problem_page(status: int, detail: str) -> bytes:
+    """The problem as a page of its own, without anything that only those who signed in may see."""
+    title, said = escape(TITLES.get(status, "An error")), escape(detail[:1].upper() + detail[1:])
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title} · germane</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="stylesheet" href="/static/page.css"><main class="narrow"><div class="state error"><h1>{title}</h1>'
+        f'<p>{said}.</p><p><a href="/search">To the search</a></p></div></main></html>'
+    ).encode()

@@ -4,11 +4,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from germane import __version__
 from germane.server import charts
+from germane.server.early import EARLY, MODULES
 from germane.server.place import Place
 from germane.server.roles import Role
 
@@ -42,7 +44,7 @@ class Renderer:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.globals.update(charts=charts, version=__version__)
+        self._environment.globals.update(charts=charts, version=__version__, early=Markup(EARLY), modules=MODULES)
         self._environment.filters["count"] = lambda n: f"{n:,}"
         self._environment.filters["ended"] = ended
 
@@ -62,6 +64,7 @@ class Renderer:
             "bound": getattr(request.state, "bound", None),
             "role": getattr(request.state, "role", Role.READER),
             "roles": Role,
+            "known": getattr(request.state, "known", False),
             "theme": theme if theme in THEMES else "",
             "logging": request.cookies.get(LOGGING) != "off",
             "collections": list(self._library.engines),

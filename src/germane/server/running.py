@@ -56,10 +56,10 @@ def engines_of(indexes: Sequence[Path]) -> dict[str, Engine]:
     """The indexes by the names of their folders."""
     engines: dict[str, Engine] = {}
     for path in indexes:
-        name = path.resolve().name
-        if name in engines:
-            raise ParameterError(f"two indexes are called '{name}': their folders need different names")
-        engines[name] = Engine.open(path)
+        folder = path.resolve()  # absolute, so that messages can be told without where it lies
+        if folder.name in engines:
+            raise ParameterError(f"two indexes are called '{folder.name}': their folders need different names")
+        engines[folder.name] = Engine.open(folder)
     return engines
 
 

@@ -20,13 +20,14 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import anyio
 
 from germane.server.audit import Audit
+from germane.server.early import EARLY_HASH
 from germane.server.metrics import Metrics
-from germane.server.problems import ProblemError, problem_bytes
+from germane.server.problems import ProblemError, problem_bytes, problem_page
 from germane.server.rates import Rates
 from germane.server.roles import SAFE, Role, Token, identified, page_role, require
 from germane.server.settings import Settings
@@ -42,8 +43,8 @@ CSRF, TOKEN = "germane_csrf", "germane_token"
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (
         b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'",
+        f"default-src 'none'; script-src 'self' '{EARLY_HASH}'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'".encode(),
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -99,7 +100,7 @@ class Safety:
             self._check(scope, headers, cookies, csrf)
             await self.app(scope, _Limited(receive, self.settings.max_body, self.settings.body_seconds), sent)
         except ProblemError as refusal:
-            await _refuse(refusal, str(scope["path"]), sent)
+            await _refuse(refusal, scope, headers, sent)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.note(str(scope["method"]), route, status, time.perf_counter() - began)
@@ -129,6 +130,7 @@ class Safety:
             )  # fmt: skip
         role = who.role if who is not None else Role.READER if self._tokens else Role.ADMIN
         bound = None if who is None or role == Role.ADMIN else who.name
+        scope["state"].update(known=who is not None or not self._tokens)
         scope["state"].update(role=role, who="" if who is None else who.name or who.role.word, bound=bound)
         if scope["method"] not in SAFE:
             self._check_origin(str(scope["method"]), headers, host, csrf, api=api)
@@ -205,11 +207,20 @@ def _too_large(most: int) -> str:
     return f"the request is larger than {most >> 20} MiB, which is the most that is taken at once: send it in parts"
 
 
-async def _refuse(refusal: ProblemError, path: str, send: Send) -> None:
-    body = problem_bytes(refusal.status, refusal.detail, path)
-    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
-    headers += [(name.encode(), value.encode()) for name, value in refusal.headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+async def _refuse(refusal: ProblemError, scope: Scope, asked: dict[str, str], send: Send) -> None:
+    """A problem document; for a browser that asks for a page a page, which leads to the sign-in where a token lacks."""
+    path, status = str(scope["path"]), refusal.status
+    kind, body = b"application/problem+json", problem_bytes(status, refusal.detail, path)
+    headers = [(name.encode(), value.encode()) for name, value in refusal.headers.items()]
+    page = not path.startswith(("/api/", "/metrics")) and "x-fragment" not in asked
+    if page and "text/html" in asked.get("accept", ""):
+        kind, body = b"text/html; charset=utf-8", problem_page(status, refusal.detail)
+        if status == 401:
+            whole = quote(path) + (f"?{query}" if (query := scope["query_string"].decode("latin-1")) else "")
+            back = f"?next={quote(whole, safe='')}" if scope["method"] in SAFE and path != "/" else ""
+            status, headers = 303, [(b"location", f"/sign-in{back}".encode())]
+    headers += [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -13,7 +13,7 @@ from germane.server.forms import Form, whole
 from germane.server.learning import MODELS, Learning
 from germane.server.library import Library
 from germane.server.measuring import Evaluations, Handed, Measured, told_apart
-from germane.server.problems import ProblemError
+from germane.server.problems import ProblemError, told
 from germane.server.rendering import Renderer
 
 Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -113,7 +113,7 @@ class Study:
             key = await self.aside(lambda: self.evaluations.keep({**told_apart(loose), **files}))
         except InputError as error:
             return self.renderer.page(
-                request, "evaluate.html", 422, view="evaluate", title="Evaluate", error=str(error)
+                request, "evaluate.html", 422, view="evaluate", title="Evaluate", error=told(error).detail
             )
         return RedirectResponse(f"/evaluate/{key}", 303)
 

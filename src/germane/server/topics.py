@@ -13,6 +13,7 @@ from germane.errors import ParameterError
 from germane.server.operations import PREFIX
 from germane.server.safety import feed_key
 from germane.stream import Watch
+from germane.stream.arrivals import Arrival
 from germane.stream.atom import ENTRIES, atom_feed
 from germane.stream.digest import Digest, digest_of
 from germane.stream.looking import (
@@ -224,10 +225,14 @@ def follow(library: "Library", name: str, seeds: Sequence[Document], engine: "En
 
 
 def feed(library: "Library", documents: Iterable[Document]) -> tuple[int, int, int]:
-    """Show documents to all topics; how many were new, known already, and delivered."""
+    """Show documents to all topics, and to each what came before it began; how many were new, known already, and
+    delivered."""
+    listed = [Arrival.of(document) for document in documents]
     with library.tracking:
-        done = _opened(library).process(documents)
-    return done.new, done.repeated, len(done.hits)
+        watch = _opened(library)
+        done = watch.process(listed)
+        earlier = sum(watch.look_back(topic.name, listed) for topic in watch.topics())
+    return done.new, done.repeated, len(done.hits) + earlier
 
 
 def judge(library: "Library", name: str, document: str, on_topic: bool) -> None:
@@ -243,8 +248,8 @@ def undo_judgement(library: "Library", name: str) -> str | None:
 
 
 def set_following(library: "Library", name: str, action: str) -> None:
-    """Pause, resume or remove a topic."""
-    actions = {"pause": Watch.pause, "resume": Watch.resume, "remove": Watch.remove}
+    """Pause, resume or remove a topic, or restore one that was removed."""
+    actions = {"pause": Watch.pause, "resume": Watch.resume, "remove": Watch.remove, "restore": Watch.restore}
     if action not in actions:
         raise ParameterError(f"a topic can be told to {', '.join(actions)}, not '{action}'")
     with library.tracking:

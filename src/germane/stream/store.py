@@ -139,6 +139,17 @@ class Store:
         for row in connection.execute(query.order_by(arrivals.c.id)):
             yield row.id, bytes(row.bag)
 
+    def between(self, connection: Connection, after: int, upto: int, n: int) -> "list[Row[Any]]":
+        """The rows of the first n documents after one number and up to another, in their order."""
+        query = select(arrivals).where(self._on_the_way, arrivals.c.id > after, arrivals.c.id <= upto)
+        return [*connection.execute(query.order_by(arrivals.c.id).limit(n))]
+
+    def set_fields(self, connection: Connection, fields: Mapping[int, Mapping[str, FieldValue]]) -> None:
+        """What is kept of documents that a topic wants after all, by their numbers."""
+        if fields:
+            query = update(arrivals).where(arrivals.c.id == bindparam("number")).values(fields=bindparam("content"))
+            connection.execute(query, [{"number": number, "content": content} for number, content in fields.items()])
+
     def latest(self, connection: Connection, n: int, after: int = 0) -> list[Any]:
         """The rows of the last n documents beyond a number, the oldest first."""
         query = select(arrivals).where(self._on_the_way, arrivals.c.id > after)
@@ -229,6 +240,16 @@ class Store:
             raise ParameterError(f"no topic '{name}' is followed; there are: {known}")
         return found[0]
 
+    def removed(self, connection: Connection, name: str) -> int:
+        """The tracker of the topic of that name that was removed last; `ParameterError` where there is none."""
+        query = select(trackers.c.id).join_from(trackers, topics).where(
+            trackers.c.stream_id == self.stream, trackers.c.status == REMOVED, topics.c.name == name
+        )  # fmt: skip
+        found = connection.execute(query.order_by(trackers.c.id.desc()).limit(1)).scalar()
+        if found is None:
+            raise ParameterError(f"no topic '{name}' was removed")
+        return int(found)
+
     def states(self, connection: Connection) -> dict[int, bytes]:
         """What each tracker knows."""
         query = select(trackers.c.id, trackers.c.state).where(trackers.c.stream_id == self.stream)
@@ -237,6 +258,10 @@ class Store:
     def set_status(self, connection: Connection, tracker: int, status: str) -> None:
         """Whether a topic is followed."""
         connection.execute(update(trackers).where(trackers.c.id == tracker).values(status=status))
+
+    def set_since(self, connection: Connection, tracker: int, since: int) -> None:
+        """Behind which document the topic began to look."""
+        connection.execute(update(trackers).where(trackers.c.id == tracker).values(since=since))
 
     def set_states(self, connection: Connection, states: Mapping[int, bytes]) -> None:
         """What trackers know, by their numbers."""

@@ -50,6 +50,8 @@ SAMPLE = 2_000
 """Documents of background text that scores are held against."""
 REFRESH, REFRESH_SHARE = 1_000, 0.05
 """So many documents wait, or this share of the background, until the background takes them in."""
+LOOKED_AT = 1_000
+"""Documents of the past that are looked at together."""
 SAMPLED_TOPICS = 1_000
 """Of more topics no documents are sampled to be judged: there would be more of them than of anything else."""
 
@@ -210,8 +212,16 @@ class Watch:
         self._set_status(name, FOLLOWING)
 
     def remove(self, name: str) -> None:
-        """Follow the topic no more. What it delivered stays in the workspace; the name is free."""
+        """Follow the topic no more. What it delivered stays in the workspace; the name is free. `restore` undoes it."""
         self._set_status(name, REMOVED)
+
+    def restore(self, name: str) -> None:
+        """Follow a topic again that was removed: the latest of that name. What came meanwhile it never sees."""
+        with self._changing() as (connection, memory):
+            if name in memory.topics:
+                raise ParameterError(f"there is a topic '{name}' already: remove it first, or leave the other removed")
+            self.store.set_status(connection, self.store.removed(connection, name), FOLLOWING)
+            self._forget()
 
     def shift(self, name: str, bins: int) -> Costs:
         """Move the topic's thresholds by so many bins of `missed.BIN`, up to deliver less; returns the costs that this
@@ -267,10 +277,40 @@ class Watch:
                 self.store.put_part(connection, "background", packed({**state, "through": numbers[refreshed]}))
                 if memory.reference is not sample:
                     self.store.put_part(connection, "reference", packed_bags(memory.reference.bags))
-            hits = self._sighted(connection, memory, at, new, numbers, lots, found)
+            hits = self._sighted(connection, memory, self._topic_set(memory).names, at, new, numbers, lots, found)
             self.store.put_part(connection, "tally", _packed_tally(memory.tally))
             self.store.post(connection, [{**post, "message": message_of(hit)} for hit in hits for post in posts])
         return Processed(hits, len(new), repeated, changed)
+
+    def look_back(self, name: str, documents: Iterable[Arrival] = ()) -> int:
+        """Show a topic the documents that came before it began, in their order and once: from then on it counts as
+        followed from the first document on. Returns how many were delivered.
+
+        `documents`: those that are at hand whole, since of what no topic wanted when it came only the title is kept.
+        """
+        whole = {each.id: each for each in documents}
+        delivered = 0
+        with self._changing() as (connection, memory):
+            topic = self.store.topic(connection, name)
+            if topic.status != FOLLOWING or not topic.since:
+                return 0
+            alone, few = _set_of(memory, (name,)), len(memory.followers) <= SAMPLED_TOPICS
+            at, last = self.workspace.database.clock(), 0
+            while rows := self.store.between(connection, last, topic.since, LOOKED_AT):
+                last = rows[-1].id
+                numbers, lots = [row.id for row in rows], [lot_of(row.document) for row in rows]
+                found = alone.process([bag_of(bytes(row.bag)) for row in rows], lots if few else None)
+                seen = [_whole(row, whole.get(row.document)) for row in rows]
+                self.store.set_fields(connection, {
+                    numbers[place]: seen[place].fields for place in np.unique(found.document).tolist()
+                    if seen[place].fields != rows[place].fields
+                })  # fmt: skip
+                delivered += len(self._sighted(connection, memory, alone.names, at, seen, numbers, lots, found))
+            memory.tally[topic.id] = alone.tally[0]
+            self.store.put_part(connection, "tally", _packed_tally(memory.tally))
+            self.store.set_since(connection, topic.id, 0)
+            self._forget()
+        return delivered
 
     def _scored(self, memory: Memory, bags: Sequence[Bag], lots: Sequence[float]) -> tuple[Hits, int | None]:
         """What the topics deliver and learn from; and the last document that the background took in, if it did. It is
@@ -294,11 +334,11 @@ class Watch:
         return Hits(*map(np.concatenate, zip(*found, strict=True))), refreshed
 
     def _sighted(
-        self, connection: "Connection", memory: Memory, at: str, new: Sequence[Arrival], numbers: Sequence[int],
-        lots: Sequence[float], found: Hits,
+        self, connection: "Connection", memory: Memory, names: Sequence[str], at: str, new: Sequence[Arrival],
+        numbers: Sequence[int], lots: Sequence[float], found: Hits,
     ) -> tuple[Sighting, ...]:  # fmt: skip
-        """What became of the documents as rows, and what topics learnt; returns what was delivered."""
-        names = self._topic_set(memory).names
+        """What became of the documents as rows, and what the topics of these names learnt; returns what was
+        delivered."""
         ids = np.array([memory.topics[name].id for name in names], np.int64)
         places, topics, scores, delivered, learnt, sampled = (values.tolist() for values in found)
         trackers, documents = ids[found.topic].tolist(), np.array(numbers, np.int64)[found.document].tolist()
@@ -336,15 +376,7 @@ class Watch:
 
     def _topic_set(self, memory: Memory) -> TopicSet:
         if self._set is None:
-            active = {name: follower for name, follower in memory.followers.items()
-                      if memory.topics[name].status == FOLLOWING}  # fmt: skip
-            self._set = TopicSet(active)
-            for row, name in enumerate(active):
-                before = memory.tally[memory.topics[name].id]
-                self._set.tally[row, : len(before)] = before
-            for name, score, lot in memory.samples:
-                if name in active:
-                    self._set.resample(name, score, lot)
+            self._set = _set_of(memory, [name for name, topic in memory.topics.items() if topic.status == FOLLOWING])
         return self._set
 
     # -- judgements ------------------------------------------------------------------------------------------------
@@ -504,9 +536,21 @@ class Watch:
             for name, topic in topics.items()
         }
         kept = _unpacked_tally(parts["tally"])
-        tally = {topic.id: kept.get(topic.id, np.zeros(0, np.int64)) for topic in topics.values()}
+        tally = {topic.id: np.zeros(0, np.int64) for topic in topics.values()} | kept  # of removed ones too
         samples = [(row.name, row.score, lot_of(row.document)) for row in self.store.samples(connection)]
         return Memory(maker, background, reference, topics, followers, tally, samples, len(maker.vocabulary))
+
+
+def _set_of(memory: Memory, names: Sequence[str]) -> TopicSet:
+    """These topics together, each with what was counted and kept of it."""
+    found = TopicSet({name: memory.followers[name] for name in names})
+    for row, name in enumerate(names):
+        before = memory.tally[memory.topics[name].id]
+        found.tally[row, : len(before)] = before
+    for name, score, lot in memory.samples:
+        if name in found.names:
+            found.resample(name, score, lot)
+    return found
 
 
 def refresh_at(background: Background) -> int:
@@ -526,6 +570,13 @@ def message_of(hit: Sighting) -> dict[str, Any]:
         "number": hit.number, "topic": hit.topic, "id": hit.document, "score": hit.score, "learnt": hit.learnt,
         "title": hit.title, "url": hit.url, "date": hit.date, "source": hit.source, "seen": hit.at,
     }  # fmt: skip
+
+
+def _whole(row: Any, given: Arrival | None) -> Arrival:
+    """A document that was seen before: as it is at hand, if it is still the same, else what was kept of it."""
+    if given is not None and given.digest == row.digest:
+        return given
+    return Arrival(row.document, row.fields, row.source, row.date)
 
 
 def _settings_of(following: Following) -> dict[str, Any]:

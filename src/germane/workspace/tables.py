@@ -1,8 +1,8 @@
 """The schema: every table of a workspace. A change here needs a migration (`migrations/versions/`).
 
 Rows are added and not changed, but for the state of a job, the end of a project's blindness, and what a stream knows by
-now (`streams`, `stream_parts`, `trackers`, `polls`, `outbox`). A mark, a decision or a judgement that is taken back
-stays: a later row names it in `undoes`. A row's number is never given twice.
+now (`streams`, `stream_parts`, `trackers`, `polls`, `outbox`, and what is kept of a document in `arrivals`). A mark, a
+decision or a judgement that is taken back stays: a later row names it in `undoes`. A row's number is never given twice.
 """
 
 from sqlalchemy import (

@@ -21,4 +21,5 @@ export function enhance() {
     clearTimeout(waiting);
     waiting = setTimeout(look, 60);
   });
+  if (dial.value !== dial.defaultValue) look(); // it was turned before this script came
 }

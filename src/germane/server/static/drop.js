@@ -5,7 +5,8 @@ import { tell } from "./net.js";
 
 const hasFile = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
 
-function hand(files) {
+/** Send files where they are looked into. */
+export function hand(files) {
   const measured = document.getElementById("evaluate");
   const [file] = files;
   if (!measured && !document.querySelector('nav a[href="/import"]')) {

@@ -2,7 +2,7 @@
 
 import { current, logged, mark, press, step, why } from "./list.js";
 import { decide, reason } from "./screen.js";
-import { fragment } from "./net.js";
+import { fragment, wasSeen, tell } from "./net.js";
 
 const typing = (element) => element.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 
@@ -44,6 +44,27 @@ async function help() {
   sheet.showModal();
 }
 
+/** What a key does; true where the browser is not to do what it does by itself. */
+export function act(key, target) {
+  if (key === "?") {
+    help();
+    return true;
+  }
+  if (key === "/") {
+    const box = document.getElementById("q");
+    box?.select();
+    return Boolean(box);
+  }
+  if (document.getElementById("decide")) {
+    if (/^[1-9]$/.test(key)) reason(key);
+    else inScreen[key]?.();
+    return false;
+  }
+  if (!document.querySelector(".list")) return false;
+  if (key === "Enter" && target.closest("a, button, summary") && !target.closest(".row.current .open")) return false;
+  return inList[key]?.() === true;
+}
+
 export function enhance() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || event.isComposing) return;
@@ -53,24 +74,18 @@ export function enhance() {
     }
     if (typing(event.target)) return;
     if (document.querySelector(".keys-sheet") && event.key !== "?") return;
-    if (event.key === "?") {
-      event.preventDefault();
-      help();
-    } else if (event.key === "/") {
-      const box = document.getElementById("q");
-      if (!box) return;
-      event.preventDefault();
-      box.focus();
-      box.select();
-    } else if (document.getElementById("decide")) {
-      if (/^[1-9]$/.test(event.key)) reason(event.key);
-      else inScreen[event.key]?.();
-    } else if (document.querySelector(".list")) {
-      if (event.key === "Enter" && event.target.closest("a, button, summary") && !event.target.closest(".row.current .open")) return;
-      const act = inList[event.key];
-      if (act && act() !== false && event.key === "Enter") event.preventDefault();
+    if (event.repeat && !"jk".includes(event.key)) return; // a key that is held down decides once
+    if (!wasSeen(event) && "ynmu".includes(event.key)) {
+      tell("What is shown has just changed, so this key did nothing. Press it again.");
+      return;
     }
+    if (act(event.key, event.target)) event.preventDefault();
   });
+  document.addEventListener("click", (event) => {
+    if (wasSeen(event) || !event.target.closest("#results button, #record button")) return;
+    event.preventDefault();
+    tell("What is shown has just changed, so this button did nothing. Press it again.");
+  }, { capture: true });
   document.querySelector(".key-help")?.addEventListener("click", (event) => {
     event.preventDefault();
     help();

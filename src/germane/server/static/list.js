@@ -1,12 +1,13 @@
 // The result list: marking in place, undo and redo, why here, the current row.
 
-import { beacon, fieldsOf, fragment, tell } from "./net.js";
+import { beacon, fieldsOf, fragment, nowShown, tell } from "./net.js";
 import { glide } from "./flip.js";
 
 const root = () => document.getElementById("results");
 const rows = () => [...document.querySelectorAll(".list > .row")].filter((row) => row.checkVisibility?.() ?? true);
 const NEXT = Symbol("the first row without a mark");
 let busy = false;
+let moved = null; // the bar that was moved while another change was kept: it follows
 
 /** Where a form goes; by attributes, since a field may be called "action" too. */
 const target = (form, button) => button?.getAttribute("formaction") || form.getAttribute("action");
@@ -30,25 +31,41 @@ export function step(by) {
   select(all[Math.min(Math.max(at + by, 0), all.length - 1)] || all[0]);
 }
 
-/** Send a form of the list, and put the new list in the place of the old one. */
-export async function send(form, button, keep) {
+/** One change of the list at a time; what is pressed meanwhile is told to be pressed again. */
+async function alone(change) {
   if (busy) {
-    tell("The last mark is still being kept. Press again when the list has moved.");
+    tell("The last change is still being kept. Press again when the list has moved.");
     return;
   }
   busy = true;
+  try {
+    await change();
+  } finally {
+    busy = false;
+  }
+  const bar = moved && barOf(moved.word);
+  const share = moved?.share;
+  moved = null;
+  if (bar) {
+    bar.value = share;
+    bar.form.requestSubmit();
+  }
+}
+
+/** Send a form of the list, and put the new list in the place of the old one. */
+export const send = (form, button, keep) => alone(async () => {
   const began = performance.now();
   const answer = await fragment(target(form, button), fieldsOf(form, button));
-  busy = false;
   if (!answer) return;
   show(answer, keep);
   performance.measure("germane-mark", { start: began });
-}
+});
 
 function show(answer, keep) {
   const place = Math.max(rows().indexOf(current()), 0);
   const sheet = location.hash;
   glide(root(), () => root().replaceChildren(answer.nodes));
+  nowShown();
   groups();
   if (answer.place) history.pushState({}, "", answer.place + sheet);
   const all = rows();
@@ -61,7 +78,8 @@ export function mark(kind) {
   const row = current() || rows()[0];
   const button = row?.querySelector(`.act.${kind}`);
   if (!button || !button.form) return;
-  send(button.form, button, NEXT);
+  if (root()) send(button.form, button, NEXT);
+  else button.form.requestSubmit(button);
 }
 
 export function press(id) {
@@ -98,18 +116,23 @@ async function fill(slot, address) {
   if (answer && slot.isConnected) slot.replaceChildren(answer.nodes);
 }
 
-async function visit(address) {
-  const word = document.activeElement?.closest(".weigh")?.querySelector('[name="word"]').value;
+function weigh(bar) {
+  if (busy) moved = { word: bar.form.elements.word.value, share: bar.value };
+  else bar.form.requestSubmit();
+}
+
+const barOf = (word) => [...document.querySelectorAll(".weigh [type=range]")].find((bar) => bar.form.elements.word.value === word);
+
+const visit = (address) => alone(async () => {
+  const word = document.activeElement?.closest(".weigh")?.elements.word.value;
   const answer = await fragment(address);
   if (!answer) {
     location.assign(address);
     return;
   }
   show(answer, current()?.dataset.id);
-  // A bar that was moved by keys stays in hand.
-  const bar = [...document.querySelectorAll(".weigh")].find((form) => form.querySelector('[name="word"]').value === word);
-  bar?.querySelector('[type="range"]').focus();
-}
+  barOf(word)?.focus(); // a bar that was moved by keys stays in hand
+});
 
 export function enhance() {
   const results = root();
@@ -147,8 +170,11 @@ export function enhance() {
     }
   });
   results.addEventListener("change", (event) => {
-    if (event.target.matches('.weigh [type="range"]')) event.target.form.requestSubmit();
+    if (event.target.matches('.weigh [type="range"]')) weigh(event.target);
   });
+  for (const bar of results.querySelectorAll(".weigh [type=range]")) {
+    if (bar.value !== bar.defaultValue) weigh(bar); // it was moved before this script came
+  }
   groups();
   addEventListener("popstate", () => location.reload());
 }

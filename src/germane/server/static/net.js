@@ -2,6 +2,12 @@
 
 const csrf = () => document.querySelector('meta[name="csrf"]').content;
 let telling = 0;
+let changed = 0;
+
+/** What is shown is another from now on. */
+export const nowShown = () => { changed = performance.now(); };
+/** Whether a key or button was pressed when what is shown now was there already. */
+export const wasSeen = (event) => event.timeStamp >= changed;
 
 /** One sentence at the foot of the page, for a while. */
 export function tell(text, seconds = 6) {
@@ -19,6 +25,7 @@ export async function fragment(address, fields) {
     headers["X-CSRF-Token"] = csrf();
     options.method = "POST";
     options.body = new URLSearchParams(fields);
+    options.keepalive = true; // a mark counts even if the page is left at once
   }
   try {
     const answer = await fetch(address, options);

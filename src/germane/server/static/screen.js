@@ -1,6 +1,6 @@
 // Screening: decide by key or button, without a new page.
 
-import { fieldsOf, fragment, tell } from "./net.js";
+import { fieldsOf, fragment, nowShown, tell } from "./net.js";
 
 let busy = false;
 
@@ -26,6 +26,7 @@ async function send(form, button) {
   busy = false;
   if (!answer) return;
   document.getElementById("record").replaceChildren(answer.nodes);
+  nowShown();
   scrollTo({ top: 0 });
 }
 
