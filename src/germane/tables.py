@@ -1,4 +1,4 @@
-"""Tables of figures as text, Markdown and LaTeX: the same rows, each written by its own rules.
+"""Tables of figures as text, Markdown, LaTeX and HTML: the same rows, each written by its own rules.
 
 A cell is a text, a number (four decimals), or a `Cell`: a number that may be bold and carry a mark of significance.
 """
@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, TypeAlias
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
@@ -20,6 +21,23 @@ class Cell:
     bold: bool = False
     mark: str = ""
     spec: str = ".4f"
+
+
+class Markup(str):
+    """A cell that is HTML already."""
+
+
+DIGITS = 5
+"""Significant digits of a score that people read; JSON has all."""
+
+
+def figure(score: float) -> str:
+    """A score as people read it.
+
+    >>> figure(12.345678901), figure(-0.00123456), figure(0.5), figure(1234567.8)
+    ('12.346', '-0.0012346', '0.5', '1234568')
+    """
+    return f"{score:.0f}" if abs(score) >= 10**DIGITS and math.isfinite(score) else f"{score:.{DIGITS}g}"
 
 
 def written(value: Any) -> str:
@@ -88,6 +106,22 @@ def latex(header: Sequence[str], rows: Rows) -> str:
     body = [" & ".join(line) + r" \\" for line in lines]
     begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
     return "\n".join([begin, r"\toprule", body[0], r"\midrule", *body[1:], r"\bottomrule", end])
+
+
+def html(header: Sequence[str], rows: Rows) -> str:
+    """An HTML table, as notebooks show it; what is no `Markup` is escaped."""
+
+    def cell(value: Any) -> str:
+        if isinstance(value, Markup):
+            return value
+        if not isinstance(value, Cell):
+            return escape(written(value))
+        number = f"<b>{escape(written(value))}</b>" if value.bold else escape(written(value))
+        return f"{number}<sup>{escape(value.mark)}</sup>" if value.mark else number
+
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell(value)}</td>" for value in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 _LATEX = {

@@ -74,6 +74,12 @@ class AsyncEngine:
         self._writers = ThreadPoolExecutor(1, "germane-change")
         self._closed = False
 
+    def __repr__(self) -> str:
+        return f"<Async{repr(self.engine)[1:]}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(AsyncEngine, threads=self._threads), (self.engine,)
+
     # -- opening ---------------------------------------------------------------------------------------------------
 
     @classmethod

@@ -56,6 +56,7 @@ from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.rank.searcher import Searcher
 from germane.rank.suggest import corrections, suggest
+from germane.tables import html
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, DocId, Document, Marks, Topic, id_text
 
@@ -250,6 +251,24 @@ class Engine:
         if writer is not None:
             writer.close()
             self._show_written(writer)
+
+    def __repr__(self) -> str:
+        return f"<Engine {str(self.folder)!r}: {len(self):,} documents, searched in {', '.join(self.text_fields)}>"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: where the index lies, and what is in it."""
+        told = [("index", str(self.folder)), ("documents", len(self)), ("searched", ", ".join(self.text_fields))]
+        told += [("filtered on", ", ".join(sorted(self.filterable()))), ("vectors", ", ".join(self.vector_fields))]
+        return html(["Engine", ""], [list(row) for row in told if row[1] != ""])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An engine is carried to another process as its path, and opens the index there as it is then."""
+        if self._vanishing is not None:
+            raise ParameterError(
+                "an index in memory cannot be carried to another process, which would not find it: make one in a "
+                "folder, Engine.create(path)"
+            )
+        return _opened, (type(self), str(self.folder.absolute()), self.max_expansions)
 
     def __enter__(self) -> "Engine":
         return self
@@ -1077,3 +1096,10 @@ class Engine:
             p_C.append(models[i][terms])
             lengths.append(np.full(len(c_wd), snapshot.segments[i].segment.doc_len[doc]))
         return Postings(np.concatenate(counts), np.concatenate(p_C), np.concatenate(lengths))
+
+
+def _opened(kind: type[Engine], path: str, max_expansions: int) -> Engine:
+    """The engine that was carried here as its path."""
+    engine = kind.open(path)
+    engine.max_expansions = max_expansions
+    return engine

@@ -1,13 +1,15 @@
 """What feedback did, for people: the words it added, the documents they came from, and what moved because of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from germane.engine.feedback import Learnt, Passes, model_of, rank_first, signed_weights, topic_of
 from germane.engine.topic_model import TopicModel
+from germane.errors import GermaneError
 from germane.feedback import Drift, FeedbackMethod
 from germane.index.snapshot import DocumentPlace
 from germane.rank.explain import explain
@@ -81,6 +83,10 @@ class Fallen:
     words: tuple[WordImpact, ...]
 
 
+CARRIED = ("method", "weights", "topic", "own_rankings", "drift", "words", "documents")
+"""What a report is without the index."""
+
+
 @dataclass(frozen=True, eq=False)
 class FeedbackReport:
     """Computed when asked for: a search that nobody asks about pays nothing for it."""
@@ -92,25 +98,38 @@ class FeedbackReport:
     _query: ParsedQuery
     _hits: Hits
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process go what was learnt, and the moves if they were computed: each takes an explanation."""
+        values = {name: getattr(self, name) for name in CARRIED}
+        values |= {name: vars(self)[name] for name in ("moves", "fallen") if name in vars(self)}
+        return report_from, (type(self), values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in type(self).__dataclass_fields__:
+            raise GermaneError(
+                "what feedback moved is not known in another process: ask for `moves` and `fallen` before it is carried"
+            )
+        raise AttributeError(name)
+
     @cached_property
     def weights(self) -> dict[str, float]:
         """The expanded query: index terms with their weights, strongest first; negative ones repel."""
         weights = signed_weights(self._learnt.expansion, self._learnt.terms)
         return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
 
-    @property
+    @cached_property
     def topic(self) -> TopicModel:
         """What was learnt, as the last ranking searched for it."""
         topic = topic_of(self._learnt.expansion, self._learnt.terms)
         return topic._replace(weights=dict(topic.weights))
 
-    @property
+    @cached_property
     def own_rankings(self) -> bool:
         """Whether the method's own rankings were used, not a model that was named for the search."""
         asked = (*self.method.first_rankings, self.method.final)
         return (*self._passes.firsts, self._passes.final) == tuple(model_of(choice) for choice in asked)
 
-    @property
+    @cached_property
     def drift(self) -> Drift | None:
         """What the guard saw, if there was one: whether it fell back to the query, and why."""
         return self._learnt.expansion.drift
@@ -212,3 +231,10 @@ class FeedbackReport:
     @property
     def _final(self) -> RankingModel:
         return self._passes.final
+
+
+def report_from(kind: type[FeedbackReport], values: Mapping[str, Any]) -> FeedbackReport:
+    """The report that was carried here as its values."""
+    made = kind.__new__(kind)
+    vars(made).update(values)
+    return made

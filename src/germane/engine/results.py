@@ -3,33 +3,64 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.snippets import WIDTH, Snippet, snippet
-from germane.errors import GermaneError
 from germane.lm.parameters import whole
 from germane.rank.hits import Hits
 from germane.rank.matching import Facet, Found, count, facet, matching
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Searcher
-from germane.types import FieldValue
+from germane.tables import Markup, figure, html
+from germane.types import RESULT_FIELDS, FieldValue, text_of, title_of
+
+if TYPE_CHECKING:
+    from germane.text import Analyzer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hit:
-    """One result."""
+    """One result: its rank, the document's id, its score, and the fields as they were added.
+
+    >>> from germane import Engine
+    >>> with Engine.create(":memory:") as engine:
+    ...     added = engine.add([{"id": 1, "title": "Heart attack", "text": "A heart attack needs help at once."}])
+    ...     hit = engine.search("attack")[0]
+    >>> hit.title, hit.snippet.text[hit.snippet.marks[0][0] : hit.snippet.marks[0][1]]
+    ('Heart attack', 'attack')
+    """
 
     rank: int
     id: str
     score: float
     fields: dict[str, FieldValue]
+    _piece: "Snippet | SearchResult | None" = field(default=None, compare=False)
+
+    @property
+    def title(self) -> str:
+        """The title on one line; of a document without one the first words of its text."""
+        return title_of(self.fields, RESULT_FIELDS[1:])
+
+    @property
+    def snippet(self) -> Snippet:
+        """The piece that shows why the document was found: `text`, and where the words of the query are, `marks`."""
+        if isinstance(self._piece, SearchResult):
+            return self._piece.snippet_of(self.fields)
+        return self._piece or Snippet("", [])
+
+    def __repr__(self) -> str:
+        return f"Hit(rank={self.rank}, id={self.id!r}, score={figure(self.score)}, title={one_line(self.title)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Hit, (self.rank, self.id, self.score, self.fields, self.snippet)
 
 
+SHOWN = 20
+"""Results that `repr` and notebooks show."""
 GROUPED = 200
 """As many results at least are put in groups where a request asks for them, and as many begin in a cluster."""
 
@@ -47,7 +78,7 @@ class ResultGroup:
     ranks: tuple[int, ...]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class SearchResult(Sequence[Hit]):
     """The best documents of one query, best first: a sequence of `Hit`s with their stored fields, read when needed."""
 
@@ -110,7 +141,18 @@ class SearchResult(Sequence[Hit]):
         return self.feedback is None and not self.widened
 
     def facet(self, name: str, size: int = 10) -> Facet:
-        """The values of a field among all documents that the query finds, and how many hold each."""
+        """The values of a field among all documents that the query finds, and how many hold each.
+
+        At most `size` values, the most frequent first; more different numbers than that come in classes, ascending. All
+        documents that the query finds are counted, not only those of this page.
+
+        >>> from germane import Engine
+        >>> with Engine.create(":memory:") as engine:
+        ...     added = engine.add([{"id": n, "text": "heart", "tags": [*t]} for n, t in enumerate(["a", "ab", ""])])
+        ...     found = engine.search("heart", 1).facet("tags")
+        >>> [(value.value, value.count) for value in found.values], found.missing
+        ([('a', 2), ('b', 1)], 1)
+        """
         return facet(self._searcher, self._found, name, whole("size", size, least=1))
 
     def groups(self, n: int) -> tuple[ResultGroup, ...]:
@@ -120,15 +162,36 @@ class SearchResult(Sequence[Hit]):
         return grouped(self._hits, self._searcher, whole("n", n, least=1), self.query.weights.keys(), self.offset)
 
     def snippet(self, i: int, width: int = WIDTH) -> Snippet:
-        """The piece of result number i (from 0) that shows best why it was found, and where the query's words are."""
+        """The piece of result number i (from 0) that shows best why it was found, and where the query's words are.
+
+        `width`: so many characters about, 20 at least.
+
+        >>> from germane import Engine
+        >>> with Engine.create(":memory:") as engine:
+        ...     added = engine.add([{"id": 1, "title": "On hearts", "text": "Two hearts beat."}])
+        ...     piece = engine.search("heart").snippet(0)
+        >>> piece.text, [piece.text[start:end] for start, end in piece.marks]
+        ('Two hearts beat.', ['hearts'])
+        """
         return self.snippet_of(self.fields(i), width)
 
     def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH) -> Snippet:
         """The same of a result whose fields are at hand."""
-        manifest = self._searcher.snapshot.manifest
-        names = [name for name in manifest.text_fields if name != "title"] or manifest.text_fields
+        fields, analyzer = self.texts
+        names = [name for name in fields if name != "title"] or fields
         text = "\n".join(str(stored[name]) for name in names if stored.get(name) is not None)
-        return snippet(text, self.query.weights.keys(), manifest.analyzer, whole("width", width, least=20))
+        return snippet(text, self.query.weights.keys(), analyzer, whole("width", width, least=20))
+
+    @property
+    def texts(self) -> "tuple[tuple[str, ...], Analyzer]":
+        """The fields that are searched as text, and how they are analysed."""
+        manifest = self._searcher.snapshot.manifest
+        return manifest.text_fields, manifest.analyzer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from germane.engine.carrying import CarriedResult, carried_of
+
+        return CarriedResult, (carried_of(self),)
 
     def __len__(self) -> int:
         return len(self._hits.scores)
@@ -144,17 +207,33 @@ class SearchResult(Sequence[Hit]):
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
         at = range(len(self))[i]
-        return Hit(self.offset + at + 1, self.ids[at], float(self.scores[at]), self.fields(at))
+        return Hit(self.offset + at + 1, self.ids[at], float(self.scores[at]), self.fields(at), self)
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[i] for i in range(len(self)))
 
     def __str__(self) -> str:
         """A line for each result: rank, score, id, title."""
-        rows = [(f"{hit.rank}", f"{hit.score:.4f}", hit.id, _one_line(hit.fields.get("title"))) for hit in self]
-        widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
-        lines = [f"{a:>{widths[0]}}  {b:>{widths[1]}}  {c:<{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
-        return "\n".join(lines) if lines else "(no results)"
+        return _lines(list(self)) or "(no results)"
+
+    def __repr__(self) -> str:
+        shown = _lines(self[:SHOWN])
+        return f"<{type(self).__name__}: {self._summary()}>" + (f"\n{shown}" if shown else "")
+
+    def _summary(self) -> str:
+        if not len(self):
+            return "no results"
+        return (
+            f"{self.offset + 1}-{self.offset + len(self)} of {'' if self.total_is_exact else 'at least '}{self.total:,}"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: rank, score, id, title, and the snippet with the query's words marked."""
+        rows = [
+            [hit.rank, figure(hit.score), hit.id, one_line(hit.title), Markup(hit.snippet._repr_html_())]
+            for hit in self[:SHOWN]
+        ]
+        return f"<p>{self._summary()}</p>" + html(["", "score", "id", "title", "snippet"], rows)
 
     def to_dict(self) -> dict[str, Any]:
         """The results as JSON has them."""
@@ -163,14 +242,11 @@ class SearchResult(Sequence[Hit]):
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame: rank, id, score, and a column for each stored field. Needs pandas."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise GermaneError("a DataFrame needs the package pandas: pip install pandas") from None
-        rows = [{**hit.fields, "rank": hit.rank, "id": hit.id, "score": hit.score} for hit in self]
-        frame = pandas.DataFrame(rows)
-        first = ["rank", "id", "score"]
-        return frame[[*first, *(name for name in frame.columns if name not in first)]] if rows else frame
+        from germane.evaluate.frames import dataframe
+
+        columns: dict[str, Any] = dict.fromkeys(("rank", "id", "score"))
+        rows = [columns | hit.fields | {"rank": hit.rank, "id": hit.id, "score": hit.score} for hit in self]
+        return dataframe(rows)
 
     def fields(self, i: int) -> dict[str, FieldValue]:
         """The stored fields of result number i (from 0)."""
@@ -178,6 +254,14 @@ class SearchResult(Sequence[Hit]):
         return segment.stored.fields(int(self._hits.docs[i]))
 
 
-def _one_line(value: object, longest: int = 80) -> str:
-    text = " ".join(str("" if value is None else value).split())
+def _lines(hits: Sequence[Hit]) -> str:
+    rows = [(f"{hit.rank}", figure(hit.score), hit.id, one_line(text_of(hit.fields, ("title",)))) for hit in hits]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+    lines = [f"{a:>{widths[0]}}  {b:>{widths[1]}}  {c:<{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
+    return "\n".join(lines)
+
+
+def one_line(value: str, longest: int = 80) -> str:
+    """The text on one line, cut where it is longer."""
+    text = " ".join(value.split())
     return text if len(text) <= longest else text[: longest - 1] + "…"

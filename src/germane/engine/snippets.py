@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,6 +31,17 @@ class Snippet(NamedTuple):
 
     text: str
     marks: list[tuple[int, int]]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """The text with the query's words marked."""
+        parts, end = [], 0
+        for start, stop in self.marks:
+            parts += [escape(self.text[end:start]), f"<mark>{escape(self.text[start:stop])}</mark>"]
+            end = stop
+        return "".join([*parts, escape(self.text[end:])])
 
 
 class _Known:

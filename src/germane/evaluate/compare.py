@@ -10,10 +10,10 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.evaluate.frames import AnyQrels, AnyRun
+from germane.evaluate.frames import AnyQrels, AnyRun, dataframe
 from germane.evaluate.measures import Evaluation, evaluate
 from germane.evaluate.significance import TESTS, Alternative, Effect, Significance, holm, paired_effect
-from germane.tables import Cell, latex, markdown, text
+from germane.tables import Cell, figure, html, latex, markdown, text
 
 TIE = 1e-9
 """Differences up to this are rounding."""
@@ -58,6 +58,18 @@ class Comparison:
     def best(self, n: int = 5) -> tuple[QueryDifference, ...]:
         """The queries on which a gains most, best first."""
         return tuple(query for query in self.differences if query.difference > TIE)[:n]
+
+    def __repr__(self) -> str:
+        tests = ", ".join(f"{name} p = {figure(found.p_value)}" for name, found in self.tests.items())
+        means = f"{self.mean_a:.4f} against {self.mean_b:.4f} ({self.mean_a - self.mean_b:+.4f})"
+        return f"<Comparison {self.measure}: {means}, {self.wins} won, {self.losses} lost, {self.ties} tied; {tests}>"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the means, the queries won and lost, and the tests."""
+        rows: list[list[Any]] = [["mean of a", self.mean_a], ["mean of b", self.mean_b]]
+        rows += [["won", self.wins], ["lost", self.losses], ["tied", self.ties]]
+        rows += [[f"p ({name})", figure(found.p_value)] for name, found in self.tests.items()]
+        return html([self.measure, ""], rows)
 
 
 def compare_evaluations(
@@ -176,6 +188,29 @@ class RunsCompared:
     def __str__(self) -> str:
         return text(*self._table())
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html(*self._table())
+
+    def to_dataframe(self, *, pairs: bool = False) -> Any:
+        """A pandas DataFrame: a row for each run with its means, against a baseline with differences and p-values too.
+
+        `pairs`: a row for each two runs that were compared on each measure. p-values are corrected (`Pair.p_holm`).
+        Needs pandas.
+        """
+        if pairs:
+            return dataframe([_pair_row(measure, pair) for measure, own in self.pairs.items() for pair in own])
+        rows = []
+        for name in self.names:
+            row: dict[str, Any] = {"run": name} | {measure: self.mean(name, measure) for measure in self.measures}
+            for measure in self.measures if self.baseline is not None else ():
+                at = self.names.index(name), self.names.index(str(self.baseline))
+                row[f"{measure} difference"] = float(self.differences(measure)[at])
+                row[f"{measure} p"] = float(self.p_values(measure)[at])
+            rows.append(row)
+        return dataframe(rows)
+
     def to_markdown(self) -> str:
         """The means, best in bold, with a letter for each run that is significantly worse."""
         return markdown(*self._table())
@@ -186,6 +221,15 @@ class RunsCompared:
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:
         return means_table(self)
+
+
+def _pair_row(measure: str, pair: Pair) -> dict[str, Any]:
+    found = pair.comparison
+    return {
+        "measure": measure, "a": pair.a, "b": pair.b, "mean_a": found.mean_a, "mean_b": found.mean_b,
+        "difference": found.mean_a - found.mean_b, "wins": found.wins, "losses": found.losses, "ties": found.ties,
+        "p": pair.p_value, "p_holm": pair.p_holm,
+    }  # fmt: skip
 
 
 def compare_runs(

@@ -12,7 +12,7 @@ Everything that measures takes any of these:
 No library is imported to read its values: a frame has `columns`, a ranx object `to_dict`, a record attributes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
@@ -60,11 +60,7 @@ class RunTable(dict[str, dict[str, float]]):
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with the columns qid, docid, rank and score, and query where it is known. Needs pandas."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise GermaneError("a DataFrame needs the package pandas: pip install pandas") from None
-        frame = pandas.DataFrame(list(self.rows()), columns=["qid", "docid", "rank", "score"])
+        frame = dataframe(list(self.rows()), ["qid", "docid", "rank", "score"])
         if self.queries:
             frame["query"] = [self.queries.get(query, "") for query in frame["qid"]]
         return frame
@@ -72,6 +68,15 @@ class RunTable(dict[str, dict[str, float]]):
     def write(self, target: str | Path | TextIO, tag: str = "germane") -> None:
         """Write it in TREC's six columns."""
         write_run(target, run_entries(self, tag))
+
+
+def dataframe(rows: Sequence[Any], columns: Sequence[str] | None = None) -> Any:
+    """A pandas DataFrame of these rows."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise GermaneError("a DataFrame needs the package pandas: pip install pandas") from None
+    return pandas.DataFrame(rows, columns=columns)
 
 
 def as_run(source: AnyRun) -> Run:
