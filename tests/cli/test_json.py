@@ -54,7 +54,7 @@ def test_explain(run, built):
 def test_care(run, sample, tmp_path):
     folder = tmp_path / "index"
     made = printed(run("index", sample, "--into", folder, "--json"))
-    assert made == {"added": 80, "replaced": 0, "skipped": 0, "unreadable": 0, "documents": 80}
+    assert made == {"added": 80, "replaced": 0, "skipped": 0, "unreadable": 0, "documents": 80, "no_number": {}}
     (tmp_path / "more.jsonl").write_text('{"id": "new", "text": "x"}\n{"id": "statins", "text": "y"}\nno\n')
     words = ("add", folder, tmp_path / "more.jsonl", "--on-duplicate", "replace", "--on-error", "skip", "--json")
     assert printed(run(*words)) == {"added": 2, "replaced": 1, "skipped": 0, "unreadable": 1, "documents": 81}

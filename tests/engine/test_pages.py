@@ -165,7 +165,7 @@ def test_fields_of_two_kinds(tmp_path) -> None:
         engine.add([Document("1", {"text": "apple", "size": 3})])
         engine.add([Document("2", {"text": "apple", "size": "large"})])
         found: SearchResult = engine.search("apple")
-        with pytest.raises(QueryError, match="numbers in some documents and words in others"):
-            found.facet("size")
-        with pytest.raises(QueryError, match="numbers in some documents and words in others"):
-            engine.search("apple", sort="size")
+        assert [(value.value, value.count) for value in found.facet("size").values] == [(3, 1)]
+        assert found.facet("size").missing == 1
+        assert engine.search("apple", sort="size").ids == ["1", "2"]
+        assert engine.unreadable() == {"size": 1}

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from germane.cli.progress import watched
 from germane.cli.streams import counted, put_json, tell
 from germane.errors import InputError, ParameterError
+from germane.wording import without_a_number
 
 if TYPE_CHECKING:
     from germane.data import SkipReport
+    from germane.engine import Engine
     from germane.index.writer import AddReport
     from germane.types import Document
 
@@ -94,17 +96,31 @@ def tell_skipped(report: "SkipReport") -> None:
     tell(f"{counted(report.count, 'record')} skipped")
 
 
-def put_added(report: "AddReport", skipped: "SkipReport", total: int, *, json: bool) -> None:
+class Holds(NamedTuple):
+    """What an index holds after an add: documents, and in how many of them a field of numbers holds something else."""
+
+    total: int
+    no_number: dict[str, int]
+
+    @classmethod
+    def of(cls, engine: "Engine") -> "Holds":
+        return cls(len(engine), engine.unreadable())
+
+
+def put_added(report: "AddReport", skipped: "SkipReport", holds: Holds, *, json: bool) -> None:
     """Say what an add did; with `json`, for programs too."""
+    total, no_number = holds
     if json:
         from germane.engine.responses import AddResponse
 
-        put_json(AddResponse.of(report, unreadable=skipped.count, documents=total))
+        put_json(AddResponse.of(report, unreadable=skipped.count, documents=total, no_number=no_number))
     parts = [f"{counted(report.added, 'document')} indexed"]
     if report.replaced:
         parts.append(f"{report.replaced:,} of them replaced older ones")
     if report.skipped:
         parts.append(f"{report.skipped:,} skipped, their ids being there already")
+    for told in without_a_number(no_number):
+        tell(told)
     tell(f"{', '.join(parts)}; the index holds {total:,}")
 
 

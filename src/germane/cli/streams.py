@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
+from germane.wording import counted as counted
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
@@ -131,11 +133,6 @@ def put_bytes(content: bytes) -> None:
     """What is read by programs and names its own encoding (JSON, XML), as it is."""
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
-
-
-def counted(n: int, noun: str) -> str:
-    """`1 document`, `1,234 documents`."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def query_typed(query: str) -> str:

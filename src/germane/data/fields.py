@@ -1,6 +1,7 @@
 """From a record's values to a document's id and fields: field values, ids, and the mapping of names."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
@@ -58,6 +59,32 @@ def year_of(text: str) -> int | None:
     """
     found = _YEAR.search(text)
     return int(found[0]) if found else None
+
+
+def is_of_numbers(numbers: int, others: int) -> bool:
+    """Whether a field that has a number in some documents, and something else in others, is one of numbers."""
+    return numbers > 0 and numbers >= others
+
+
+class NumberFields:
+    """Which fields of documents are numbers, and in how many documents they hold something else."""
+
+    def __init__(self) -> None:
+        self._numbers: Counter[str] = Counter()
+        self._others: Counter[str] = Counter()
+
+    def see(self, fields: Mapping[str, FieldValue]) -> None:
+        """Count the values of a document."""
+        for name, value in fields.items():
+            if isinstance(value, int | float):
+                self._numbers[name] += 1
+            elif value is not None and value != []:
+                self._others[name] += 1
+
+    def unreadable(self) -> dict[str, int]:
+        """The fields of numbers that hold something else, with the number of documents that do."""
+        return {name: self._others[name] for name, n in self._numbers.items()
+                if self._others[name] and is_of_numbers(n, self._others[name])}  # fmt: skip
 
 
 def squeeze(text: str) -> str:

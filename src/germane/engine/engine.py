@@ -908,6 +908,13 @@ class Engine:
         """All live documents, segment by segment."""
         return self._searcher.snapshot.documents()
 
+    def unreadable(self) -> dict[str, int]:
+        """The fields of numbers that hold something else in some documents ("in press" for a year), and in how many.
+
+        Such a value can be searched for and filtered on; in ranges, facets and sorting its document has no number.
+        """
+        return self._searcher.snapshot.unreadable()
+
     def stats(self) -> IndexStats:
         """Numbers about the index: documents, tokens, segments, bytes."""
         from germane.engine.vectors import vector_stats
@@ -928,6 +935,7 @@ class Engine:
             bytes_postings=sum(container.bytes_of(*POSTINGS_SECTIONS) for container in containers),
             text_fields=self.text_fields,
             filterable=tuple(sorted(self.filterable())),
+            no_number=snapshot.unreadable(),
             analyzer=self.analyzer.to_dict(),
             fingerprint=self.analyzer.fingerprint,
             ranking={

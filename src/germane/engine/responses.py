@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
@@ -213,6 +213,7 @@ class IndexStats(Response):
     """Numbers about an index, and its settings. `deleted` documents are gone but still on disk until a merge.
 
     `ranking`: the model that ranks when none is named, with its parameters as this collection makes them.
+    `no_number`: fields of numbers, with how many documents have something else there.
     """
 
     documents: int
@@ -231,13 +232,15 @@ class IndexStats(Response):
     fingerprint: str
     ranking: Mapping[str, Any]
     vectors: tuple[VectorFieldStats, ...] = ()
+    no_number: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AddResponse(Response):
     """What an add did: documents added, how many of them replaced older ones, how many were skipped as known already.
 
-    `unreadable` records of the source were passed over; `documents` is what the index holds now.
+    `unreadable` records of the source were passed over; `documents` is what the index holds now, and `no_number` says
+    in how many of them a field of numbers holds something else.
     """
 
     added: int
@@ -245,8 +248,11 @@ class AddResponse(Response):
     skipped: int
     unreadable: int
     documents: int
+    no_number: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, report: AddReport, *, unreadable: int, documents: int) -> "AddResponse":
+    def of(
+        cls, report: AddReport, *, unreadable: int, documents: int, no_number: Mapping[str, int] | None = None
+    ) -> "AddResponse":
         """The writer's report, with what the reader passed over."""
-        return cls(report.added, report.replaced, report.skipped, unreadable, documents)
+        return cls(report.added, report.replaced, report.skipped, unreadable, documents, no_number or {})

@@ -1,10 +1,13 @@
 """Columns of field values, for filters and priors: every stored field that is not searched as text.
 
 A field whose values are all numbers becomes one float64 for each document (NaN where absent). Any other field becomes a
-keyword column: the sorted distinct values, and for each document the numbers of its values. Whole numbers are exact up
-to 2^53. Strings longer than MAX_KEYWORD bytes are stored with the document but cannot be filtered on.
+keyword column: the sorted distinct values, and for each document the numbers of its values. Where most documents have a
+number, the field is one of numbers all the same (`mostly_numbers`), and `numbers_in` reads them: a value that is none
+costs its own document the number, and can still be filtered on. Whole numbers are exact up to 2^53. Strings longer than
+MAX_KEYWORD bytes are stored with the document but cannot be filtered on.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -13,11 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from germane.data.fields import is_of_numbers
 from germane.index.container import Container, ContainerWriter
 from germane.index.strings import pack_strings, string_at
 from germane.types import FieldValue
 
 MAX_KEYWORD = 256
+NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,8 @@ class ColumnsWriter:
     text_fields: frozenset[str]
     _docs: dict[str, list[int]] = field(default_factory=dict)
     _values: dict[str, list[Any]] = field(default_factory=dict)
-    _textual: set[str] = field(default_factory=set)
+    _worded: dict[str, int] = field(default_factory=dict)
+    """How many documents have something else than a number."""
     count: int = 0
 
     def add(self, fields: Mapping[str, FieldValue]) -> None:
@@ -70,15 +76,23 @@ class ColumnsWriter:
             self.add(fields)
 
     def _note(self, name: str, value: FieldValue) -> None:
+        worded = False
         for item in _items(value):
             if item is None:
                 continue
             if not isinstance(item, (int, float)) or isinstance(value, list):
-                self._textual.add(name)
+                worded = True
                 if len(str(item).encode()) > MAX_KEYWORD:
                     continue
             self._docs.setdefault(name, []).append(self.count)
             self._values.setdefault(name, []).append(item)
+        if worded:
+            self._worded[name] = self._worded.get(name, 0) + 1
+
+    def mostly_numbers(self) -> list[str]:
+        """The keyword columns of fields that have a number in most documents."""
+        known = ((name, words) for name, words in self._worded.items() if name in self._docs)
+        return sorted(name for name, words in known if is_of_numbers(len(set(self._docs[name])) - words, words))
 
     def write(self, container: ContainerWriter) -> dict[str, str]:
         """Write the columns; return field -> kind for the segment's meta data."""
@@ -86,7 +100,7 @@ class ColumnsWriter:
         for name in sorted(self._values):
             section = _section(name)
             docs = np.array(self._docs[name], np.int64)
-            if name in self._textual:
+            if name in self._worded:
                 kinds[name] = "keyword"
                 self._write_keywords(container, section, docs, self._values[name])
             else:
@@ -109,6 +123,35 @@ class ColumnsWriter:
         container.section(f"{section}/starts", starts)
         container.section(f"{section}/bytes", data)
         container.section(f"{section}/offsets", offsets)
+
+
+def numbers_in(column: KeywordColumn) -> npt.NDArray[np.float64]:
+    """For each document the first of its values that is a number, NaN where none is."""
+    numbers = np.array([number_of(value) for value in column.values], np.float64)
+    found = np.full(len(column.starts) - 1, np.nan)
+    docs = np.repeat(np.arange(len(found)), np.diff(column.starts))
+    values = numbers[column.codes]
+    readable = np.flatnonzero(~np.isnan(values))[::-1]  # the first of a document comes last, and stays
+    found[docs[readable]] = values[readable]
+    return found
+
+
+def number_of(text: str) -> float:
+    """The number that `keyword_text` wrote so; NaN for any other text."""
+    if text in ("true", "false"):
+        return float(text == "true")
+    number = float(text) if NUMBER.fullmatch(text) else np.nan
+    return number if abs(number) < np.inf else np.nan
+
+
+def as_words(column: NumericColumn) -> KeywordColumn:
+    """The column as one of texts."""
+    has = ~np.isnan(column.values)
+    texts = [keyword_text(value) for value in column.values[has].tolist()]
+    distinct = sorted(set(texts))
+    number = {text: i for i, text in enumerate(distinct)}
+    starts = np.concatenate([[0], np.cumsum(has)]).astype(np.int64)
+    return KeywordColumn(distinct, starts, np.array([number[text] for text in texts], np.uint32))
 
 
 def _section(name: str) -> str:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from germane.arrays import Integers
 from germane.index import verify
 from germane.index.blocks import BLOCK, PostingBlocks, bits_needed
-from germane.index.columns import Column, read_column
+from germane.index.columns import Column, NumericColumn, numbers_in, read_column
 from germane.index.container import Container
 from germane.index.durable import Identity
 from germane.index.lists import read_small, read_table
@@ -134,6 +134,7 @@ class Segment:
             )
             self.column_kinds: dict[str, str] = dict(meta["columns"])
             """Field -> 'numeric' or 'keyword'."""
+            self._mixed = frozenset(map(str, meta.get("numbers", ())))
         except (KeyError, TypeError, ValueError):
             raise self.container.damage("not a segment of an index") from None
         if any(kind not in ("numeric", "keyword") for kind in self.column_kinds.values()):
@@ -539,6 +540,25 @@ class Segment:
             self._columns[name] = column
         return self._columns[name]
 
+    def is_of_numbers(self, name: str) -> bool:
+        """Whether the field has a number in most documents of the segment that have it."""
+        return name in self._mixed or self.column_kinds.get(name) == "numeric"
+
+    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+        """The field's number in each document, NaN where it has none."""
+        column = self.column(name)
+        if column is None:
+            return np.full(self.n_docs, np.nan)
+        if isinstance(column, NumericColumn):
+            return column.values
+        if name not in self._read_numbers:
+            self._read_numbers[name] = numbers_in(column)
+        return self._read_numbers[name]
+
     @cached_property
     def _columns(self) -> dict[str, Column]:
+        return {}
+
+    @cached_property
+    def _read_numbers(self) -> dict[str, npt.NDArray[np.float64]]:
         return {}

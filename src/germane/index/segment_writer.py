@@ -93,6 +93,8 @@ class SegmentWriter:
         """The stored fields, and those that can be filtered on once more in columns."""
         stored.write(self._container)
         self._counted["columns"] = columns.write(self._container)
+        if mixed := columns.mostly_numbers():
+            self._counted["numbers"] = mixed
 
     def finish(self, meta: Mapping[str, Any]) -> None:
         """Flush to disk and give the file its name; `meta` says where the segment comes from."""

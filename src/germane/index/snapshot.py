@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
+from germane.data.fields import is_of_numbers
 from germane.errors import IndexFormatError, UnknownDocumentError
+from germane.index.columns import KeywordColumn
 from germane.index.deletions import Deletions, no_deletions, read_deletions
 from germane.index.durable import identity_of
 from germane.index.manifest import Manifest, ManifestFile, SegmentEntry, find_file, parse_manifest, read_manifest
@@ -212,6 +214,29 @@ class Snapshot:
     def filterable(self) -> frozenset[str]:
         """The fields a query may filter on."""
         return frozenset(name for live in self.segments for name in live.segment.column_kinds)
+
+    @cached_property
+    def numeric(self) -> frozenset[str]:
+        """The fields that hold numbers: where some documents have a number and some another value, most have one."""
+        named = {name for name in self.filterable if any(live.segment.is_of_numbers(name) for live in self.segments)}
+        return frozenset(name for name in named if is_of_numbers(*self._numbers_and_others(name)))
+
+    def unreadable(self) -> dict[str, int]:
+        """For each field of numbers how many live documents have another value there, where there are any."""
+        counts = {name: self._numbers_and_others(name)[1] for name in sorted(self.numeric)}
+        return {name: others for name, others in counts.items() if others}
+
+    def _numbers_and_others(self, name: str) -> tuple[int, int]:
+        """How many live documents have a number in the field, and how many only something else."""
+        numbers = others = 0
+        for live in self.segments:
+            readable = ~np.isnan(live.segment.numbers(name)) & ~live.deletions.deleted
+            numbers += int(readable.sum())
+            column = live.segment.column(name)
+            if isinstance(column, KeywordColumn):
+                has = (np.diff(column.starts) > 0) & ~live.deletions.deleted
+                others += int((has & ~readable).sum())
+        return numbers, others
 
     def n_terms(self) -> int:
         """Distinct terms of the live collection."""

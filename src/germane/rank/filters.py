@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.errors import QueryError
-from germane.index.columns import Column, KeywordColumn, NumericColumn, keyword_text
+from germane.index.columns import NUMBER, Column, KeywordColumn, NumericColumn, keyword_text
 from germane.index.segment import Segment
 
-_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?")
 _OPERATORS = (">=", "<=", ">", "<", "=")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 EXACT = 2.0**53
@@ -67,8 +66,8 @@ class FieldFilter:
 
     def _accepts(self, value: str) -> bool:
         bounds = self._bounds
-        numbers = all(_NUMBER.fullmatch(bound) for bound in bounds)
-        if numbers and _NUMBER.fullmatch(value):
+        numbers = all(NUMBER.fullmatch(bound) for bound in bounds)
+        if numbers and NUMBER.fullmatch(value):
             return bool(self._numbers(np.array([float(value)]))[0])
         dates = [iso_date(bound) for bound in bounds]
         day = iso_date(value)
@@ -133,7 +132,7 @@ class HasValue:
     def _of_number(self, text: str, column: NumericColumn, segment: Segment) -> npt.NDArray[np.bool_]:
         """The documents whose number is written so; those too large for the column are read as added."""
         none = np.zeros(segment.n_docs, np.bool_)
-        number = float(text) if _NUMBER.fullmatch(text) else np.nan
+        number = float(text) if NUMBER.fullmatch(text) else np.nan
         same: npt.NDArray[np.bool_] = column.values == number
         if abs(number) < EXACT:
             return same if keyword_text(number) == text else none

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.errors import QueryError
-from germane.index.columns import KeywordColumn, NumericColumn
+from germane.index.columns import Column, KeywordColumn, NumericColumn, as_words
 from germane.index.sequences import count_with_any, documents_with_any
 from germane.rank.hits import Hits
 from germane.rank.query import ParsedQuery
@@ -64,7 +64,8 @@ class FacetValue:
 class Facet:
     """The values of a field among documents, most frequent first, or classes of numbers, ascending.
 
-    `other`: documents that hold none of the values told; `missing`: documents without the field. A document with
+    `other`: documents that hold none of the values told; `missing`: documents without the field, or, of a field of
+    numbers, without a number. A document with
     several values counts for each of them.
     """
 
@@ -79,8 +80,8 @@ def facet(searcher: Searcher, found: Found, field: str, size: int = 10) -> Facet
     numbers, keywords = _values(searcher, found, field)
     total = sum(map(len, found))
     if numbers is not None:
-        known = numbers[~np.isnan(numbers)]
-        return Facet(field, _classes(known, size), 0, total - len(known))
+        known, endless = numbers[np.isfinite(numbers)], int(np.isinf(numbers).sum())
+        return Facet(field, _classes(known, size), endless, total - len(known) - endless)
     counts: dict[str, int] = {}
     without = 0
     told: list[tuple[Integers, Integers, list[str]]] = []
@@ -129,7 +130,8 @@ def _classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
             FacetValue(_number(low), n, _number(end))
             for low, n, end in zip(lows.tolist(), held.tolist(), ends.tolist(), strict=True)
         )
-    edges = np.linspace(distinct[0], distinct[-1], size + 1)
+    steps = np.linspace(0.0, 1.0, size + 1)
+    edges = distinct[0] * (1.0 - steps) + distinct[-1] * steps  # whose difference may be larger than any number
     held, _ = np.histogram(known, edges)
     return tuple(
         FacetValue(low, n, high)
@@ -161,13 +163,14 @@ def sorted_by(searcher: Searcher, found: Found, field: str, *, descending: bool)
 def values_at(searcher: Searcher, hits: Hits, field: str) -> list[str | float | None]:
     """The first value of a field in each document of a ranking, None where it has none."""
     found: list[str | float | None] = []
+    numeric = field in searcher.snapshot.numeric
     for i, doc in zip(hits.segments.tolist(), hits.docs.tolist(), strict=True):
-        column = searcher.snapshot.segments[i].segment.column(field)
-        if isinstance(column, NumericColumn):
-            value = float(column.values[doc])
+        segment = searcher.snapshot.segments[i].segment
+        if numeric:
+            value = float(segment.numbers(field)[doc])
             found.append(None if np.isnan(value) else value)
         else:
-            found.append(_first_values(column, np.array([doc]))[0])
+            found.append(_first_values(_words(segment.column(field)), np.array([doc]))[0])
     return found
 
 
@@ -181,23 +184,18 @@ def _first_values(column: KeywordColumn | None, docs: Integers) -> list[str | No
 def _values(
     searcher: Searcher, found: Found, field: str
 ) -> tuple[Floats | None, list[tuple[KeywordColumn | None, Integers]]]:
-    """The numbers of all documents found, NaN where absent; or, for a field of words, its columns and the documents."""
+    """The numbers of all documents found, NaN where there is none; or, for a field of words, its columns and the
+    documents."""
     known = searcher.snapshot.filterable
     if field not in known:
         names = ", ".join(sorted(known)) or "none"
         raise QueryError(f"there is no field '{field}' to count or sort by (fields: {names})", field=field)
-    columns = [live.segment.column(field) for live in searcher.snapshot.segments]
-    kinds = {type(column) for column in columns if column is not None}
-    if len(kinds) > 1:
-        raise QueryError(
-            f"'{field}' holds numbers in some documents and words in others: it cannot be counted or sorted by",
-            field=field,
-        )
-    if kinds == {NumericColumn}:
-        numbers = [
-            column.values[docs] if isinstance(column, NumericColumn) else np.full(len(docs), np.nan)
-            for column, docs in zip(columns, found, strict=True)
-        ]
+    segments = [live.segment for live in searcher.snapshot.segments]
+    if field in searcher.snapshot.numeric:
+        numbers = [segment.numbers(field)[docs] for segment, docs in zip(segments, found, strict=True)]
         return np.concatenate([np.empty(0), *numbers]), []
-    words = [column if isinstance(column, KeywordColumn) else None for column in columns]
-    return None, list(zip(words, found, strict=True))
+    return None, [(_words(segment.column(field)), docs) for segment, docs in zip(segments, found, strict=True)]
+
+
+def _words(column: Column | None) -> KeywordColumn | None:
+    return as_words(column) if isinstance(column, NumericColumn) else column

@@ -14,7 +14,7 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.errors import ParameterError, QueryError
-from germane.index.columns import KeywordColumn, NumericColumn
+from germane.index.columns import KeywordColumn
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.lm.parameters import bounded, positive
@@ -72,12 +72,13 @@ class FieldPrior(Prior):
     weight: float = 1.0
 
     def values(self, segment: Segment) -> Floats:
-        column = segment.column(self.field)
-        if isinstance(column, KeywordColumn):
+        values = segment.numbers(self.field)
+        return np.log(np.where((values > 0) & (values < np.inf), values, np.nan))
+
+    def of(self, snapshot: Snapshot) -> list[Floats]:
+        if self.field in snapshot.filterable - snapshot.numeric:
             raise ParameterError(f"a prior needs a numeric field, but '{self.field}' holds text")
-        if column is None:
-            return np.full(segment.n_docs, np.nan)
-        return np.log(np.where((column.values > 0) & (column.values < np.inf), column.values, np.nan))
+        return super().of(snapshot)
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,18 @@ class FreshnessPrior(Prior):
         column = segment.column(self.field)
         if column is None:
             return np.full(segment.n_docs, np.nan)
-        days = _days_of_numbers(column) if isinstance(column, NumericColumn) else _days_of_texts(column)
+        days = _days_of_texts(column) if isinstance(column, KeywordColumn) else np.full(segment.n_docs, np.nan)
+        if segment.is_of_numbers(self.field):  # where texts are dates among years
+            numbers = _days_of_numbers(segment.numbers(self.field))
+            days = np.where(np.isnan(numbers), days, numbers)
         age = np.maximum(self.today.toordinal() - np.where(np.abs(days) <= MAX_DAYS, days, np.nan), 0.0)
         log_priors: Floats = -math.log(2.0) * age / self.half_life
         return log_priors
 
 
-def _days_of_numbers(column: NumericColumn) -> Floats:
+def _days_of_numbers(numbers: Floats) -> Floats:
     """Proleptic day numbers of years and of seconds since 1970."""
-    values = np.clip(column.values, -1e15, 1e15)
+    values = np.clip(numbers, -1e15, 1e15)
     years = 365.2425 * (values - 1.0) + 183.0  # the middle of the year
     epoch = datetime.date(1970, 1, 1).toordinal() + values / _SECONDS_A_DAY
     return np.where(values <= 3000.0, years, epoch)

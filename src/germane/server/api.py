@@ -56,6 +56,8 @@ from germane.types import Document
 from germane.workspace.values import Result, Search
 
 if TYPE_CHECKING:
+    from germane.engine import Engine
+    from germane.index.writer import AddReport
     from germane.server.library import Library
     from germane.server.uploads import Preview
 
@@ -143,7 +145,11 @@ def put_document(library: "Library", given: Given) -> AddResponse:
     document = Document(given["id"], _fields(given.body))
     with library.changing(given["collection"]) as engine:
         report = engine.update([document])
-    return AddResponse.of(report, unreadable=0, documents=len(engine))
+    return _added(report, engine)
+
+
+def _added(report: "AddReport", engine: "Engine", unreadable: int = 0) -> AddResponse:
+    return AddResponse.of(report, unreadable=unreadable, documents=len(engine), no_number=engine.unreadable())
 
 
 def patch_document(library: "Library", given: Given) -> AddResponse:
@@ -183,7 +189,7 @@ def add_documents(library: "Library", given: Given) -> BulkResponse:
         raise InputError(f"there is no document in the body{said}")
     with library.changing(given["collection"]) as engine:
         report = engine.add(documents, on_duplicate=given["on_duplicate"])
-    return BulkResponse(AddResponse.of(report, unreadable=unreadable, documents=len(engine)), tuple(bad))
+    return BulkResponse(_added(report, engine, unreadable), tuple(bad))
 
 
 def export_collection(library: "Library", given: Given) -> bytes:
@@ -326,7 +332,7 @@ def taken_in(library: "Library", key: str, name: str | None, on_duplicate: Any) 
     with library.changing(name) as engine:
         report = engine.add(library.uploads.documents(key), on_duplicate=on_duplicate)
     library.uploads.drop(key)
-    return BulkResponse(AddResponse.of(report, unreadable=0, documents=len(engine)), ())
+    return BulkResponse(_added(report, engine), ())
 
 
 def drop_upload(library: "Library", given: Given) -> CountResponse:

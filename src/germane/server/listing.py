@@ -166,12 +166,7 @@ def learnt_model(engine: "Engine", name: str) -> str:
 def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
     fields = library.facet_fields(engine)
     first = (place.page - 1) * PAGE
-    try:
-        answer = engine.answer(request_of(engine, place, PAGE, first, fields))
-    except QueryError as error:
-        if error.field is None or error.field not in fields:
-            raise
-        answer = engine.answer(request_of(engine, place, PAGE, first))
+    answer = engine.answer(request_of(engine, place, PAGE, first, fields))
     assert answer.result is not None
     hits, total, exact = answer.hits, answer.total, answer.total_is_exact
     if place.g:

@@ -150,7 +150,8 @@ class FieldCount(NamedTuple):
 class PreviewResponse(Response):
     """What was understood of a file. Nothing is stored until it is taken in under its `key`.
 
-    `skipped` records cannot be used, `odd` says of the first of them why; `repeated` have an id that came before;
+    `skipped` records cannot be used, `odd` says of the first of them why, and which
+    fields of numbers hold something else; `repeated` have an id that came before;
     `decided` come with somebody's decision.
     """
 

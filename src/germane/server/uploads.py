@@ -12,10 +12,12 @@ from pathlib import Path
 from germane.data import SkipReport, read_documents
 from germane.data.atomic import write_bytes
 from germane.data.bad_records import Skipped
+from germane.data.fields import NumberFields
 from germane.data.formats import detect_format
 from germane.errors import InputError, ParameterError
 from germane.refine.screening.verdicts import Verdict, verdicts_of
 from germane.types import Document
+from germane.wording import without_a_number
 
 SHOWN = 3
 TABLES = ("csv", "tsv")
@@ -93,12 +95,13 @@ class Uploads:
             ids: Counter[str] = Counter()
             fields: Counter[str] = Counter()
             first: list[Document] = []
-            decided, table = 0, format in TABLES
+            decided, table, numbers = 0, format in TABLES, NumberFields()
             for document in self._read(path, report):
                 if len(first) < SHOWN:
                     first.append(document)
                 ids[document.id] += 1
                 fields.update(document.fields.keys())
+                numbers.see(document.fields)
                 decided += bool(verdicts_of(document, table=table))
         except InputError as error:
             raise InputError(error.message, source=name, line=error.line, field=error.field) from None
@@ -108,7 +111,7 @@ class Uploads:
             raise InputError(f"no record could be read{said}", source=name)
         return Preview(
             key, name, format or "empty", records, tuple(fields.most_common(40)), tuple(first), report.count,
-            tuple(_said(one) for one in report.first), records - len(ids), decided,
+            (*without_a_number(numbers.unreadable()), *map(_said, report.first)), records - len(ids), decided,
             records >= MOST_RECORDS,
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 import warnings
 
 from germane.cli import options
-from germane.cli.documents import Source, documents, put_added, tell_skipped
+from germane.cli.documents import Holds, Source, documents, put_added, tell_skipped
 from germane.cli.opening import open_engine
 from germane.cli.streams import tell
 
@@ -42,7 +42,8 @@ def add(
             threads=threads,
             memory_mb=memory,
         )
+        holds = Holds.of(engine)
     for told in dict.fromkeys(str(each.message) for each in warned):
         tell(told)
     tell_skipped(skipped)
-    put_added(report, skipped, len(engine), json=json)
+    put_added(report, skipped, holds, json=json)

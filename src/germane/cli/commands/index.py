@@ -10,7 +10,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.analysis import analyzer_named
-from germane.cli.documents import Source, documents, put_added, tell_skipped
+from germane.cli.documents import Holds, Source, documents, put_added, tell_skipped
 from germane.cli.opening import new_engine
 from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
@@ -105,9 +105,9 @@ def index(
             threads=threads,
             memory_mb=memory,
         )
-        total = len(engine)
+        holds = Holds.of(engine)
     tell_skipped(skipped)
-    put_added(report, skipped, total, json=json)
+    put_added(report, skipped, holds, json=json)
 
 
 def _abstracts(sources: Sequence[Source], names: Sequence[str]) -> list[str]:

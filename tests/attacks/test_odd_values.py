@@ -1,0 +1,157 @@
+"""A value that does not fit its field costs that value: every feature works on the others."""
+
+import datetime
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from germane.data import read_documents
+from germane.data.writing import WRITABLE, write_documents
+from germane.engine import Engine
+from germane.rank.matching import FacetValue
+from germane.server.library import PREFERRED
+
+FIELDS = ("title", "text", "year", "date", "journal", "topic", "author", "keywords", "doi", "score", "flag")
+TODAY = datetime.date(2026, 1, 1)
+ODD = st.one_of(
+    st.none(),
+    st.sampled_from(["", " ", "in press", "n.d.", "1998?", "-", "0", "٣", "1e999", "NaN", "x" * 300, "a:b\"c'"]),
+    st.sampled_from([True, False, 0, -1, 1.5, 2**53 + 1, -(2**63), 1e300, -0.0, 5e-324]),
+    st.lists(st.one_of(st.none(), st.text(max_size=4), st.integers(-9, 9), st.floats(-1, 1)), max_size=3),
+    st.text(max_size=8).filter(lambda text: "\x00" not in text),
+)
+"""What may stand in any field, in place of what belongs there."""
+DOCUMENTS = st.lists(
+    st.dictionaries(st.sampled_from(FIELDS), ODD, max_size=4), min_size=1, max_size=6
+)  # fmt: skip
+
+
+def right(n: int) -> dict:
+    """A document whose fields are as they should be."""
+    return {
+        "title": f"Copper in the liver {n}", "text": f"About copper, part {n}.", "year": 2000 + n,
+        "date": f"20{n:02}-05-01", "journal": ("Nature", "Brain")[n % 2], "topic": ("metal", "organ", "metal")[n % 3],
+        "author": [f"Author {n}, A."], "keywords": ["copper", f"k{n}"], "doi": f"10.1000/{n}", "score": n / 2,
+        "flag": n % 2 == 0,
+    }  # fmt: skip
+
+
+def stream(odd: list[dict]) -> Iterator[dict]:
+    """Twelve right documents, and others of which some fields are odd and the rest right."""
+    for n in range(12):
+        yield {"id": f"r{n}", **right(n)}
+    for n, fields in enumerate(odd):
+        yield {"id": f"o{n}", **right(n), **fields}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(odd=DOCUMENTS, cuts=st.lists(st.integers(0, 18), max_size=2), deleted=st.booleans())
+def test_every_feature_works_on_the_others(odd, cuts, deleted):
+    documents = list(stream(odd))
+    with Engine.create(":memory:", fields=["title", "text"]) as engine:
+        for begin, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(documents)], strict=True):
+            engine.add(documents[begin:end])  # as several segments
+        if deleted:
+            engine.delete(["r0"])
+        works_on_the_others(engine)
+        engine.merge()
+        works_on_the_others(engine)
+
+
+def works_on_the_others(engine: Engine) -> None:
+    """Search, filters, facets, sorting, groups, snippets, priors, suggestions and exports."""
+    right_ids = {f"r{n}" for n in range(1, 12)}
+    held = engine.stats().documents
+    result = engine.search("copper", k=50)
+    assert right_ids <= set(result.ids)
+    for hit in result:
+        assert result.snippet_of(hit.fields).text is not None
+    for name in engine.filterable():
+        facet = result.facet(name)
+        assert facet.missing + facet.other <= held
+        if name in ("year", "score"):
+            assert all(isinstance(value.value, int | float) for value in facet.values)
+            assert sum(value.count for value in facet.values) + facet.missing == len(result.ids)
+        for descending in ("", "-"):
+            in_order = engine.search("copper", k=50, sort=f"{descending}{name}").ids
+            assert set(in_order) == set(result.ids)
+            if name in ("year", "score"):
+                ours = [each for each in in_order if each in right_ids]
+                assert ours == sorted(right_ids, key=lambda each: int(each[1:]), reverse=bool(descending))
+        assert engine.search("copper", k=50, group=name).ids
+    assert {"Nature", "Brain"} <= {value.value for value in result.facet("journal").values}
+    assert {f"r{n}" for n in range(3, 6)} <= set(engine.search("copper year:2003..2005", k=50).ids)
+    assert {f"r{n}" for n in range(7, 12)} <= set(engine.search("copper year:>2006", k=50).ids)
+    assert {"r2", "r4"} <= set(engine.search('copper journal:"Nature"', k=50).ids)
+    assert {"r3"} <= set(engine.search("copper date:2003-01..2003-12", k=50).ids)
+    assert {"r1"} <= set(engine.search("copper", filter={"doi": "10.1000/1"}).ids)
+    for prior in ("field:score", "field:year", "fresh:year:365", "fresh:date:365"):
+        assert set(engine.search("copper", k=50, priors=[_prior(prior, engine)]).ids) == set(result.ids)
+    assert engine.suggest("coper")
+    assert set(engine.search("copper", k=50, feedback="rm3").ids)
+    for unreadable in engine.unreadable().values():
+        assert 0 < unreadable < held
+    for format in WRITABLE:
+        target = io.StringIO()
+        assert write_documents(target, engine.documents(), format) == held
+
+
+def _prior(text, engine):
+    from germane.rank.priors import prior_named
+
+    return prior_named(text, engine.filterable(), TODAY)
+
+
+@pytest.mark.parametrize("first", ["in press", 2001])
+def test_one_record_in_press(tmp_path, first):
+    """As an RIS file gives it: the year of one record is no number, and all of the others' are."""
+    years = [first, *range(2002, 2008)] if first == "in press" else [2001, "in press", *range(2002, 2007)]
+    records = "".join(
+        f"TY  - JOUR\nID  - k{n}\nTI  - Copper {n}\nPY  - {year}\nJO  - Nature\nER  - \n\n"
+        for n, year in enumerate(years)
+    )
+    (tmp_path / "a.ris").write_text(records)
+    with Engine.create(tmp_path / "index") as engine:
+        for document in read_documents(tmp_path / "a.ris"):
+            engine.add([document])  # each a commit
+        result = engine.search("copper", k=20)
+        facet = result.facet("year")
+        assert (sum(value.count for value in facet.values), facet.missing) == (6, 1)
+        odd = years.index("in press")
+        assert engine.search("copper", k=20, sort="-year").ids[-1] == f"k{odd}"
+        assert engine.search('copper year:"in press"').ids == [f"k{odd}"]
+        assert engine.unreadable() == engine.stats().no_number == {"year": 1}
+        engine.delete([f"k{odd}"])
+        assert engine.unreadable() == {}
+
+
+def test_a_field_of_words_stays_one(tmp_path):
+    """A number among words does not make numbers of them, whichever segment it is in."""
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([{"id": str(n), "title": "copper", "code": code} for n, code in enumerate(["A", "B", "B", "401"])])
+        engine.add([{"id": "x", "title": "copper", "code": 5}])
+        facet = engine.search("copper").facet("code")
+        assert facet.values[0] == FacetValue("B", 2)
+        assert {value.value for value in facet.values} == {"A", "B", "401", "5"}
+        assert engine.search("copper", sort="code").ids[-1] == "2"
+        assert engine.unreadable() == {}
+
+
+def test_the_page_says_so_and_narrows_all_the_same(server):
+    """The facets that one bad year took from every search of a collection are there, and 'newest' is understood."""
+    lines = b"".join(json.dumps({"id": f"n{n}", "title": "odd copper", "year": year}).encode() + b"\n"
+                     for n, year in enumerate(["in press", 1999, 2004]))  # fmt: skip
+    status, _, answer = server.ask("POST", "/api/v1/imports?name=odd.jsonl", lines)
+    seen = json.loads(answer)
+    assert (status, seen["odd"]) == (201, ["1 record has no readable year"])
+    status, done = server.api("POST", f"/imports/{seen['key']}", {})
+    assert (status, done["report"]["no_number"]) == (200, {"year": 1})
+    status, _, page = server.ask("GET", "/search?q=copper&sort=-year", headers={})
+    assert status == 200
+    assert b"not understood" not in page
+    assert b"year%3A" in page
+    assert PREFERRED[0] == "year"
