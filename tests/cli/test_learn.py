@@ -59,7 +59,7 @@ def test_the_whole_path(run, fails, files):
 
     found = json.loads(run("search", index, "planet telescope", "--rerank", "clicks", "--depth", 50, "--json").stdout)
     assert found["model"].endswith(">> clicks")
-    plain = json.loads(run("search", index, "planet telescope", "--json").stdout)
+    plain = json.loads(run("search", index, "planet telescope", "--rerank", "none", "--json").stdout)
     assert len(found["hits"]) > len(plain["hits"])  # some share no word with the query
     best = found["hits"][0]
     told = json.loads(run("explain", index, "planet telescope", best["id"], "--rerank", "clicks", "--json").stdout)
@@ -89,11 +89,20 @@ def test_the_whole_path(run, fails, files):
     assert "Score" not in run("models", "compare", index, "clicks@2", *judged).stderr
 
     assert json.loads(run("models", "rollback", index, "--json").stdout)[0]["version"] == 2
+    used = run("search", index, "planet telescope", "--json")
+    assert json.loads(used.stdout)["reranked_by"] == "clicks@2"
+    assert used.stderr == "ranked by clicks@2, learnt from clicks and promoted; --rerank none leaves it out\n"
+    assert "clicks@2" in run("explain", index, "planet telescope", best["id"]).stdout
+    assert "ranked by clicks@2" in run("batch", index, files / "queries.tsv", "-k", 3).stderr
+    for words in (("--rerank", "none"), ("--model", "bm25"), ("--feedback", "rm3"), ("--sort", "year")):
+        assert "ranked by" not in run("search", index, "planet telescope", *words).stderr
+    assert "ranked by" not in run("batch", index, files / "queries.tsv", "-k", 3, "--rerank", "none").stderr
     assert "fingerprint" in run("models", "show", index, "clicks", "--json").stdout
     assert "held out by time" in run("models", "show", index, "clicks@2").stdout
     assert "clicks@1 serves now" in run("models", "promote", index, "clicks@1").stderr
     assert "clicks@2 serves again" in run("models", "rollback", index).stderr
     assert "no version of 'clicks' serves now" in run("models", "rollback", index).stderr
+    assert "ranked by" not in run("search", index, "planet telescope").stderr
     assert json.loads(run("check", index, "--json").stdout)["ok"]
 
 

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from germane.engine import Engine
 from germane.server import Library, Settings, create_app
 from germane.server.sample import sample_documents
+from germane.server.tools import Tools
 from germane.workspace import Workspace
 
 V1 = "/api/v1"
@@ -90,6 +91,41 @@ def test_from_clicks_to_what_serves_and_back(served):
     assert client.post(f"{path}/clicks@1/promote").json()["serving"]
     back = client.post(f"{path}/clicks/rollback").json()["models"]
     assert [each["serving"] for each in back] == [False, True]
+
+
+def test_what_serves_is_what_searches_use(served):
+    """Of the API, of the page and of assistants; until it is taken back."""
+    client, library = served
+    base = f"{V1}/collections/research"
+    tools = Tools(library)
+    page = TestClient(client.app, base_url="http://127.0.0.1")
+
+    def told(name: str = "search", **asked: str) -> tuple[str, str | None]:
+        answer = client.get(f"{base}/{name}", params={"q": "sleep", **asked}).json()
+        return answer["model"], answer.get("reranked_by")
+
+    by = client.get(f"{base}/search?q=sleep").json()["reranked_by"]
+    hit = client.get(f"{base}/search?q=sleep").json()["hits"][0]["id"]
+    assert told() == (f"adaptive >> {by}", by)
+    assert told(model="bm25") == ("bm25", None)
+    assert told(rerank="none") == ("adaptive", None)
+    assert told("explain", id=hit) == (by, None)
+    assert told("explain", id=hit, rerank="none") == ("adaptive", None)
+    assert f"ranked by {by}" in " ".join(tools.search("sleep").notes)
+    assert tools.search("sleep", model="bm25").notes == []
+    why = tools.explain("sleep", hit)
+    assert (why.model, why.score) == (by, pytest.approx(sum(part.adds for part in why.words) + why.rest))
+    assert f"Ranked by {by}" in page.get("/search?q=sleep").text
+    assert "Ranked by" not in page.get("/search?q=sleep&model=adaptive").text
+    assert by in page.get("/why", params={"q": "sleep", "id": hit}).text
+    kept = client.post(f"{V1}/searches", json={"query": "sleep"}).json()
+    done = client.post(f"{V1}/jobs/refreshes", json={"search": kept["search"]})
+    assert done.status_code == 202, done.text
+    while client.get(f"{base}/search?q=sleep").json().get("reranked_by"):
+        client.post(f"{base}/models/clicks/rollback")
+    assert told() == ("adaptive", None)
+    assert "Ranked by" not in page.get("/search?q=sleep").text
+    assert tools.search("sleep").notes == []
 
 
 def test_what_cannot_be_trained_says_so(served):

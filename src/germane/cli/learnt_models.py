@@ -16,7 +16,7 @@ GATE = "Gate"
 From = Annotated[
     Path, typer.Option("--from", metavar="STORE", help="The folder of the history of clicks.", show_default=False)
 ]
-Name = Annotated[str, typer.Option(metavar="NAME", help="What --rerank calls the model.", rich_help_panel=MODEL)]
+Name = Annotated[str, typer.Option(metavar="NAME", help="What the model is called.", rich_help_panel=MODEL)]
 Topics = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Judged queries for the gate.", show_default=False, rich_help_panel=GATE),

@@ -235,8 +235,8 @@ Rerank = Annotated[
     typer.Option(
         metavar="NAME",
         help="Score the first results again: by a learnt model of the index (clicks, clicks@3), the file of a latent "
-        f"model, or a ranking model: {', '.join(RERANKER_NAMES)}.",
-        show_default=False,
+        f"model, or a ranking model: {', '.join(RERANKER_NAMES)}. none: leave out the learnt model that was promoted.",
+        show_default="the promoted model",
         rich_help_panel=_RANKING,
     ),
 ]

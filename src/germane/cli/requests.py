@@ -70,6 +70,21 @@ def feedback_request(
     return FeedbackRequest(method, _given(typed))
 
 
+def reranker_typed(name: str | None) -> str | None:
+    """What `--rerank` says: nothing for the model that was promoted, `none` for no second stage."""
+    from germane.engine.promotion import PROMOTED
+
+    return PROMOTED if name is None else None if name == "none" else name
+
+
+def tell_promoted(reranked_by: str | None, not_reranked: str | None) -> None:
+    """That the learnt model that was promoted ranks, or why it cannot."""
+    if reranked_by is not None:
+        tell(f"ranked by {reranked_by}, learnt from clicks and promoted; --rerank none leaves it out")
+    if not_reranked is not None:
+        tell(not_reranked)
+
+
 def with_settings(
     ranking: "RankingRequest", feedback: "FeedbackRequest", texts: Sequence[str] | None
 ) -> tuple["RankingRequest", "FeedbackRequest"]:

@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING
 
 from germane.engine.advice import sought_words, suggestion, why_nothing
+from germane.engine.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, SearchRequest, resolve
+from germane.engine.reranked import RerankedExplanation
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
 from germane.engine.results import GROUPED, SearchResult
 from germane.errors import QueryError
@@ -21,7 +23,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         return engine.search(
             query,
             k,
-            model=asked.model,
+            model=asked.model if request.ranking.names_model else None,
             priors=asked.priors,
             syntax=request.syntax,
             feedback=asked.method,
@@ -43,10 +45,11 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
     words = sought_words(query, result, syntax=request.syntax)
     reason = None if len(result) else why_nothing(engine, query, words, result)
     told = result.feedback if request.explain else None
+    second = result.reranked_by if request.rerank == PROMOTED else request.rerank
     shown, scored = request.snippets, request.sort is None
     return SearchResponse(
         query,
-        asked.name if request.rerank is None else f"{asked.name} >> {request.rerank}",
+        asked.name if second is None else f"{asked.name} >> {second}",
         request.k,
         tuple(HitResponse.of(hit, result.snippet_of(hit.fields) if shown else None, scored=scored) for hit in result),
         suggestion(engine, query, words, result.query.runs),
@@ -60,6 +63,8 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         result.total_is_exact,
         tuple(map(result.facet, request.facets)) or None,
         groups,
+        result.reranked_by,
+        result.not_reranked,
     )
 
 
@@ -71,13 +76,14 @@ def answer_explain(engine: "Engine", request: ExplainRequest) -> ExplainResponse
     found = engine.explain(
         query,
         request.doc_id,
-        model=asked.model,
+        model=asked.model if request.ranking.names_model else None,
         priors=asked.priors,
         syntax=request.syntax,
         probabilities=request.probabilities,
         rerank=request.rerank,
     )
-    name = asked.name if request.rerank is None else request.rerank
+    second = found.stage if isinstance(found, RerankedExplanation) else request.rerank
+    name = asked.name if second is None or second == PROMOTED else second
     return ExplainResponse.of(query, name, found, {**asked.learnt, **engine.chosen(asked.model)})
 
 

@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 from germane.engine.documents import OnKnown
 from germane.engine.engine import Engine
 from germane.engine.filtering import AnyFilter
+from germane.engine.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.engine.rerank import Reranker
 from germane.engine.responses import ExplainResponse, SearchResponse
@@ -215,7 +216,7 @@ class AsyncEngine:
         priors: Sequence[Prior] = (),
         syntax: bool = False,
         feedback: str | FeedbackMethod | None = None,
-        rerank: str | Reranker | None = None,
+        rerank: str | Reranker | None = PROMOTED,
         depth: int | None = None,
         filter: AnyFilter | None = None,
         weights: Mapping[str, float] | None = None,

@@ -27,6 +27,7 @@ from germane.engine.feedback import Passes, model_of, search_with_feedback, topi
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter, condition_of, narrowed
 from germane.engine.merging import change_of, merged_with
+from germane.engine.promotion import PROMOTED, Promotions, unused
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
@@ -34,7 +35,14 @@ from germane.engine.reranked import explain_reranked
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
 from germane.engine.topic_model import TopicModel
-from germane.errors import EngineClosedError, IndexFormatError, IndexLockedError, ParameterError, QueryError
+from germane.errors import (
+    EngineClosedError,
+    GermaneError,
+    IndexFormatError,
+    IndexLockedError,
+    ParameterError,
+    QueryError,
+)
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.index.durable import touch_lock
 from germane.index.ingest import DEFAULT_MEMORY
@@ -79,6 +87,8 @@ MEMORY = ":memory:"
 MOST_STAGES = 4
 """Latent models whose folded-in titles are kept, beside those of the index."""
 NO_MARKS = Marks()
+NOTHING_NAMED = (None,) * 5
+"""A search that names no ranking of its own."""
 PLAIN = (None,) * 7
 """A search without feedback, marks, a second stage, or another order: most of them."""
 Query = str | Mapping[str, float]
@@ -108,6 +118,7 @@ class Engine:
         self._showing = threading.Lock()
         self._staging = threading.Lock()
         self._stages: dict[Hashable, tuple[object, Reranker]] = {}
+        self._promotions = Promotions(folder)
         self.max_expansions = MAX_EXPANSIONS
         """Different prefixes, fuzzy words and phrases with moves that a query may have; a server allows fewer."""
 
@@ -456,7 +467,7 @@ class Engine:
         syntax: bool = True,
         feedback: str | FeedbackMethod | None = None,
         marks: Marks | Mapping[str, bool] | Mapping[int, bool] | None = None,
-        rerank: AnyReranker | None = None,
+        rerank: AnyReranker | None = PROMOTED,
         depth: int | None = None,
         filter: AnyFilter | None = None,
         offset: int = 0,
@@ -480,7 +491,9 @@ class Engine:
         `rerank`: score the first `depth` results (DEFAULT_DEPTH) again and order them by that; the rest follow in their
         own order. The name of a ranking model, of a learnt model of this index ("clicks", "clicks@3"), the file of a
         saved latent model, such a model, or any object with `rerank(query, candidates)` (`engine.rerank`). A latent
-        model brings up to `depth` documents of its own, which need share no word with the query.
+        model brings up to `depth` documents of its own, which need share no word with the query. The learnt model that
+        was promoted last does it where nothing is said (`SearchResult.reranked_by`), unless the search names a ranking:
+        `model` or parameters, `feedback`, `marks`, `sort`. None leaves it out.
 
         `filter`: only documents that pass, as a value: `{"tenant": "a", "year": {">=": 2020}}`, or as an expression:
         `(Field("tenant") == "a") & (Field("year") >= 2020)` (`rank.filter_values`); a text is read as a query. Feedback
@@ -492,7 +505,12 @@ class Engine:
         """
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax, filter)
-        if offset == 0 and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
+        promotion = None
+        if isinstance(rerank, str) and rerank == PROMOTED:
+            if (model, weights, feedback, marks or None, sort) == NOTHING_NAMED and not parameters:
+                promotion = self._promotions.of(self) if isinstance(query, str) and parsed.weights else None
+            rerank = None if promotion is None else promotion.stage
+        if offset == 0 and promotion is None and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
             ranking = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
             hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
             return SearchResult(parsed, hits, searcher)
@@ -519,7 +537,7 @@ class Engine:
         report: FeedbackReport | None = None
 
         def ranked(n: int) -> Hits:
-            nonlocal report
+            nonlocal report, promotion
             n_first = n if second is None or n < 1 else max(n, second.depth)
             if learning is None:
                 hits = self._ranked(searcher, parsed, chosen or model_named(DEFAULT_MODEL), n_first, own)
@@ -529,14 +547,22 @@ class Engine:
                 hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, learning, marked, passes)
             if second is not None:
                 topic = TopicModel(parsed.weights) if learning is None else topic_of(learnt.expansion, learnt.terms)
-                hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, searcher, own))
+                try:
+                    hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, searcher, own))
+                except GermaneError as error:
+                    if promotion is None:
+                        raise
+                    promotion, hits = unused(promotion.reference, error), hits.part(0, n)
             if learning is not None:
                 report = FeedbackReport(learning, learnt, passes, searcher, parsed, hits)
             return hits
 
         hits = arranging.page(ranked, k, parsed, searcher)
         widened = second is not None and isinstance(second.reranker, Widening)
-        return SearchResult(parsed, hits, searcher, report, offset, widened)
+        if promotion is None:
+            return SearchResult(parsed, hits, searcher, report, offset, widened)
+        by = None if promotion.stage is None else promotion.reference
+        return SearchResult(parsed, hits, searcher, report, offset, by is not None, by, promotion.problem)
 
     def _reranker(self, rerank: AnyReranker) -> Reranker:
         """What a search named; of a model or a file the stage that was made of it first, with its folded-in titles."""
@@ -595,7 +621,7 @@ class Engine:
         priors: Sequence[Prior] = (),
         syntax: bool = False,
         feedback: str | FeedbackMethod | None = None,
-        rerank: AnyReranker | None = None,
+        rerank: AnyReranker | None = PROMOTED,
         depth: int | None = None,
         filter: AnyFilter | None = None,
         threads: int | None = None,
@@ -773,30 +799,35 @@ class Engine:
         query: Query,
         doc_id: DocId,
         *,
-        model: str | RankingModel = DEFAULT_MODEL,
+        model: str | RankingModel | None = None,
         priors: Sequence[Prior] = (),
         syntax: bool = True,
         probabilities: bool = False,
-        rerank: AnyReranker | None = None,
+        rerank: AnyReranker | None = PROMOTED,
         weights: Mapping[str, float] | None = None,
         **parameters: Unpack[ModelParameters],
     ) -> Explanation:
         """Why the document gets its score, in parts that add up to it.
 
         `rerank`: why a second stage gives it its score; of a latent model a `RerankedExplanation`, with the part of
-        each word of the query and where it comes from.
+        each word of the query and where it comes from. As in `search`, the model that was promoted unless the call
+        names a ranking.
 
         `probabilities`: with P(w|d), P(w|C) and θ_D(w) of each word, under a language model; a `ParameterError` under
         another.
         """
         searcher, doc_id = self._searcher, id_text(doc_id)
         parsed = self._parse(searcher, query, syntax)
+        if isinstance(rerank, str) and rerank == PROMOTED:
+            named = model is not None or weights is not None or parameters or probabilities or not parsed.weights
+            promotion = None if named or not isinstance(query, str) else self._promotions.of(self)
+            rerank = None if promotion is None else promotion.stage
         stage = None if rerank is None else self._reranker(rerank)
         if isinstance(stage, ByModel):
             model, weights, parameters = stage.model, None, {}
         elif stage is not None:
             return explain_reranked(searcher, parsed, doc_id, stage, self._log_priors(searcher, priors))
-        chosen = model if isinstance(model, RankingModel) else model_named(model, weights, **parameters)
+        chosen = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
         chosen = chosen.of_query(parsed.runs)
         place = searcher.snapshot.place_of(doc_id)
         found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))
@@ -979,10 +1010,10 @@ class Engine:
     ) -> "LearnReport":
         """Learn a latent model from a click history, and let it serve if it ranks held-out queries better.
 
-        `model`: a name of `latent.LATENT_NAMES` with its `parameters`. The candidate is compared with the version of
-        `name` that serves, or with the plain ranking, on a `share` of the queries, or of the days (`hold_out="time"`),
-        and on judged queries (`topics`, `qrels`). It is kept in any case, and promoted if it passes (`engine.learning`;
-        `alpha`, `allow_equal`: see `gate.py`) or with `force`. Then `search(..., rerank=name)` ranks by it.
+        `model`: a name of `latent.LATENT_NAMES` with its `parameters`. The candidate is compared with what searches use
+        now, a learnt model or the plain ranking, on a `share` of the queries, or of the days (`hold_out="time"`), and
+        on judged queries (`topics`, `qrels`). It is kept in any case, and promoted if it passes (`engine.learning`;
+        `alpha`, `allow_equal`: see `gate.py`) or with `force`. Then searches use it, unless they name another ranking.
         """
         from germane.clicks import ClickStore
         from germane.engine.learning.loop import ClickRules, LearnSettings, learn

@@ -288,6 +288,7 @@ class Retrieval(Pipeline):
             priors=self.priors,
             syntax=asked.syntax,
             feedback=self.feedback,
+            rerank=None,
             filter=asked.filter,
         )
         report = result.feedback

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from germane.engine.filtering import AnyFilter
+from germane.engine.promotion import PROMOTED
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.rank.filter_values import Filter
@@ -41,6 +42,11 @@ class RankingRequest:
     priors: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def names_model(self) -> bool:
+        """Whether it is a ranking of its own, and not the one that searches use by default."""
+        return self.model is not None or bool(self.parameters or self.weights)
+
 
 @dataclass(frozen=True, slots=True)
 class FeedbackRequest:
@@ -67,7 +73,8 @@ class FeedbackRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """The best k documents for a query. `rerank`: score the first `depth` again. `explain`: with what feedback did.
+    """The best k documents for a query. `rerank`: score the first `depth` again, by the model that was promoted unless
+    another or None is named. `explain`: with what feedback did.
 
     `filter`, `offset`, `sort`, `group`, `min_score`: see `Engine.search`; a filter given as plain data is kept as the
     `Filter` that it describes. `facets`: fields whose values are counted among all
@@ -79,7 +86,7 @@ class SearchRequest:
     k: int = 10
     ranking: RankingRequest = RankingRequest()
     feedback: FeedbackRequest = FeedbackRequest()
-    rerank: str | None = None
+    rerank: str | None = PROMOTED
     depth: int | None = None
     syntax: bool = True
     explain: bool = False
@@ -100,14 +107,14 @@ class SearchRequest:
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
     """Why a document has its score. `probabilities`: with those of the words, under a language model. `rerank`: by a
-    second stage."""
+    second stage, as in a `SearchRequest`."""
 
     query: str
     doc_id: str
     ranking: RankingRequest = RankingRequest()
     syntax: bool = True
     probabilities: bool = False
-    rerank: str | None = None
+    rerank: str | None = PROMOTED
 
 
 @dataclass(frozen=True, slots=True)

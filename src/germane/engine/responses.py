@@ -99,6 +99,8 @@ class SearchResponse(Response):
     "auto". `feedback` is told where it was asked for.
     `total`: documents that the query finds, at least so many if not `total_is_exact`. `facets`: counts by value, of the
     fields asked for. `groups`: the first results in groups of alike ones, the largest first, where they were asked for.
+    `reranked_by`: the learnt model that was promoted and scored the first results again, or `not_reranked`: why it
+    could not; left out where none was promoted, or the request names its ranking.
     """
 
     query: str
@@ -116,6 +118,8 @@ class SearchResponse(Response):
     total_is_exact: bool = True
     facets: Annotated[tuple[Facet, ...] | None, ABSENT] = None
     groups: Annotated[tuple[ResultGroup, ...] | None, ABSENT] = None
+    reranked_by: Annotated[str | None, ABSENT] = None
+    not_reranked: Annotated[str | None, ABSENT] = None
 
     @classmethod
     def of(cls, result: SearchResult, query: str, model: str, k: int) -> "SearchResponse":

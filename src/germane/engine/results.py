@@ -91,6 +91,10 @@ class SearchResult(Sequence[Hit]):
     """Results that were left out before the first."""
     widened: bool = False
     """Whether a second stage brought documents of its own."""
+    reranked_by: str | None = None
+    """The promoted model that scored the first results again, as `clicks@3`; None where another ranking was named."""
+    not_reranked: str | None = None
+    """Why the model that is promoted could not."""
 
     def __init__(
         self,
@@ -100,10 +104,19 @@ class SearchResult(Sequence[Hit]):
         feedback: FeedbackReport | None = None,
         offset: int = 0,
         widened: bool = False,
+        reranked_by: str | None = None,
+        not_reranked: str | None = None,
     ) -> None:
         # All at once: one after the other takes longer, where all are frozen.
         vars(self).update(
-            query=query, _hits=_hits, _searcher=_searcher, feedback=feedback, offset=offset, widened=widened
+            query=query,
+            _hits=_hits,
+            _searcher=_searcher,
+            feedback=feedback,
+            offset=offset,
+            widened=widened,
+            reranked_by=reranked_by,
+            not_reranked=not_reranked,
         )
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from germane import __version__
+from germane.engine.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
 from germane.errors import InputError, ParameterError
@@ -65,6 +66,11 @@ QUERY = Parameter("q", "the query, in the query language", required=True, most=2
 COLLECTION = Parameter("collection", "the name of a collection", where="path", most=200)
 SEARCH = Parameter("search", "the number of a kept search", "integer", "path", least=1, most=10**11)
 MODEL = Parameter("model", "the ranking model", choices=tuple(MODEL_NAMES))
+NONE = "none"
+RERANK = Parameter(
+    "rerank", "a learnt model that scores the first results again, as clicks or clicks@3, or none; the one that was "
+    "promoted unless it or a ranking model is named", most=200,
+)  # fmt: skip
 FORMAT = Parameter("format", "the format", choices=tuple(TYPES), default="jsonl")
 OFFSET = Parameter("offset", "results left out before the first", "integer", least=0, most=10_000, default=0)
 K = Parameter("k", "how many results", "integer", least=1, most=1_000, default=10)
@@ -111,13 +117,17 @@ def search(library: "Library", given: Given) -> SearchResponse:
     _check_depth(library, given)
     engine = library.engine(given["collection"])
     query, wanted = _narrowing(given["q"], given["filter"])
-    learnt = None if given["rerank"] is None else learnt_model(engine, given["rerank"])
     request = SearchRequest(
         query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
-        facets=given["facet"], snippets=given["snippets"], rerank=learnt, groups=given["groups"],
-        filter=wanted,
+        facets=given["facet"], snippets=given["snippets"], rerank=_second_stage(engine, given["rerank"]),
+        groups=given["groups"], filter=wanted,
     )  # fmt: skip
     return engine.answer(request)
+
+
+def _second_stage(engine: "Engine", name: str | None) -> str | None:
+    """The learnt model that was promoted unless another or none is named."""
+    return PROMOTED if name is None else None if name == NONE else learnt_model(engine, name)
 
 
 def _narrowing(query: str, filters: Sequence[str]) -> tuple[str, Filter | None]:
@@ -132,8 +142,9 @@ def _narrowing(query: str, filters: Sequence[str]) -> tuple[str, Filter | None]:
 
 
 def explain(library: "Library", given: Given) -> ExplainResponse:
-    request = ExplainRequest(given["q"], given["id"], RankingRequest(given["model"]))
-    return library.engine(given["collection"]).answer(request)
+    engine = library.engine(given["collection"])
+    second = _second_stage(engine, given["rerank"])
+    return engine.answer(ExplainRequest(given["q"], given["id"], RankingRequest(given["model"]), rerank=second))
 
 
 def document(library: "Library", given: Given) -> DocumentAnswer:
@@ -490,12 +501,12 @@ OPERATIONS: tuple[Operation, ...] = (
                   '{"year": {">=": 2010}}', many=True, most=500),
         Parameter("facet", "a field whose values are counted", many=True, most=200),
         Parameter("sort", "order by a field; - before it for the largest first", most=200),
-        Parameter("rerank", "a second ranking of the first results: a learnt model, as clicks or clicks@3", most=200),
+        RERANK,
         Parameter("snippets", "with a piece of each text", "boolean", default=False),
         Parameter("groups", "put the first results in so many groups, each named by words", "integer", least=1,
                   most=50))),
     Operation("GET", f"{IN}/explain", "Why a document has its score", explain, ExplainResponse, (
-        COLLECTION, QUERY, Parameter("id", "the id of the document", required=True, most=500), MODEL)),
+        COLLECTION, QUERY, Parameter("id", "the id of the document", required=True, most=500), MODEL, RERANK)),
     Operation("POST", f"{IN}/documents", "Add documents, one JSON object a line", add_documents, BulkResponse,
               (COLLECTION, ON_DUPLICATE), raw=(NDJSON,), errors=(404, 409, 422), role=Role.ADMIN),
     Operation("GET", f"{IN}/documents/{{id}}", "A document", document, DocumentAnswer, (COLLECTION, ID)),

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from germane.engine.promotion import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.results import GROUPED, ResultGroup
@@ -116,6 +117,7 @@ class Listing:
     error: str | None = None
     sources: tuple[Mapping[str, Any], ...] = ()
     groups: tuple[GroupView, ...] = ()
+    reranked_by: str | None = None
 
 
 def listing(library: "Library", place: Place) -> Listing:
@@ -147,10 +149,10 @@ def request_of(
     )
 
 
-def ranking_of(engine: "Engine", place: Place) -> tuple[RankingRequest, str | None]:
-    """The ranking model of a place, and the learnt one above it, if it names one."""
+def ranking_of(engine: "Engine", place: Place) -> tuple[RankingRequest, str]:
+    """The ranking model of a place, and the learnt one above it: what it names, or what was promoted."""
     if place.model in MODEL_NAMES or not place.model:
-        return RankingRequest(place.model or None), None
+        return RankingRequest(place.model or None), PROMOTED
     return RankingRequest(None), learnt_model(engine, place.model)
 
 
@@ -188,10 +190,12 @@ def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
         )
     pages = min(-(-total // PAGE), library.settings.max_depth // PAGE)
     views = tuple(view for facet in answer.facets or () if (view := facet_view(place, facet)) is not None)
-    notes = answer.notes or ()
+    notes = [*(answer.notes or ()), *([answer.not_reranked] if answer.not_reranked else [])]
+    if answer.reranked_by:
+        notes.append(f"Ranked by {answer.reranked_by}, learnt from clicks. The menu of models has the plain rankings.")
     return Listing(
         place, tuple(rows), total, exact, pages, 0.0, views, answer.suggestion, answer.reason, tuple(notes),
-        groups=_group_views(place, answer.groups or ()),
+        groups=_group_views(place, answer.groups or ()), reranked_by=answer.reranked_by,
     )  # fmt: skip
 
 

@@ -103,7 +103,7 @@ class Pages:
         answer = self.renderer.page(
             request, template, view="search", seen=seen.query_id, title=shown.place.q, shown=shown,
             place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_NAMES,
-            models=MODEL_NAMES, default_model=DEFAULT_MODEL, first=self.library.first,
+            models=MODEL_NAMES, default_model=shown.reranked_by or DEFAULT_MODEL, first=self.library.first,
             learnt=self.library.engine(place.c).models.names(),
             headers=headers, size=len(self.library.engine(place.c)),
         )  # fmt: skip

@@ -58,7 +58,7 @@ def why(library: "Library", place: Place, document: str) -> Why:
                 return _by_marks(refined.refinement, document, title)
     title = title_of(engine.document(document))
     ranking, learnt = ranking_of(engine, place)
-    told = engine.explain(place.effective or place.q, document, model=ranking.model or DEFAULT_MODEL, rerank=learnt)
+    told = engine.explain(place.effective or place.q, document, model=ranking.model, rerank=learnt)
     if isinstance(told, RerankedExplanation) and told.latent is not None:
         words = [(part.word, part.impact) for part in told.latent.parts]
         others = [("what it has in common with any query", told.latent.constant)]
@@ -169,7 +169,7 @@ def _near(library: "Library", place: Place, document: Document) -> tuple[tuple[s
     engine = library.engine(place.c)
     text = text_of(document.fields, ("title", "text"))[:5_000]
     try:
-        found = engine.search(text, NEAR + 1, syntax=False)
+        found = engine.search(text, NEAR + 1, syntax=False, rerank=None)
     except GermaneError:
         return ()
     return tuple(

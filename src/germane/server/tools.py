@@ -70,6 +70,10 @@ class Tools:
             for hit in answer.hits
         ]  # fmt: skip
         notes = [*(answer.notes or ()), *([answer.reason] if answer.reason else [])]
+        if answer.reranked_by:
+            notes.append(f"ranked by {answer.reranked_by}, learnt from clicks; a model that is named ranks without it")
+        if answer.not_reranked:
+            notes.append(answer.not_reranked)
         if answer.suggestion:
             notes.append(f"did you mean: {answer.suggestion}")
         return Results(results, answer.total, notes)
@@ -90,7 +94,12 @@ class Tools:
         self._check(query)
         found = self._library.engine(collection).answer(ExplainRequest(query, id))
         words = [Part(part.word, part.count, part.impact * found.norm) for part in found.parts]
-        return Why(id, found.model, found.score, words, found.constant + found.document + found.prior)
+        rest = found.constant + found.document + found.prior
+        if found.second is not None:  # a learnt model was promoted
+            counts = {part.word: part.count for part in found.parts}
+            words = [Part(part.word, counts.get(part.word, 0), part.impact) for part in found.second.parts]
+            rest = found.second.constant + found.second.first_weight * found.second.first_score
+        return Why(id, found.model, found.score, words, rest)
 
     def refine(
         self,

@@ -10,6 +10,7 @@ import anyio
 from germane.data.writing import write_documents
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.errors import ParameterError
+from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
 from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
 from germane.server.histories import MEMORY, THREADS, history
@@ -106,7 +107,8 @@ def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress)
 
 def _searched_again(library: "Library", search: Search) -> Search:
     """The same search in its own collection, as it is now."""
-    ranking = RankingRequest(search.settings.get("model"))
+    model = search.settings.get("model")
+    ranking = RankingRequest(model if model in MODEL_NAMES and model != DEFAULT_MODEL else None)
     answer = library.engine(search.source).answer(SearchRequest(search.query, library.settings.depth, ranking))
     results = (Result(hit.id, hit.fields, hit.score) for hit in answer.hits)
     return library.kept.keep(search.query, results, search.source, model=answer.model)

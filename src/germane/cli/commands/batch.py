@@ -10,7 +10,15 @@ import typer
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.progress import watched
-from germane.cli.requests import as_typed, feedback_request, ranking_request, tell_learnt, with_settings
+from germane.cli.requests import (
+    as_typed,
+    feedback_request,
+    ranking_request,
+    reranker_typed,
+    tell_learnt,
+    tell_promoted,
+    with_settings,
+)
 from germane.cli.streams import tell
 from germane.errors import InputError
 
@@ -84,22 +92,26 @@ def batch(
         ranking = ranking_request(
             model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
         )
-        asked = resolve(engine, *with_settings(ranking, learning, settings))
+        ranking, learning = with_settings(ranking, learning, settings)
+        asked = resolve(engine, ranking, learning)
     tell_learnt(asked.learnt)
     answers = engine.batch(
         topics,
         k,
-        model=asked.model,
+        model=asked.model if ranking.names_model else None,
         priors=asked.priors,
         syntax=syntax,
         feedback=asked.method,
-        rerank=rerank,
+        rerank=reranker_typed(rerank),
         depth=depth,
         threads=threads,
     )
     silent: list[str] = []
-    entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent)
+    promoted: set[tuple[str | None, str | None]] = set()
+    entries = _entries(watched(answers, "searching", total=len(topics), always=progress), tag, silent, promoted)
     write_run(run if run is not None else sys.stdout, entries)
+    for told in promoted:
+        tell_promoted(*told)
     if silent:
         some = ", ".join(silent[:SHOWN]) + (" ..." if len(silent) > SHOWN else "")
         tell(f"{len(silent):,} of {len(topics):,} queries found nothing: {some}")
@@ -107,11 +119,17 @@ def batch(
         tell(f"{len(topics):,} queries searched; the run is in {run}")
 
 
-def _entries(answers: Iterator[tuple["Topic", "SearchResult"]], tag: str, silent: list[str]) -> Iterator["RunEntry"]:
-    """The lines of the run; ids of queries that found nothing are noted in `silent`."""
+def _entries(
+    answers: Iterator[tuple["Topic", "SearchResult"]],
+    tag: str,
+    silent: list[str],
+    promoted: set[tuple[str | None, str | None]],
+) -> Iterator["RunEntry"]:
+    """The lines of the run; `silent`: queries that found nothing; `promoted`: which promoted model ranked."""
     from germane.types import RunEntry
 
     for topic, result in answers:
+        promoted.add((result.reranked_by, result.not_reranked))
         if not len(result):
             silent.append(topic.id)
         for rank, (doc_id, score) in enumerate(zip(result.ids, result.scores.tolist(), strict=True), start=1):

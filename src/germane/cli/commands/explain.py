@@ -7,9 +7,8 @@ import typer
 
 from germane.cli import options
 from germane.cli.opening import open_engine
-from germane.cli.requests import as_typed, ranking_request, tell_learnt, with_settings
+from germane.cli.requests import as_typed, ranking_request, reranker_typed, tell_learnt, with_settings
 from germane.cli.streams import put_json, query_typed, terminal
-from germane.rank.registry import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +23,7 @@ def explain(
     folder: options.Folder,
     words: options.Query,
     doc_id: Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)],
-    model: options.Model = DEFAULT_MODEL,
+    model: options.ModelIfNamed = None,
     mu: options.Mu = None,
     lam: options.Lam = None,
     delta: options.Delta = None,
@@ -61,7 +60,9 @@ def explain(
     )
     with as_typed():
         ranking, _ = with_settings(ranking, FeedbackRequest(), settings)
-        found = open_engine(folder).answer(ExplainRequest(query, doc_id, ranking, not plain, probabilities, rerank))
+        found = open_engine(folder).answer(
+            ExplainRequest(query, doc_id, ranking, not plain, probabilities, reranker_typed(rerank))
+        )
     tell_learnt(found.learnt)
     if json:
         put_json(found)

@@ -116,7 +116,7 @@ def learn(
         if report.forced:
             tell("promoted all the same, as --force says")
         elif report.promoted:
-            tell(f"{candidate.name}@{candidate.version} serves now: --rerank {candidate.name}")
+            tell(f"{candidate.name}@{candidate.version} serves now: searches use it, and --rerank none leaves it out")
     if not report.promoted:
         raise typer.Exit(NOT_PROMOTED)
 

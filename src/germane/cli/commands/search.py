@@ -8,7 +8,16 @@ import typer
 from germane.cli import feedback_tables, hits, options
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.opening import open_engine
-from germane.cli.requests import as_typed, feedback_request, ids_typed, ranking_request, tell_learnt, with_settings
+from germane.cli.requests import (
+    as_typed,
+    feedback_request,
+    ids_typed,
+    ranking_request,
+    reranker_typed,
+    tell_learnt,
+    tell_promoted,
+    with_settings,
+)
 from germane.cli.streams import put_json, query_typed, tell, terminal
 from germane.errors import ParameterError
 from germane.feedback.registry import FEEDBACK_NAMES
@@ -102,7 +111,7 @@ def search(
             k,
             ranking,
             learning,
-            rerank,
+            reranker_typed(rerank),
             depth,
             syntax=not plain,
             explain=explain,
@@ -116,6 +125,7 @@ def search(
         )
         found = engine.answer(request)
     tell_learnt(found.learnt)
+    tell_promoted(found.reranked_by, found.not_reranked)
     if plot is not None and found.result is not None and found.result.feedback is not None:
         feedback_tables.draw(found.result.feedback, plot, folder.name)
     if wanted == "json":

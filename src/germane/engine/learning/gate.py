@@ -47,8 +47,8 @@ def ndcg(ids: Sequence[str], gains: Mapping[str, float], k: int = CUT_OFF) -> fl
 
 def values_of(engine: "Engine", queries: Sequence[GateQuery], stage: LatentStage | None, depth: int) -> Floats:
     """The measure of each query, as the engine ranks with this second stage, or without one."""
-    options = {"rerank": stage, "depth": depth} if stage is not None else {}
-    found = (engine.search(query.text, CUT_OFF, syntax=False, **options).ids for query in queries)  # type: ignore[arg-type]
+    deep = None if stage is None else depth
+    found = (engine.search(query.text, CUT_OFF, syntax=False, rerank=stage, depth=deep).ids for query in queries)
     return np.array([ndcg(ids, query.gains) for ids, query in zip(found, queries, strict=True)])
 
 

@@ -107,7 +107,7 @@ def learn(
     force: bool = False,
     on_step: OnStep | None = None,
 ) -> LearnReport:
-    """Train a candidate, judge it against what serves, keep it, and promote it if it passed or `force` says so."""
+    """Train a candidate, judge it against what searches use, keep it, and promote it if it passed or by `force`."""
     check_name(name)
     told = on_step or (lambda step: None)
     judged = judged_queries(topics, qrels)
@@ -116,8 +116,8 @@ def learn(
     told("training")
     candidate, mixing = fitted(engine, training.pairs, settings, told)
     told("comparing")
-    serving = engine.models.serving(name)
-    baseline = None if serving is None else engine.models.stage(f"{name}@{serving.version}")
+    serving = engine.models.promoted()
+    baseline = None if serving is None else engine.models.stage(serving)
     stage = LatentStage(candidate, mixing["first_weight"], name="the candidate")
     sets = {"held-out clicks": test, **({"judged queries": judged} if judged else {})}
     gate = judged_at_gate(

@@ -5,6 +5,7 @@
     models/<name>/SERVING           which version serves, and those that served before, the last one last; once one was
                                     removed, the highest number that was given, so that none is given again
     models/<name>/LOCK              held by whoever adds, promotes or removes
+    models/PROMOTED                 the names that serve, the one promoted last in the end: plain searches use it
 
 Every file is written under another name, flushed and renamed (`index/durable.py`). A reader looks at SERVING, then
 opens files that never change: it sees the old model or the new one. The index itself knows nothing of the folder.
@@ -32,12 +33,13 @@ from germane.engine.learning.values import (
     ModelVersion,
     TrainingData,
 )
+from germane.engine.promotion import LATEST, PROMOTED, SHELF
 from germane.errors import GermaneError, InputError, ParameterError, StorageError
 from germane.index.durable import WriterLock, fsync_folder, make_folder, storage_errors, write_atomic
 from germane.latent.saving import LatentModel, load, save
 from germane.rank.registry import MODELS
 
-FOLDER, SERVING = "models", "SERVING"
+SERVING = "SERVING"
 DEFAULT_NAME = "clicks"
 OTHER_MODEL = "the learnt model is not the one that its record tells of"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
@@ -48,7 +50,7 @@ class ModelShelf:
     """The learnt models of an index."""
 
     def __init__(self, index: Path) -> None:
-        self._folder = index / FOLDER
+        self._folder = index / SHELF
         self._stages: dict[tuple[str, int, str], LatentStage] = {}
         self._loading = threading.Lock()
 
@@ -69,6 +71,13 @@ class ModelShelf:
         """The version that serves; None if none was promoted."""
         number = self.serving_number(name)
         return None if number is None else self.version(f"{name}@{number}")
+
+    def promoted(self) -> str | None:
+        """The model that plain searches use: of those that serve the one that was promoted last."""
+        serving = [name for name in self.names() if self.serving_number(name) is not None]
+        order = self._order()
+        places = {name: order.index(name) if name in order else -1 for name in serving}
+        return max(serving, key=lambda name: (places[name], name == DEFAULT_NAME), default=None)
 
     def version(self, reference: str) -> ModelVersion:
         """The version called so: `clicks@3`, or `clicks` for the one that serves."""
@@ -120,6 +129,10 @@ class ModelShelf:
     def problems(self) -> list[str]:
         """A sentence for each file that is damaged or missing, with what to do. Nothing raises."""
         found: list[str] = []
+        try:
+            self._order()
+        except InputError as error:
+            found.append(f"{error}; 'germane models promote {self._folder.parent} NAME@N' says it anew")
         for name in self.names():
             try:
                 lost = set(self._history(name)) - set(_numbers(self._folder / name))
@@ -170,7 +183,7 @@ class ModelShelf:
         self.stage(f"{name}@{number}")  # a damaged one must not serve
         with self._changing(name) as folder:
             history = [each for each in self._history(name) if each != number]
-            _point(folder, [*history, number], self._last(name))
+            self._point(folder, [*history, number])
         return self.version(f"{name}@{number}")
 
     def rollback(self, name: str = DEFAULT_NAME) -> ModelVersion | None:
@@ -179,7 +192,7 @@ class ModelShelf:
             history = self._history(name)
             if not history:
                 raise ParameterError(f"no version of '{name}' serves: there is nothing to take back")
-            _point(folder, history[:-1], self._last(name))
+            self._point(folder, history[:-1], latest=False)
         return self.serving(name)
 
     def remove(self, reference: str, *, force: bool = False) -> None:
@@ -197,7 +210,7 @@ class ModelShelf:
                     f"{name}@{number} serves: promote another version before it is removed, or force it, and what "
                     "served before serves again"
                 )
-            _point(folder, [each for each in history if each != number], self._last(name))
+            self._point(folder, [each for each in history if each != number], latest=False)
             with storage_errors(folder):
                 for ending in ("model", "json"):
                     (folder / f"{number:06}.{ending}").unlink(missing_ok=True)
@@ -258,6 +271,28 @@ class ModelShelf:
         except (OSError, ValueError, TypeError, KeyError):
             raise InputError("it does not say which version serves", source=str(path)) from None
 
+    def _point(self, folder: Path, served: list[int], *, latest: bool = True) -> None:
+        """Say which version of a model serves and which did before; and that no other was promoted later."""
+        name = folder.name
+        write_atomic(folder / SERVING, orjson.dumps({"served": served, "last": self._last(name)}) + b"\n")
+        try:
+            before = self._order()
+        except InputError:
+            before = []
+        order = [other for other in before if other != name or (served and not latest)]
+        order += [name] if served and name not in order else []
+        write_atomic(self._folder / LATEST, orjson.dumps({"order": order}) + b"\n")
+
+    def _order(self) -> list[str]:
+        """The names that serve, the one promoted last in the end; an index of an earlier release does not tell."""
+        path = self._folder / LATEST
+        try:
+            return [str(name) for name in orjson.loads(path.read_bytes())["order"]]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError, KeyError):
+            raise InputError("it does not say which model was promoted last", source=str(path)) from None
+
     @contextlib.contextmanager
     def _changing(self, name: str) -> Iterator[Path]:
         check_name(name)
@@ -279,6 +314,8 @@ def check_name(name: str) -> None:
         )
     if name in MODELS:
         raise ParameterError(f"'{name}' is a ranking model: give the learnt one another name")
+    if name in (PROMOTED, "none"):
+        raise ParameterError(f"'{name}' has a meaning of its own where a model is named: give this one another name")
 
 
 def _numbers(folder: Path) -> list[int]:
@@ -290,10 +327,6 @@ def _numbers(folder: Path) -> list[int]:
     except OSError as error:
         raise StorageError(f"{folder} cannot be read: {error.strerror}") from error
     return sorted(int(match[1]) for match in found if match)
-
-
-def _point(folder: Path, served: list[int], last: int) -> None:
-    write_atomic(folder / SERVING, orjson.dumps({"served": served, "last": last}) + b"\n")
 
 
 def _digest(path: Path) -> str:

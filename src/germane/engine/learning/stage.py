@@ -36,6 +36,7 @@ from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.registry import model_named
 from germane.rank.searcher import Searcher
+from germane.text import Analyzer
 from germane.types import title_of
 
 FIRST = "bm25"
@@ -82,7 +83,7 @@ class LatentStage:
 
     def documents(self, hits: Hits, snapshot: Snapshot) -> Iterator[tuple[Integers, Documents]]:
         """Segment by segment the places of its hits, and these folded in."""
-        self.require_same_words(snapshot)
+        self.require_same_words(snapshot.manifest.analyzer)
         for i in sorted(set(hits.segments.tolist())):
             rows = np.flatnonzero(hits.segments == i)
             yield rows, self._folded.of(snapshot, i).take(hits.docs[rows])
@@ -91,7 +92,7 @@ class LatentStage:
         """The documents nearest to the query in the projected space, or those that hold the title words that it most
         probably asks for; of a combination some of each part."""
         _, searcher = candidates.located
-        self.require_same_words(searcher.snapshot)
+        self.require_same_words(searcher.snapshot.manifest.analyzer)
         if not isinstance(self.model, EnsembleModel):
             return self._more_by(self.model, slice(None), query, searcher, n)
         parts = list(self.model.columns())
@@ -126,13 +127,13 @@ class LatentStage:
 
     def explained(self, query: ParsedQuery, snapshot: Snapshot, place: DocumentPlace) -> LatentExplanation:
         """The parts of what the model says of one document."""
-        self.require_same_words(snapshot)
+        self.require_same_words(snapshot.manifest.analyzer)
         document = self._folded.of(snapshot, place.segment).take([place.doc])
         return explained(self.model, query.weights, document)
 
-    def require_same_words(self, snapshot: Snapshot) -> None:
+    def require_same_words(self, analyzer: Analyzer) -> None:
         """Raise where the model makes other words of a text than the index does."""
-        if self.model.vocabulary.analyzer.fingerprint != snapshot.manifest.analyzer.fingerprint:
+        if self.model.vocabulary.analyzer.fingerprint != analyzer.fingerprint:
             raise ParameterError(
                 f"the model '{self.name}' was learnt with another analyzer than the index has: learn it from pairs "
                 "made with the index's (Pairs.build(pairs, engine.analyzer)), or by germane learn"

@@ -95,8 +95,8 @@ class Distribution:
 class ModelVersion(Response):
     """One version of a model of an index: what was learnt, from what, when, and how it fared.
 
-    `mixing` are the weights of the mixture. `file` is the SHA-256 of the model's file. `serving`: whether searches that
-    name the model get this version.
+    `mixing` are the weights of the mixture. `file` is the SHA-256 of the model's file. `serving`: whether it is used
+    by searches that name the model and, if no other model was promoted later, by those that name no ranking.
     """
 
     name: str

@@ -1,0 +1,77 @@
+"""The learnt model that plain searches use: the one that was promoted last, as long as it serves.
+
+A search is plain if it is words, and names no ranking of its own: no model or parameters, no feedback or marks, no
+field to be sorted by, no second stage. Looking whether a model was promoted costs such a search a look at one file's
+time.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from germane.errors import GermaneError
+
+if TYPE_CHECKING:
+    from germane.engine.engine import Engine
+    from germane.engine.learning.stage import LatentStage
+
+PROMOTED = "promoted"
+"""What a search's `rerank` is unless it says otherwise; None leaves the promoted model out."""
+SHELF, LATEST = "models", "PROMOTED"
+"""The folder of an index that holds its learnt models, and the file there that is written anew whenever one begins to
+serve or stops."""
+OUT_OF_USE = "the promoted model cannot rank, and the plain ranking stands"
+
+
+class Promotion(NamedTuple):
+    """The promoted version, as `clicks@3`: its second stage, or why there is none."""
+
+    reference: str | None = None
+    stage: "LatentStage | None" = None
+    problem: str | None = None
+
+
+class Promotions:
+    """What is promoted in an index, looked up again when that may have changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._places = folder / SHELF / LATEST, folder / SHELF
+        self._seen: tuple[tuple[int, int] | None, Promotion | None] = None, None
+
+    def of(self, engine: "Engine") -> Promotion | None:
+        """What plain searches use now; None for the plain ranking."""
+        stamp = self._stamp()
+        if stamp is None:
+            return None
+        seen, found = self._seen
+        if stamp != seen:
+            found = _looked_up(engine)
+            self._seen = stamp, found
+        return found
+
+    def _stamp(self) -> tuple[int, int] | None:
+        for place in self._places:
+            with contextlib.suppress(OSError):
+                found = os.stat(place)
+                return found.st_ino, found.st_mtime_ns
+        return None
+
+
+def _looked_up(engine: "Engine") -> Promotion | None:
+    reference = None
+    try:
+        name = engine.models.promoted()
+        if name is None:
+            return None
+        reference = f"{name}@{engine.models.serving_number(name)}"
+        stage = engine.models.stage(reference)
+        stage.require_same_words(engine.analyzer)
+    except (GermaneError, OSError) as error:
+        return unused(reference, error)
+    return Promotion(reference, stage)
+
+
+def unused(reference: str | None, error: Exception) -> Promotion:
+    """A promotion that cannot be followed."""
+    return Promotion(reference, None, f"{OUT_OF_USE}: {error}")
