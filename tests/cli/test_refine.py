@@ -6,6 +6,7 @@ import re
 import pytest
 
 from germane import Analyzer, Refiner
+from germane.tables import figure
 from germane.text import Synonyms
 
 TEXTS = (
@@ -203,7 +204,7 @@ def test_tsv(run, sample, documents):
     lines = run("refine", sample, "--ranked", "--relevant", "3", "--tsv").stdout.splitlines()
     titles = {document["id"]: document["title"] for document in documents}
     assert [line.split("\t") for line in lines] == [
-        [str(r.rank), str(r.before), r.id, repr(r.probability), str(int(r.predicted)), titles[r.id]] for r in found
+        [str(r.rank), str(r.before), r.id, figure(r.probability), str(int(r.predicted)), titles[r.id]] for r in found
     ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from germane.cli.streams import put_row
 from germane.engine.snippets import marks, snippet
+from germane.tables import figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,7 @@ RANKS = 5
 def put_tsv(found: "SearchResponse") -> None:
     """Rank, id, score (nothing where a field orders the hits), title."""
     for hit in found.hits:
-        put_row((hit.rank, hit.id, "" if hit.score is None else hit.score, _title(hit)))
+        put_row((hit.rank, hit.id, "" if hit.score is None else figure(hit.score), _title(hit)))
 
 
 def put_trec(found: "SearchResponse", tag: str, topic: str = "1") -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from germane.cli.feedback_tables import MARKS
 from germane.cli.streams import counted, put_row
 from germane.cli.tables import arrow, titled
+from germane.tables import figure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,7 @@ WORDS = 5
 def put_tsv(refinement: "RefinementResponse") -> None:
     """Rank, rank before, id, probability, 1 if predicted relevant, title."""
     for result in refinement.results:
-        p = "" if result.probability is None else result.probability
+        p = "" if result.probability is None else figure(result.probability)
         cells = (result.rank, result.before, result.id, p, int(result.predicted), result.title or "")
         put_row(cells)
 

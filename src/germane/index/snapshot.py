@@ -193,11 +193,12 @@ class Snapshot:
 
     def surface(self, term: str) -> str:
         """The commonest written form of a term, the term itself where it is unknown."""
+        best, commonest = -1, term
         for live in self.segments:
             number = live.segment.numbers_of((term,))[0]
-            if number >= 0:
-                return live.segment.surface(number)
-        return term
+            if number >= 0 and (count := int(live.segment.container["surface_count"][number])) > best:
+                best, commonest = count, live.segment.surface(number)
+        return commonest
 
     def live_frequencies(self, segment: int) -> tuple[Integers, Integers]:
         """For each term of one segment: df and cf among the live documents of the whole index."""

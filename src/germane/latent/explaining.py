@@ -14,7 +14,8 @@ projected space over pairs of words, Σ_w Σ_v q_w d_v A_w·A_v, each divided by
 is what it adds to the score, where five of a model are told.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,26 +28,31 @@ from germane.latent.topics import TopicModel
 from germane.latent.translation import TranslationModel
 
 MOST_SOURCES = 5
+Write: TypeAlias = Callable[[str], str]
+"""How a term is written where people read it."""
 
 
 def explained(
-    model: GenerativeModel | ProjectionModel | EnsembleModel, query: Query, document: Documents
+    model: GenerativeModel | ProjectionModel | EnsembleModel,
+    query: Query,
+    document: Documents,
+    write: Write = str,
 ) -> LatentExplanation:
-    """The parts of the score of one document."""
+    """The parts of the score of one document; `write` gives a term as people read it."""
     if isinstance(model, EnsembleModel):
-        return _combined(model, query, document)
+        return _combined(model, query, document, write)
     if isinstance(model, ProjectionModel):
-        return _projected(model, query, document)
-    return _generated(model, query, document)
+        return _projected(model, query, document, write)
+    return _generated(model, query, document, write)
 
 
-def _combined(model: EnsembleModel, query: Query, document: Documents) -> LatentExplanation:
+def _combined(model: EnsembleModel, query: Query, document: Documents, write: Write) -> LatentExplanation:
     asked, words = document.query(query), _words(query, document)
     constant = 0.0
     sums = np.zeros((len(words), 2))
     sources: list[list[LatentSource]] = [[] for _ in words]
     for name, weight, (part, own) in zip(model.names, model.weights.tolist(), model.split(document), strict=True):
-        found, share = explained(part, query, own), weight / query_length(part, asked)
+        found, share = explained(part, query, own, write), weight / query_length(part, asked)
         constant += share * found.constant
         for place, word in enumerate(found.parts):
             whole = word.literal + word.latent  # of a generative model shares of a probability, else of the impact
@@ -61,7 +67,7 @@ def _combined(model: EnsembleModel, query: Query, document: Documents) -> Latent
                 LatentSource(f"{name}: {each.name}", share_of_source * each.weight) for each in word.sources
             ]
     parts = [
-        LatentPart(word, float(n), literal, latent, literal + latent, _first(each))
+        LatentPart(write(word), float(n), literal, latent, literal + latent, _first(each))
         for word, n, (literal, latent), each in zip(words, asked.counts, sums.tolist(), sources, strict=True)
     ]
     return LatentExplanation(constant, tuple(parts))
@@ -81,7 +87,7 @@ def _words(query: Query, document: Documents) -> list[str]:
     return sorted(terms, key=lambda term: (ids.get(term, unknown), term))
 
 
-def _generated(model: GenerativeModel, query: Query, document: Documents) -> LatentExplanation:
+def _generated(model: GenerativeModel, query: Query, document: Documents, write: Write) -> LatentExplanation:
     found = model.probabilities(query, document)
     background = model.lambda1 * found.background
     literal = (1 - model.lambda1) * model.lambda2 * found.literal[:, 0]
@@ -91,7 +97,9 @@ def _generated(model: GenerativeModel, query: Query, document: Documents) -> Lat
         floor = np.log(background) if model.lambda1 > 0 else np.zeros(len(background))
     impacts = found.counts * (whole - floor)
     parts = [
-        LatentPart(word, float(n), float(own), float(other), float(impact), _sources(model, word, document))
+        LatentPart(
+            write(word), float(n), float(own), float(other), float(impact), _sources(model, word, document, write)
+        )
         for word, n, own, other, impact in zip(
             _words(query, document), found.counts, literal, latent, impacts, strict=True
         )
@@ -99,19 +107,19 @@ def _generated(model: GenerativeModel, query: Query, document: Documents) -> Lat
     return LatentExplanation(float(found.counts @ floor), tuple(parts))
 
 
-def _sources(model: GenerativeModel, word: str, document: Documents) -> tuple[LatentSource, ...]:
+def _sources(model: GenerativeModel, word: str, document: Documents, write: Write) -> tuple[LatentSource, ...]:
     known = Documents(model.vocabulary, model.known(document.texts), document.vectors)
     if isinstance(model, TranslationModel):
-        return tuple(LatentSource(*each) for each in model.sources(word, known)[:MOST_SOURCES])
+        return tuple(LatentSource(write(name), share) for name, share in model.sources(word, known)[:MOST_SOURCES])
     number = model.vocabulary.ids.get(word)
     if isinstance(model, TopicModel) and number is not None:
         weights = np.asarray(model.phi_q[number] * document.vectors[0], np.float64)
         best = np.argsort(-weights, kind="stable")[:MOST_SOURCES].tolist()
-        return tuple(LatentSource(model.topic_name(z), float(weights[z])) for z in best if weights[z] > 0)
+        return tuple(LatentSource(model.topic_name(z, write=write), float(weights[z])) for z in best if weights[z] > 0)
     return ()
 
 
-def _projected(model: ProjectionModel, query: Query, document: Documents) -> LatentExplanation:
+def _projected(model: ProjectionModel, query: Query, document: Documents, write: Write) -> LatentExplanation:
     asked, held = document.query(query), document.texts
     n_words = max(len(document.vocabulary), 1 + int(asked.words.max(initial=-1)))
     q = weighted(asked, model.idf, n_words)[[0]].toarray().ravel()
@@ -122,9 +130,10 @@ def _projected(model: ProjectionModel, query: Query, document: Documents) -> Lat
     parts = []
     for word, term, n in zip(asked.words.tolist(), _words(query, document), asked.counts.tolist(), strict=True):
         literal = share * float(q[word] * d[word])
-        sources = _pairs(model, word, title, q, d, norms, 1 - share) if word < known else []
+        pairs = _pairs(model, word, title, q, d, norms, 1 - share) if word < known else []
+        sources = [LatentSource(write(each.name), each.weight) for each in pairs]
         latent = sum(each.weight for each in sources)
-        parts.append(LatentPart(term, float(n), literal, latent, literal + latent, _first(sources)))
+        parts.append(LatentPart(write(term), float(n), literal, latent, literal + latent, _first(sources)))
     return LatentExplanation(0.0, tuple(parts))
 
 

@@ -253,10 +253,10 @@ class TopicModel(GenerativeModel):
         """P_bltm(q|d) = Σ_z P(q|φ_z^q) P(z|θ^d), Clicks (17)."""
         return np.asarray(self.phi_q[words] @ documents.vectors.T, np.float64)
 
-    def topic_name(self, topic: int, n_words: int = 3) -> str:
-        """A topic by its number and its strongest title words."""
+    def topic_name(self, topic: int, n_words: int = 3, *, write: Callable[[str], str] = str) -> str:
+        """A topic by its number and its strongest title words; `write` gives a term as people read it."""
         best = np.argsort(-self.phi_d[:, topic], kind="stable")[:n_words].tolist()
-        return f"topic {topic}: {', '.join(self.vocabulary.words[word] for word in best)}"
+        return f"topic {topic}: {', '.join(write(self.vocabulary.words[word]) for word in best)}"
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """The strongest words of each topic on both sides."""

@@ -1,8 +1,6 @@
 """Tracked topics as the page shows them: made of marked results, fed with documents, judged by a person."""
 
 import math
-import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -107,16 +105,15 @@ def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
         watch.topic(name)
         report = report_of(watch, name)
         hits = [hit for hit in watch.hits(name, last=HITS) if hit.delivered]
-        seeds = watch.topic(name).seeds
         moments = words_over_time(watch, name, n=KNOWN_WORDS)
         return TopicView(
             TopicResponse.of(watch.topic(name), health_of(watch, name)),
             report.timeline,
-            tuple(_written(topic_words(watch, name, 16), watch, [*seeds, *map(_text, hits)])),
+            tuple(topic_words(watch, name, 16)),
             tuple(reversed(hits)),
             {each.document: each for each in watch.judged(name)},
             tuple(near_misses(watch, name, 5)),
-            _rows(moments, watch, [*seeds, *map(_text, hits)]),
+            _rows(moments),
             tuple(moments),
             _dial(watch, name, report, shift),
         )
@@ -199,16 +196,12 @@ def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
     )  # fmt: skip
 
 
-def _rows(moments: Sequence[Moment], watch: Watch, texts: Sequence[str]) -> tuple[WordRow, ...]:
+def _rows(moments: Sequence[Moment]) -> tuple[WordRow, ...]:
     """The words that were ever among the first, those of now first."""
     latest = dict.fromkeys(word.word for moment in reversed(moments) for word in moment.words[:8])
     weights = [dict(moment.words) for moment in moments]
     most = max((weight for each in weights for weight in each.values()), default=1.0) or 1.0
-    written = _written([TopicWord(word, 0.0) for word in latest], watch, texts)
-    return tuple(
-        WordRow(shown.word, tuple(each.get(word, 0.0) / most for each in weights))
-        for word, shown in zip(latest, written, strict=True)
-    )[:14]
+    return tuple(WordRow(word, tuple(each.get(word, 0.0) / most for each in weights)) for word in latest)[:14]
 
 
 def follow(library: "Library", name: str, seeds: Sequence[Document], engine: "Engine") -> None:
@@ -260,18 +253,3 @@ def _opened(library: "Library") -> Watch:
     if not Watch.is_in(library.workspace):
         raise ParameterError("there is no topic yet: mark a result relevant, and save the search as a topic")
     return Watch.open(library.workspace)
-
-
-def _text(hit: Sighting) -> str:
-    return text_of(hit.fields, RESULT_FIELDS)
-
-
-def _written(words: Sequence[TopicWord], watch: Watch, texts: Sequence[str]) -> list[TopicWord]:
-    """The words as these texts write them: topics know stems alone."""
-    analyzer = watch.memory().maker.analyzer
-    counts = Counter(word for text in texts for word in re.findall(r"\w+", text.lower()))
-    forms: dict[str, str] = {}
-    for word, _ in counts.most_common():
-        for term in analyzer.terms(word):
-            forms.setdefault(term, word)
-    return [TopicWord(forms.get(each.word, each.word), each.weight) for each in words]

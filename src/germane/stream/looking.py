@@ -1,6 +1,6 @@
 """How does a topic fare? Its words, its health, what it may have missed, and how it would have scored all it saw."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,10 +12,12 @@ from germane.stream.arrivals import title_of
 from germane.stream.packing import bag_of
 from germane.stream.values import FollowedTopic, Sighting
 from germane.stream.watch import Memory, Watch, following_of
+from germane.text.bulk import BulkAnalyzer
 from germane.track import Bag, Follower, Reference, TopicSet
 from germane.track.missed import N_LAYERS, Layer, Missed, estimate_missed, layers_of, lot_of, to_judge
 from germane.track.novelty import NEW
 from germane.track.novelty import Memory as Seen
+from germane.types import RESULT_FIELDS, text_of
 
 WINDOW = 10_000
 """Documents before that a new one is compared with."""
@@ -23,6 +25,8 @@ RECENT = 1_000
 """Documents that the latest scores are of."""
 FEWEST = 100
 """Of fewer documents no distribution is told."""
+WRITTEN_BY = 50
+"""The latest hits of a topic, which say how its words are written."""
 BINS = 10
 
 
@@ -129,17 +133,25 @@ def _drift(follower: Follower, memory: Memory, bags: list[Bag]) -> float | None:
 
 
 def topic_words(watch: Watch, name: str, n: int = 20) -> list[TopicWord]:
-    """The words that weigh most for the topic now, the heaviest first."""
+    """The words that weigh most for the topic now, the heaviest first, as its documents write them."""
     memory = watch.memory()
     watch.topic(name)
-    return _words(memory.followers[name], memory, n)
+    return _words(memory.followers[name], memory, n, _forms(watch, name))
 
 
-def _words(follower: Follower, memory: Memory, n: int) -> list[TopicWord]:
+def _words(follower: Follower, memory: Memory, n: int, forms: Mapping[str, str]) -> list[TopicWord]:
     weights = follower.tracker.weights
-    heaviest = np.argsort(-weights.values, kind="stable")[:n]
-    terms = memory.maker.vocabulary.terms
-    return [TopicWord(terms[weights.terms[i]], float(weights.values[i])) for i in heaviest if weights.values[i] > 0.0]
+    heaviest = [i for i in np.argsort(-weights.values, kind="stable")[:n] if weights.values[i] > 0.0]
+    terms = [memory.maker.vocabulary.terms[weights.terms[i]] for i in heaviest]
+    return [TopicWord(forms.get(term, term), float(weights.values[i])) for term, i in zip(terms, heaviest, strict=True)]
+
+
+def _forms(watch: Watch, name: str) -> dict[str, str]:
+    """How the seeds and the latest hits of a topic write each term most often: a topic knows terms alone."""
+    hits = (text_of(hit.fields, RESULT_FIELDS) for hit in watch.hits(name, last=WRITTEN_BY))
+    bulk = BulkAnalyzer(watch.memory().maker.analyzer)
+    bulk.analyze([*watch.topic(name).seeds, *hits])
+    return dict(zip(bulk.terms, bulk.surfaces()[0], strict=True))
 
 
 class Moment(NamedTuple):
@@ -162,11 +174,12 @@ def words_over_time(watch: Watch, name: str, moments: int = 6, n: int = 12) -> l
         following_of(topic.settings), [memory.maker.bag(seed) for seed in topic.seeds], memory.reference
     )
     looked = {0, *np.unique(np.linspace(0, len(events), moments).astype(int)).tolist()}
-    found = [Moment(0, topic.at, tuple(_words(follower, memory, n)))]
+    forms = _forms(watch, name)
+    found = [Moment(0, topic.at, tuple(_words(follower, memory, n, forms)))]
     for place, event in enumerate(events, start=1):
         event.teach(follower)
         if place in looked:
-            found.append(Moment(place, at[event.arrival], tuple(_words(follower, memory, n))))
+            found.append(Moment(place, at[event.arrival], tuple(_words(follower, memory, n, forms))))
     return found
 
 

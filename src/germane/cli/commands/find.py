@@ -13,6 +13,7 @@ from germane.cli.failures import NOTHING_FOUND
 from germane.cli.result_list import marked, threshold_of
 from germane.cli.streams import counted, put_json, put_row, query_typed, tell, terminal
 from germane.errors import InputError, ParameterError
+from germane.tables import figure
 
 if TYPE_CHECKING:
     from germane.metasearch.merging import FoundList
@@ -357,7 +358,7 @@ def _refined(
 def _put_rows(answer: "FindResponse") -> None:
     for hit in answer.hits:
         sources = " ".join(dict.fromkeys(f"{one.source}:{one.rank}" for one in hit.provenance))
-        put_row((hit.rank, hit.id, hit.score, sources, hit.link or "", hit.title or ""))
+        put_row((hit.rank, hit.id, figure(hit.score), sources, hit.link or "", hit.title or ""))
 
 
 def _show(answer: "FindResponse") -> None:

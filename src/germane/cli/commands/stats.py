@@ -5,6 +5,7 @@ from typing import Any
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.streams import put_json, terminal
+from germane.tables import figure
 
 
 def stats(folder: options.Folder, json: options.Json = False) -> None:
@@ -29,6 +30,8 @@ def stats(folder: options.Folder, json: options.Json = False) -> None:
 def _written(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, float):
+        return figure(value)
     if isinstance(value, dict) and "synonyms" in value:
         value = {**value, "synonyms": len(value["synonyms"])}
     if isinstance(value, dict):

@@ -126,10 +126,10 @@ class LatentStage:
         return Hits(joined.scores[order], joined.segments[order], joined.docs[order])
 
     def explained(self, query: ParsedQuery, snapshot: Snapshot, place: DocumentPlace) -> LatentExplanation:
-        """The parts of what the model says of one document."""
+        """The parts of what the model says of one document, in words as the index's documents write them."""
         self.require_same_words(snapshot.manifest.analyzer)
         document = self._folded.of(snapshot, place.segment).take([place.doc])
-        return explained(self.model, query.weights, document)
+        return explained(self.model, query.weights, document, snapshot.surface)
 
     def require_same_words(self, analyzer: Analyzer) -> None:
         """Raise where the model makes other words of a text than the index does."""

@@ -15,6 +15,7 @@ from germane.cli.failures import NOTHING_FOUND
 from germane.cli.progress import steps
 from germane.cli.streams import counted, put_json, put_row, tell
 from germane.errors import InputError, ParameterError
+from germane.tables import figure
 
 if TYPE_CHECKING:
     from germane.stream import Sighting, Watch
@@ -142,7 +143,7 @@ def _print(hits: "tuple[Sighting, ...] | list[Sighting]", watch: "Watch", *, jso
         if json:
             put_json(HitResponse.of(hit))
         else:
-            put_row([hit.topic, hit.document, hit.score, hit.title])
+            put_row([hit.topic, hit.document, figure(hit.score), hit.title])
     sys.stdout.flush()
     if hits:
         watch.tell(hits)
