@@ -5,6 +5,7 @@ import math
 import multiprocessing
 import pickle
 import sys
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -59,6 +60,8 @@ def test_a_result_carries_its_values(engine: Engine) -> None:
         assert other.to_dict() == result.to_dict()
         assert (other.scores == result.scores).all()
         assert (other.total, other.total_is_exact, other.offset) == (result.total, True, 1)
+        told = [each.name for each in fields(result) if not each.name.startswith("_")]
+        assert [getattr(other, name) for name in told] == [getattr(result, name) for name in told]
         assert [hit.snippet for hit in other] == [hit.snippet for hit in result]
         assert other.snippet(0, 30) == result.snippet(0, 30)
         assert str(other) == str(result)

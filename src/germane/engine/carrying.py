@@ -1,5 +1,7 @@
 """Results that are carried to another process, by pickle or what builds on it: their values, without the index."""
 
+import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -9,11 +11,9 @@ from germane.engine.results import ResultGroup, SearchResult
 from germane.errors import GermaneError
 from germane.rank.hits import Hits
 from germane.rank.matching import Facet
-from germane.rank.query import ParsedQuery
 from germane.types import FieldValue
 
 if TYPE_CHECKING:
-    from germane.engine.feedback_report import FeedbackReport
     from germane.rank.searcher import Searcher
     from germane.text import Analyzer
 
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 class Carried(NamedTuple):
     """What is carried of a result: all that it tells of the documents that are in it."""
 
-    query: ParsedQuery
+    told: Mapping[str, Any]
+    """The public members."""
     scores: npt.NDArray[np.float64]
     ids: list[str]
     fields: list[dict[str, FieldValue]]
-    feedback: "FeedbackReport | None"
-    offset: int
     total: int
     total_is_exact: bool
     text_fields: tuple[str, ...]
@@ -41,10 +40,8 @@ class CarriedResult(SearchResult):
 
     def __init__(self, carried: Carried) -> None:
         none = np.empty(0, np.int64)
-        vars(self).update(
-            query=carried.query, _hits=Hits(carried.scores, none, none), _ids=carried.ids, feedback=carried.feedback,
-            offset=carried.offset, _carried=carried,
-        )  # fmt: skip
+        vars(self).update(carried.told)
+        vars(self).update(_hits=Hits(carried.scores, none, none), _ids=carried.ids, _carried=carried)
 
     @property
     def _held(self) -> Carried:
@@ -82,12 +79,10 @@ class CarriedResult(SearchResult):
 
 def carried_of(result: SearchResult) -> Carried:
     """The values of a result."""
-    query = result.query._replace(weights=dict(result.query.weights))
+    told = {each.name: getattr(result, each.name) for each in dataclasses.fields(result) if each.name[0] != "_"}
+    told["query"] = result.query._replace(weights=dict(result.query.weights))
     fields = [result.fields(i) for i in range(len(result))]
-    return Carried(
-        query, result.scores, result.ids, fields, result.feedback, result.offset, result.total, result.total_is_exact,
-        *result.texts,
-    )  # fmt: skip
+    return Carried(told, result.scores, result.ids, fields, result.total, result.total_is_exact, *result.texts)
 
 
 def _refuse(what: str) -> NoReturn:

@@ -236,9 +236,9 @@ class SearchResult(Sequence[Hit]):
     def _summary(self) -> str:
         if not len(self):
             return "no results"
-        return (
-            f"{self.offset + 1}-{self.offset + len(self)} of {'' if self.total_is_exact else 'at least '}{self.total:,}"
-        )
+        total = f"{'' if self.total_is_exact else 'at least '}{self.total:,}"
+        by = "" if self.reranked_by is None else f", ranked by {self.reranked_by}"
+        return f"{self.offset + 1}-{self.offset + len(self)} of {total}{by}"
 
     def _repr_html_(self) -> str:
         """A table for notebooks: rank, score, id, title, and the snippet with the query's words marked."""
