@@ -107,6 +107,10 @@ class StorageError(GermaneError):
     """The operating system refused a write."""
 
 
+class DeadlineError(GermaneError):
+    """The time that a piece of work was given is over, or nobody waits for it any more."""
+
+
 class MissingExtraError(GermaneError):
     """An optional package is not installed."""
 

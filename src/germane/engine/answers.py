@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from germane.deadline import looking
 from germane.engine.advice import sought_words, suggestion, why_nothing
 from germane.engine.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, SearchRequest, resolve
@@ -38,6 +39,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         )
 
     result = found(request.k, request.offset)
+    facets = tuple(map(result.facet, request.facets)) or None  # all documents are found once, for facets and total
     groups = None
     if request.groups is not None:
         deep = max(GROUPED, request.offset + request.k)
@@ -51,7 +53,10 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         query,
         asked.name if second is None else f"{asked.name} >> {second}",
         request.k,
-        tuple(HitResponse.of(hit, result.snippet_of(hit.fields) if shown else None, scored=scored) for hit in result),
+        tuple(
+            HitResponse.of(hit, result.snippet_of(hit.fields) if shown else None, scored=scored)
+            for hit in looking(result)
+        ),
         suggestion(engine, query, words, result.query.runs),
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,
@@ -61,7 +66,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
         result.offset,
         result.total,
         result.total_is_exact,
-        tuple(map(result.facet, request.facets)) or None,
+        facets,
         groups,
         result.reranked_by,
         result.not_reranked,

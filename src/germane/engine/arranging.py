@@ -38,7 +38,8 @@ class Arranging:
             whole("k", k, least=1)
             field = self.sort.removeprefix("-")
             found = matching(searcher, query)
-            hits = sorted_by(searcher, found, field, descending=self.sort.startswith("-"))
+            most = None if self.group is not None else self.offset + k
+            hits = sorted_by(searcher, found, field, descending=self.sort.startswith("-"), most=most)
             if self.group is not None:
                 hits = _first_of_each(searcher, hits, self.group)
         elif self.group is not None:

@@ -64,6 +64,7 @@ from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.rank.searcher import Searcher
 from germane.rank.suggest import corrections, suggest
+from germane.rank.work import looks
 from germane.tables import html
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, DocId, Document, Marks, Topic, id_text
@@ -121,6 +122,8 @@ class Engine:
         self._promotions = Promotions(folder)
         self.max_expansions = MAX_EXPANSIONS
         """Different prefixes, fuzzy words and phrases with moves that a query may have; a server allows fewer."""
+        self.max_looks: int | None = None
+        """Documents that a query's phrases, fields and models may look into (`rank.work`); a server sets a bound."""
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -505,6 +508,8 @@ class Engine:
         """
         searcher = self._searcher
         parsed = self._parse(searcher, query, syntax, filter)
+        if self.max_looks is not None:
+            self._check_looks(searcher, parsed, self._model(model, weights, parameters), self.max_looks)
         promotion = None
         if isinstance(rerank, str) and rerank == PROMOTED:
             if (model, weights, feedback, marks or None, sort) == NOTHING_NAMED and not parameters:
@@ -563,6 +568,15 @@ class Engine:
             return SearchResult(parsed, hits, searcher, report, offset, widened)
         by = None if promotion.stage is None else promotion.reference
         return SearchResult(parsed, hits, searcher, report, offset, by is not None, by, promotion.problem)
+
+    @staticmethod
+    def _check_looks(searcher: Searcher, parsed: ParsedQuery, model: RankingModel | None, most: int) -> None:
+        wanted = looks(parsed, searcher.snapshot, model)
+        if wanted > most:
+            raise QueryError(
+                f"the query would look into documents {wanted:,} times, where {most:,} are allowed: use rarer words in "
+                "phrases and fields, or fewer of them, or another model"
+            )
 
     def _reranker(self, rerank: AnyReranker) -> Reranker:
         """What a search named; of a model or a file the stage that was made of it first, with its folded-in titles."""

@@ -144,7 +144,8 @@ class SearchResult(Sequence[Hit]):
     @property
     def total(self) -> int:
         """How many documents the query finds, counted when it is asked for; see `total_is_exact`."""
-        found = sum(map(len, self._found)) if "_found" in self.__dict__ else count(self._searcher, self.query)
+        known = "_found" in self.__dict__ or self.query.conditions  # then counting means finding them
+        found = sum(map(len, self._found)) if known else count(self._searcher, self.query)
         return max(found, self.offset + len(self) if len(self) else 0)
 
     @property

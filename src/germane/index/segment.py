@@ -24,7 +24,7 @@ import numpy.typing as npt
 from germane.arrays import Integers
 from germane.index import verify
 from germane.index.blocks import BLOCK, PostingBlocks, bits_needed
-from germane.index.columns import Column, NumericColumn, numbers_in, read_column
+from germane.index.columns import Column, KeywordColumn, NumericColumn, as_words, numbers_in, read_column
 from germane.index.container import Container
 from germane.index.durable import Identity
 from germane.index.lists import read_small, read_table
@@ -555,8 +555,21 @@ class Segment:
             self._read_numbers[name] = numbers_in(column)
         return self._read_numbers[name]
 
+    def words(self, name: str) -> KeywordColumn | None:
+        """The field's values as texts; None where no document of the segment has it."""
+        column = self.column(name)
+        if not isinstance(column, NumericColumn):
+            return column
+        if name not in self._read_words:
+            self._read_words[name] = as_words(column)
+        return self._read_words[name]
+
     @cached_property
     def _columns(self) -> dict[str, Column]:
+        return {}
+
+    @cached_property
+    def _read_words(self) -> dict[str, KeywordColumn]:
         return {}
 
     @cached_property

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
+from germane.deadline import look
 from germane.index.segment import Segment
 from germane.index.sequences import (
     TextFields,
@@ -92,6 +93,7 @@ def either(parts: Iterable[Condition]) -> Condition:
 
 def mask_of(condition: Condition, segment: Segment, texts: TextFields) -> BoolArray:
     """True for each document of the segment that satisfies the condition."""
+    look()
     match condition:
         case And(parts):
             return _all_of(parts, segment, texts)

@@ -10,7 +10,7 @@ score = Σ_plans (Σ_items impact(c_item,D) + constant + mass · background_D) +
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,10 @@ class Scored(NamedTuple):
 
 
 class EvidenceModel(RankingModel):
-    """A ranking model that makes its own counts."""
+    """A ranking model that makes its own counts. `looks`: what it costs for each document that holds a word
+    (`rank.work`)."""
+
+    looks: ClassVar[float] = 3.0
 
     @abstractmethod
     def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:

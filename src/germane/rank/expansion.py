@@ -44,15 +44,19 @@ class Vocabulary:
 
     def _chosen(self, find: Callable[[Segment], Numbers], most: int, also: Iterable[str] = ()) -> Terms:
         df = {term: stats for term in also if (stats := self._snapshot.term_stats([term])[0].df)}
-        own = frozenset(df)
+        own, beyond = list(df), 0
         for live in self._snapshot.segments:
             numbers = find(live.segment)
+            numbers = numbers[~np.isin(numbers, live.segment.numbers_of(own))]
             held = live.frequencies_of(numbers)[0]
-            for term, count in zip(live.segment.terms(numbers[held > 0]), held[held > 0].tolist(), strict=True):
-                if term not in own:
-                    df[term] = df.get(term, 0) + count
+            numbers, held = numbers[held > 0], held[held > 0]
+            if len(self._snapshot.segments) == 1 and len(numbers) > most:  # of several the sums decide
+                best, beyond = np.argsort(-held, kind="stable")[:most], len(numbers) - most
+                numbers, held = numbers[best], held[best]
+            for term, count in zip(live.segment.terms(numbers), held.tolist(), strict=True):
+                df[term] = df.get(term, 0) + count
         ordered = sorted(df, key=lambda term: (-df[term], term))
-        return Terms(tuple(ordered[:most]), len(ordered))
+        return Terms(tuple(ordered[:most]), len(ordered) + beyond)
 
 
 def _beginning(segment: Segment, prefix: bytes) -> Numbers:

@@ -1,15 +1,15 @@
 """Filters: conditions on the values of fields that are not texts, and how they are written."""
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.errors import QueryError
-from germane.index.columns import NUMBER, Column, KeywordColumn, NumericColumn, keyword_text
+from germane.index.columns import NUMBER, KeywordColumn, NumericColumn, keyword_text
 from germane.index.segment import Segment
 
 _OPERATORS = (">=", "<=", ">", "<", "=")
@@ -17,6 +17,37 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 EXACT = 2.0**53
 """Whole numbers from here on are not told apart by a column of numbers."""
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(T\S*)?)?)?|(\d{4}) ([A-Za-z]{3})(?: (\d{1,2}))?")
+
+
+class Readings:
+    """What texts are as numbers and as dates, for those that are one: `at` their places, NaN and "" for what is none.
+
+    `LONGEST` characters of a date count: a day and a time.
+    """
+
+    LONGEST = 40
+
+    def __init__(self, values: Sequence[str]) -> None:
+        begins = [i for i, value in enumerate(values) if value[:1].isdecimal() or value.startswith(("+", "-", "."))]
+        own = [values[i] for i in begins]
+        self.at = np.array(begins, np.int64)
+        self.numbers = np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in own], np.float64)
+        self.days = np.array([(iso_date(text) or "")[: self.LONGEST] for text in own], np.str_)
+
+
+_READINGS: dict[int, tuple[KeywordColumn, Readings]] = {}
+"""By the column itself, which is held, so that its number is no other's."""
+MOST_READINGS = 32
+
+
+def _readings_of(column: KeywordColumn) -> Readings:
+    """The same of a column, found out once."""
+    found = _READINGS.get(id(column))
+    if found is None:
+        while len(_READINGS) >= MOST_READINGS:
+            _READINGS.pop(next(iter(_READINGS), 0), None)
+        found = _READINGS[id(column)] = column, Readings(column.values)
+    return found[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +77,7 @@ class FieldFilter:
         column = segment.column(self.field)
         if isinstance(column, NumericColumn) and self.wrong_number() is None:
             return self._numbers(column.values)
-        return _with_value(segment, column, self._accepts)
+        return _with_value(segment, segment.words(self.field), self._accepted)
 
     def wrong_number(self) -> str | None:
         """The bound that no field of numbers can be compared with, if there is one."""
@@ -64,29 +95,49 @@ class FieldFilter:
             passed &= values < high if self.high_strict else values <= high
         return passed
 
-    def _accepts(self, value: str) -> bool:
+    def _accepted(self, values: Sequence[str], read: Readings) -> npt.NDArray[np.bool_]:
+        """Which of some texts, ascending, pass."""
         bounds = self._bounds
         numbers = all(NUMBER.fullmatch(bound) for bound in bounds)
-        if numbers and NUMBER.fullmatch(value):
-            return bool(self._numbers(np.array([float(value)]))[0])
         dates = [iso_date(bound) for bound in bounds]
-        day = iso_date(value)
-        if day is not None and None not in dates:
-            low, high = iso_date(self.low or ""), iso_date(self.high or "")
-            if not self.is_value:  # a value that is only a year is compared with the year of a day
-                low, high = (bound and bound[: len(day)] for bound in (low, high))
-            return self._between(lambda bound: day[: len(bound)], low, high)
+        passed = np.zeros(len(values), np.bool_)
+        if None not in dates:
+            passed[read.at] = self._days(read.days)
+        if numbers:
+            known = ~np.isnan(read.numbers)
+            passed[read.at[known]] = self._numbers(read.numbers[known])
         if numbers or None not in dates:
-            return False
+            return passed
         if self.is_value:
-            return value.casefold() == bounds[0].casefold()
-        return self._between(lambda bound: value, self.low, self.high)
+            folded = bounds[0].casefold()
+            return np.array([value.casefold() == folded for value in values], np.bool_)
+        begin, end = 0, len(values)
+        if self.low is not None:
+            begin = (bisect_right if self.low_strict else bisect_left)(values, self.low)
+        if self.high is not None:
+            end = (bisect_left if self.high_strict else bisect_right)(values, self.high)
+        passed[begin:end] = True
+        return passed
 
-    def _between(self, at: Callable[[str], str], low: str | None, high: str | None) -> bool:
-        """Whether the value, as precise as each bound wants it (`at`), lies between the bounds."""
-        above = low is None or at(low) > low or (at(low) == low and not self.low_strict)
-        below = high is None or at(high) < high or (at(high) == high and not self.high_strict)
-        return above and below
+    def _days(self, days: npt.NDArray[np.str_]) -> npt.NDArray[np.bool_]:
+        """Which dates lie between the bounds, each as precise as the bound wants it; where a range is asked for, the
+        bound as precise as the date."""
+        low, high = iso_date(self.low or ""), iso_date(self.high or "")
+        lengths = np.char.str_len(days)
+        passed = lengths > 0
+        for length in np.unique(lengths[passed]).tolist():
+            chosen = np.flatnonzero(lengths == length)
+            own, fits = days[chosen], np.ones(len(chosen), np.bool_)
+            if low is not None:
+                bound = low if self.is_value else low[:length]
+                at = own.astype(f"U{len(bound)}")
+                fits &= at > bound if self.low_strict else at >= bound
+            if high is not None:
+                bound = high if self.is_value else high[:length]
+                at = own.astype(f"U{len(bound)}")
+                fits &= at < bound if self.high_strict else at <= bound
+            passed[chosen] = fits
+        return passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +150,11 @@ class StartsWith:
     def passes(self, segment: Segment) -> npt.NDArray[np.bool_]:
         """True for each document of the segment with such a value."""
         prefix = self.prefix.casefold()
-        return _with_value(segment, segment.column(self.field), lambda value: value.casefold().startswith(prefix))
+
+        def accepted(values: Sequence[str], read: Readings) -> npt.NDArray[np.bool_]:
+            return np.array([value.casefold().startswith(prefix) for value in values], np.bool_)
+
+        return _with_value(segment, segment.words(self.field), accepted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +201,14 @@ def _documents_of(column: KeywordColumn) -> npt.NDArray[np.int64]:
     return np.repeat(np.arange(len(column.starts) - 1), np.diff(column.starts))
 
 
-def _with_value(segment: Segment, column: Column | None, accepts: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+def _with_value(
+    segment: Segment, column: KeywordColumn | None, accepted: Callable[[Sequence[str], Readings], npt.NDArray[np.bool_]]
+) -> npt.NDArray[np.bool_]:
     """True for each document that has a value which is accepted, as text; each distinct value is asked for once."""
     passed = np.zeros(segment.n_docs, np.bool_)
     if column is None:
         return passed
-    if isinstance(column, NumericColumn):
-        distinct, codes = np.unique(column.values, return_inverse=True)
-        good = np.array([value == value and accepts(keyword_text(value)) for value in distinct.tolist()], np.bool_)
-        return good[codes]
-    good = np.array([accepts(value) for value in column.values], np.bool_)
+    good = accepted(column.values, _readings_of(column))
     passed[_documents_of(column)[good[column.codes]]] = True
     return passed
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 class WholeIntegral(EvidenceModel):
     """P(Q|D) = ∫ P(Q|θ) P(θ|α) dθ = Z(α+f)/Z(α), α = c + μ·p_C, where Z is that of a prior of θ (`_log_factor`)."""
 
+    looks = 0.5  # counts alone, no places
     mu: float
 
     def __post_init__(self) -> None:

@@ -1,14 +1,16 @@
 """All documents that a query finds, whatever their order: to be counted, counted by value, or sorted by a field."""
 
+import heapq
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
+from germane.deadline import look
 from germane.errors import QueryError
-from germane.index.columns import Column, KeywordColumn, NumericColumn, as_words
+from germane.index.columns import KeywordColumn
 from germane.index.sequences import count_with_any, documents_with_any
 from germane.rank.hits import Hits
 from germane.rank.query import ParsedQuery
@@ -25,6 +27,7 @@ def matching(searcher: Searcher, query: ParsedQuery) -> Found:
     """The documents for which the query's structure holds, and that hold one of its words unless it does without."""
     terms, found = [term for term, weight in query.weights.items() if weight > 0.0], []
     for i, live in enumerate(searcher.snapshot.segments):
+        look()
         segment, mask = live.segment, searcher.mask(i, query.conditions)
         if query.wordless:
             docs = np.arange(segment.n_docs)
@@ -86,23 +89,41 @@ def facet(searcher: Searcher, found: Found, field: str, size: int = 10) -> Facet
     without = 0
     told: list[tuple[Integers, Integers, list[str]]] = []
     for docs, (column, own) in zip(found, keywords, strict=True):
+        look()
         if column is None:
             without += len(docs)
             continue
         lengths = column.starts[own + 1] - column.starts[own]
         without += int((lengths == 0).sum())
         codes = column.codes[_ranges(column.starts[own], lengths)].astype(np.int64)
-        distinct, n = np.unique(codes, return_counts=True)
+        held = np.bincount(codes, minlength=len(column.values))
         told.append((np.repeat(own, lengths), codes, column.values))
-        for code, count in zip(distinct.tolist(), n.tolist(), strict=True):
+        shown = _largest(held, size) if len(found) == 1 else np.flatnonzero(held)  # of several the sums decide
+        for code, count in zip(shown.tolist(), held[shown].tolist(), strict=True):
             counts[column.values[code]] = counts.get(column.values[code], 0) + count
-    best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:size]
-    shown = {value for value, _ in best}
+    least = heapq.nlargest(size, counts.values())[-1] if counts else 0
+    best = sorted(((value, n) for value, n in counts.items() if n >= least), key=lambda item: (-item[1], item[0]))[
+        :size
+    ]
+    values_shown = [value for value, _ in best]
     covered = 0
     for own, codes, values in told:  # a document may hold several of the values shown
-        among = np.array([values[code] in shown for code in range(len(values))], np.bool_)
-        covered += len(np.unique(own[among[codes]]))
+        among = np.zeros(len(values), np.bool_)
+        among[
+            [at for value in values_shown if (at := bisect_left(values, value)) < len(values) and values[at] == value]
+        ] = True
+        covered += _count_distinct(own[among[codes]])
     return Facet(field, tuple(FacetValue(value, n) for value, n in best), total - without - covered, without)
+
+
+def _largest(counts: Integers, size: int) -> Integers:
+    """Where the largest counts stand, of equal ones the first; none of 0."""
+    order = np.argsort(-counts, kind="stable")[:size]
+    return order[counts[order] > 0]
+
+
+def _count_distinct(ascending: Integers) -> int:
+    return int(np.count_nonzero(np.diff(ascending))) + 1 if len(ascending) else 0
 
 
 def _ranges(starts: Integers, lengths: Integers) -> Integers:
@@ -139,25 +160,54 @@ def _classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
     )
 
 
-def sorted_by(searcher: Searcher, found: Found, field: str, *, descending: bool) -> Hits:
-    """The documents found, by a field's value, then by id; those without it last. Of several values the first counts.
+def sorted_by(searcher: Searcher, found: Found, field: str, *, descending: bool, most: int | None = None) -> Hits:
+    """The documents found, or the first `most`, by a field's value, then by id; those without it last. Of several
+    values the first counts.
 
     Scores are 0: the order is not the model's.
     """
     numbers, keywords = _values(searcher, found, field)
     segments = np.repeat(np.arange(len(found)), [len(docs) for docs in found])
     docs = np.concatenate([np.empty(0, np.int64), *found])
-    keys: list[Any]
-    if numbers is not None:
-        keys = [None if np.isnan(value) else value for value in numbers.tolist()]
-    else:
-        keys = [value for column, own in keywords for value in _first_values(column, own)]
+    keys = numbers if numbers is not None else _places(keywords)
+    lacking = np.isnan(keys)
+    keys = np.where(lacking, np.inf, -keys if descending else keys)
+    if most is not None and most < len(keys):
+        last = np.partition(keys, most - 1)[most - 1]
+        near = np.flatnonzero(keys <= last)  # with all that are as good as the last one: ids decide
+        segments, docs, keys, lacking = segments[near], docs[near], keys[near], lacking[near]
+    look()
     hits = Hits(np.zeros(len(docs)), segments, docs)
-    rows = sorted(zip(searcher.ids(hits), range(len(docs)), strict=True))
-    with_value = [at for _, at in rows if keys[at] is not None]
-    with_value.sort(key=lambda at: keys[at], reverse=descending)
-    order = np.array([*with_value, *(at for _, at in rows if keys[at] is None)], np.int64)
-    return Hits(hits.scores, segments[order], docs[order])
+    order = np.lexsort((_id_order(searcher, hits), lacking, keys))[:most]
+    return Hits(hits.scores[order], segments[order], docs[order])
+
+
+def _places(keywords: list[tuple[KeywordColumn | None, Integers]]) -> Floats:
+    """For each document the place of its first value among all values in use, ascending; NaN where it has none."""
+    firsts = [_first_codes(column, own) for column, own in keywords]
+    if len(keywords) == 1:
+        return np.where(firsts[0] < 0, np.nan, firsts[0])
+    used = [np.unique(codes[codes >= 0]) for codes in firsts]
+    texts = [
+        [] if column is None else [column.values[code] for code in codes.tolist()]
+        for (column, _), codes in zip(keywords, used, strict=True)
+    ]
+    place = {text: at for at, text in enumerate(sorted({text for own in texts for text in own}))}
+    placed = []
+    for codes, own, names in zip(firsts, used, texts, strict=True):
+        places = np.array([*(place[name] for name in names), np.nan])
+        placed.append(places[np.where(codes < 0, len(names), np.searchsorted(own, codes))])
+    return np.concatenate([np.empty(0), *placed])
+
+
+def _id_order(searcher: Searcher, hits: Hits) -> Integers:
+    """For each document a number that ascends with its id."""
+    if len(searcher.snapshot.segments) == 1:
+        return searcher.snapshot.segments[0].segment.id_rank[hits.docs]
+    ids = searcher.ids(hits)
+    order = np.empty(len(ids), np.int64)
+    order[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return order
 
 
 def values_at(searcher: Searcher, hits: Hits, field: str) -> list[str | float | None]:
@@ -170,15 +220,19 @@ def values_at(searcher: Searcher, hits: Hits, field: str) -> list[str | float | 
             value = float(segment.numbers(field)[doc])
             found.append(None if np.isnan(value) else value)
         else:
-            found.append(_first_values(_words(segment.column(field)), np.array([doc]))[0])
+            column = segment.words(field)
+            code = int(_first_codes(column, np.array([doc]))[0])
+            found.append(column.values[code] if column is not None and code >= 0 else None)
     return found
 
 
-def _first_values(column: KeywordColumn | None, docs: Integers) -> list[str | None]:
-    if column is None:
-        return [None] * len(docs)
-    begins, ends = column.starts[docs].tolist(), column.starts[docs + 1].tolist()
-    return [column.values[column.codes[at]] if at < end else None for at, end in zip(begins, ends, strict=True)]
+def _first_codes(column: KeywordColumn | None, docs: Integers) -> Integers:
+    """The number of the first value of each document, -1 where it has none."""
+    if column is None or not len(column.codes):
+        return np.full(len(docs), -1, np.int64)
+    begins = column.starts[docs]
+    codes = column.codes[np.minimum(begins, len(column.codes) - 1)].astype(np.int64)
+    return np.where(begins < column.starts[docs + 1], codes, -1)
 
 
 def _values(
@@ -194,8 +248,4 @@ def _values(
     if field in searcher.snapshot.numeric:
         numbers = [segment.numbers(field)[docs] for segment, docs in zip(segments, found, strict=True)]
         return np.concatenate([np.empty(0), *numbers]), []
-    return None, [(_words(segment.column(field)), docs) for segment, docs in zip(segments, found, strict=True)]
-
-
-def _words(column: Column | None) -> KeywordColumn | None:
-    return as_words(column) if isinstance(column, NumericColumn) else column
+    return None, [(segment.words(field), docs) for segment, docs in zip(segments, found, strict=True)]

@@ -24,6 +24,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 
+from germane.deadline import look
 from germane.errors import QueryError
 from germane.index.snapshot import Snapshot
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
@@ -51,7 +52,9 @@ MAX_CONDITIONS = 10_000
 MAX_EXPANSION = 500
 """Terms that a prefix or a fuzzy word may stand for."""
 MAX_EXPANSIONS = 10_000
-"""Different prefixes, fuzzy words and phrases with moves in one query: each may look at all terms."""
+"""Different prefixes, fuzzy words and phrases with moves in one query. A fuzzy word counts for `FUZZY` of them: it
+looks at all terms, where a prefix looks at those that begin so."""
+FUZZY = 16
 MAX_EDITS = 2
 WORD_CACHE = 1 << 16
 _SPECIAL = re.compile(r"""["“()*~^:\[]|(?:^|\s)[+-]\S|(?:^|\s)(?:AND|OR|NOT)(?:\s|$)""")
@@ -244,7 +247,7 @@ class _Reader:
         self._notes: list[str] = []
         self._runs: list[list[str]] = [[]]
         self._n_conditions = 0
-        self._max_expansions = max_expansions
+        self._max_expansions, self._n_expansions = max_expansions, 0
         self._expansions: dict[Hashable, Terms] = {}
         """What prefixes and fuzzy words stand for, each looked up once; phrases with moves are counted among them."""
 
@@ -467,20 +470,22 @@ class _Reader:
             raise self._error(f"'{typed}' is {what}: edits are counted in one word that is searched", node.at)
         expander = self._expander(node)
         found = self._once_each(
-            ("fuzzy", terms[0], edits), node.at, lambda: expander.within(terms[0], int(edits), MAX_EXPANSION)
+            ("fuzzy", terms[0], edits), node.at, lambda: expander.within(terms[0], int(edits), MAX_EXPANSION), FUZZY
         )
         return self._expanded(found, f"are like '{typed}'", node, place)
 
-    def _once_each(self, part: Hashable, at: int, find: Callable[[], Terms]) -> Terms:
+    def _once_each(self, part: Hashable, at: int, find: Callable[[], Terms], cost: int = 1) -> Terms:
         """What a part stands for, looked up once in a query that repeats it."""
         found = self._expansions.get(part)
         if found is None:
-            if len(self._expansions) >= self._max_expansions:
+            self._n_expansions += cost
+            if self._n_expansions > self._max_expansions:
                 raise self._error(
                     f"the query has more than {self._max_expansions:,} different prefixes (cardio*), fuzzy words "
-                    '(heart~1) and phrases with moves ("heart attack"~3): ask in parts',
+                    f'(heart~1, each counted {FUZZY} times) and phrases with moves ("heart attack"~3): ask in parts',
                     at,
                 )
+            look()
             found = self._expansions[part] = find()
         return found
 

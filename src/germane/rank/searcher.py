@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
+from germane.deadline import look
 from germane.errors import ParameterError
 from germane.index.courtesy import note_search
 from germane.index.recent import Recent, TermStats
+from germane.index.segment import Segment
 from germane.index.sequences import TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
 from germane.lazy import compiler_is_loaded
@@ -42,6 +44,8 @@ from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 Weights = Mapping[str, float]
 REMEMBERED_MODELS = 16
 REMEMBERED_EVERYWHERE = 16
+LEAST_MASKS, MASK_BYTES = 8, 16 << 20
+"""Masks of conditions that are remembered: so many at least, and as many as take so much room."""
 FIRST_LOOK, FURTHER_LOOK = 64, 8
 """How many documents are looked at for a phrase: so many and so many times k, then so many times as many."""
 _new = tuple.__new__
@@ -59,6 +63,7 @@ class Searcher:
         self._memories: dict[RankingModel, _ModelMemory] = {}
         self._latest: _ModelMemory | None = None
         self._everywhere: dict[Hashable, list[Floats]] = {}
+        self._masks: dict[tuple[int, Condition], Mask] = {}
         self._words_before: KnownTerms | None = None
         if previous is not None:
             words = vars(previous).get("_words") or previous._words_before
@@ -221,6 +226,7 @@ class Searcher:
         if recent is not None and (len(plan.terms) > MOST_TERMS or model.word_sums() is not None):
             recent = None
         for i in range(len(segments)) if recent is None else self.snapshot.large:
+            look()
             terms = self.terms_in(i, plan, numbers)
             own = self._required_in(i, required, terms) if required else None
             if required and own is None:
@@ -462,9 +468,18 @@ class Searcher:
         mask = self._live[i]
         segment = self.snapshot.segments[i].segment
         for condition in filters:
-            allowed = mask_of(condition, segment, self.texts).view(np.uint8)
+            allowed = self._allowed(i, condition, segment)
             mask = allowed & mask if len(mask) else allowed
         return mask
+
+    def _allowed(self, i: int, condition: Condition, segment: Segment) -> Mask:
+        """1 for each document of segment i that satisfies the condition: a search, its count and its facets ask alike,
+        so that what one answer needs is remembered."""
+        found = self._masks.get((i, condition))
+        if found is None:
+            found = mask_of(condition, segment, self.texts).view(np.uint8)
+            remember(self._masks, (i, condition), found, max(LEAST_MASKS, MASK_BYTES // max(segment.n_docs, 1)))
+        return found
 
 
 class _ModelMemory:

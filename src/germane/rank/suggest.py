@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from germane.deadline import look
 from germane.index.recent import TermStats
 from germane.index.segment import Segment
 from germane.index.sequences import TextFields, documents_with_all, phrase_among, phrase_in_texts
@@ -42,6 +43,8 @@ MOST_KNOWN = 1000
 """A word that more documents hold is not suspected."""
 LEAST_LETTERS = 5
 """Shorter known words are left alone: too many others are one edit away."""
+MOST_LOOKED_UP = 4
+"""Words of one query for which all terms of the collection are looked at."""
 LOOKED_AT = 32
 """Of the documents of a segment that hold two words, so many, evenly spread, are looked at for them side by side."""
 
@@ -58,32 +61,39 @@ def corrections(
 ) -> dict[str, str]:
     """The words that are likely mistyped, each with the better one. `runs`: the terms that stand side by side."""
     pairs = list(dict.fromkeys(pair for run in runs for pair in pairwise(run)))
-    found = {}
+    found: dict[str, str] = {}
+    looked_up = 0
     for token in dict.fromkeys(tokens):
+        look()
         term, most = analyzer.term_of(token), edits_allowed(token)
         if term is None or most == 0:
             continue
         known = snapshot.term_stats([term])[0]
+        beside = [(a, b) for a, b in pairs if (a == term) != (b == term)]
+        suspected = known.df < RARE or _is_suspected(snapshot, analyzer, token, known, beside)
+        if not suspected or looked_up == MOST_LOOKED_UP:
+            continue
+        looked_up += 1
         if known.df < RARE:
             better = _correct(snapshot, token, known, most)
         else:
-            beside = [(a, b) for a, b in pairs if (a == term) != (b == term)]
-            better = _correct_in_context(snapshot, analyzer, token, term, known, beside)
+            better = _correct_in_context(snapshot, analyzer, token, term, beside)
         if better != token:
             found[token] = better
     return found
 
 
-def _correct_in_context(
-    snapshot: Snapshot, analyzer: Analyzer, token: str, term: str, known: TermStats, beside: Sequence[Pair]
-) -> str:
-    """The word that stands between its neighbours far more probably; the typed one if it does, or there is no order."""
+def _is_suspected(snapshot: Snapshot, analyzer: Analyzer, token: str, known: TermStats, beside: Sequence[Pair]) -> bool:
+    """Whether a known word stands beside its neighbours nowhere; not where the index keeps no order."""
     if not beside or len(token) < LEAST_LETTERS or known.df > MOST_KNOWN:
-        return token
+        return False
     if not all(live.segment.keeps_order for live in snapshot.segments):
-        return token
-    if any(_count(snapshot, analyzer, pair) for pair in beside):
-        return token
+        return False
+    return not any(_count(snapshot, analyzer, pair) for pair in beside)
+
+
+def _correct_in_context(snapshot: Snapshot, analyzer: Analyzer, token: str, term: str, beside: Sequence[Pair]) -> str:
+    """The word that stands between its neighbours far more probably; the typed one if it does."""
     scored = [Candidate(token, _log_chain(snapshot, beside, [0] * len(beside)), log_channel(0))]
     near = {live.segment.term(number): live.segment.surface(number)
             for live in snapshot.segments

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from germane.arrays import Floats, Integers
+from germane.deadline import look
 from germane.errors import ParameterError
 from germane.lm.parameters import positive
 
@@ -49,6 +50,7 @@ def cluster(
     labels = start.astype(np.int64)
     likelihood: list[float] = []
     for _ in range(max_iter):
+        look()
         weight = shares.sum(axis=0) + LEAST_WEIGHT
         weights = weight / weight.sum()
         m_step(shares, weight)

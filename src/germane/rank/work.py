@@ -1,0 +1,40 @@
+"""How much a query makes a search do beyond its ranking: an estimate from document frequencies, made before it is done.
+
+The unit is a look: one document opened at one word's places, as a phrase or a word in one field needs it, about a
+quarter of a microsecond. Who serves strangers allows so many (`Engine.max_looks`).
+"""
+
+from germane.index.snapshot import Snapshot
+from germane.rank.conditions import And, Condition, FieldFilter, HasValue, HoldsAny, Not, Or, Phrase, StartsWith
+from germane.rank.evidence import EvidenceModel
+from germane.rank.models import RankingModel
+from germane.rank.query import ParsedQuery
+
+PHRASE, MOVED_PHRASE, FIELD = 1, 4, 3
+"""Looks for each document that may hold a phrase; one with moves; for each that holds a word which is to be in one
+field."""
+POSTINGS, VALUES, TERM = 64, 16, 100
+"""So many postings, or documents whose values are compared, take a look's time; a term takes that of so many looks."""
+
+
+def looks(parsed: ParsedQuery, snapshot: Snapshot, model: RankingModel | None) -> int:
+    """The looks of a search for this query."""
+    df = sum(stats.df for stats in snapshot.term_stats([*parsed.weights]))
+    ranking = int(model.looks * df) if isinstance(model, EvidenceModel) else df // POSTINGS
+    return ranking + sum(_looks(condition, snapshot) for condition in parsed.conditions)
+
+
+def _looks(condition: Condition, snapshot: Snapshot) -> int:
+    match condition:
+        case And(parts) | Or(parts):
+            return sum(_looks(part, snapshot) for part in parts)
+        case Not(part):
+            return _looks(part, snapshot)
+        case Phrase(terms, slop):
+            rarest = min((stats.df for stats in snapshot.term_stats(terms)), default=0)
+            return rarest * (MOVED_PHRASE if slop else PHRASE)
+        case HoldsAny(terms, field):
+            df = sum(stats.df for stats in snapshot.term_stats(terms))
+            return df * FIELD if field is not None else df // POSTINGS + TERM * len(terms)
+        case FieldFilter() | StartsWith() | HasValue():
+            return snapshot.n_docs // VALUES
