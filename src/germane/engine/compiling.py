@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,19 @@ N_DOCUMENTS = RECENT_DOCS + 100
 """So many that there is a large segment, and a small one beside it."""
 
 _log = logging.getLogger("germane.compiling")
+
+
+class _Compiled:
+    """Seconds that were spent so far, and the beginnings of what is compiled now: a kernel compiles what it calls."""
+
+    seconds = 0.0
+    began: ClassVar[list[float]] = []
+
+
+def compiling_seconds() -> float:
+    """Seconds that this process has compiled kernels by now, wherever: no limit of time runs meanwhile."""
+    began = [*_Compiled.began[:1]]
+    return _Compiled.seconds + (time.perf_counter() - began[0] if began else 0.0)
 
 
 @cache
@@ -38,10 +51,9 @@ def _listen() -> None:
     class Announcer(Listener):
         def __init__(self) -> None:
             self.told = False
-            self.began: list[float] = []  # of those that are being compiled: a kernel compiles what it calls
 
         def on_start(self, event: Any) -> None:
-            self.began.append(time.perf_counter())
+            _Compiled.began.append(time.perf_counter())
             if not self.told:
                 self.told = True
                 _log.warning(
@@ -49,7 +61,8 @@ def _listen() -> None:
                 )
 
         def on_end(self, event: Any) -> None:
-            seconds = time.perf_counter() - self.began.pop()
+            seconds = time.perf_counter() - _Compiled.began.pop()
+            _Compiled.seconds += 0.0 if _Compiled.began else seconds
             _log.info("compiled %s in %.1f s", event.data["dispatcher"].py_func.__qualname__, seconds)
 
     register("numba:compile", Announcer())  # type: ignore[no-untyped-call]

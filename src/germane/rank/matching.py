@@ -203,7 +203,7 @@ def _places(keywords: list[tuple[KeywordColumn | None, Integers]]) -> Floats:
 def _id_order(searcher: Searcher, hits: Hits) -> Integers:
     """For each document a number that ascends with its id."""
     if len(searcher.snapshot.segments) == 1:
-        return searcher.snapshot.segments[0].segment.id_rank[hits.docs]
+        return searcher.snapshot.segments[0].segment.id_rank[hits.docs].astype(np.int64)
     ids = searcher.ids(hits)
     order = np.empty(len(ids), np.int64)
     order[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))

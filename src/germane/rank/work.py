@@ -5,16 +5,18 @@ quarter of a microsecond. Who serves strangers allows so many (`Engine.max_looks
 """
 
 from germane.index.snapshot import Snapshot
-from germane.rank.conditions import And, Condition, FieldFilter, HasValue, HoldsAny, Not, Or, Phrase, StartsWith
+from germane.rank.conditions import And, Condition, HoldsAny, Not, Or, Phrase
 from germane.rank.evidence import EvidenceModel
+from germane.rank.filters import FieldFilter, HasValue, StartsWith
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 
 PHRASE, MOVED_PHRASE, FIELD = 1, 4, 3
 """Looks for each document that may hold a phrase; one with moves; for each that holds a word which is to be in one
 field."""
-POSTINGS, VALUES, TERM = 64, 16, 100
-"""So many postings, or documents whose values are compared, take a look's time; a term takes that of so many looks."""
+POSTINGS, VALUES, SAME, TERM = 64, 16, 500, 100
+"""So many postings, or documents whose values are compared with bounds, or with one value more, take a look's time; a
+term takes that of so many looks."""
 
 
 def looks(parsed: ParsedQuery, snapshot: Snapshot, model: RankingModel | None) -> int:
@@ -36,5 +38,7 @@ def _looks(condition: Condition, snapshot: Snapshot) -> int:
         case HoldsAny(terms, field):
             df = sum(stats.df for stats in snapshot.term_stats(terms))
             return df * FIELD if field is not None else df // POSTINGS + TERM * len(terms)
-        case FieldFilter() | StartsWith() | HasValue():
+        case HasValue(_, values):
+            return snapshot.n_docs // VALUES + len(values) * snapshot.n_docs // SAME
+        case FieldFilter() | StartsWith():
             return snapshot.n_docs // VALUES

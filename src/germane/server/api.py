@@ -4,6 +4,7 @@ import functools
 import io
 import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -18,7 +19,7 @@ from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.refine.screening.verdicts import NO_VERDICT, with_verdict
-from germane.server import topics
+from germane.server import budget, topics
 from germane.server.exports import TYPES, exported
 from germane.server.histories import remove_left
 from germane.server.kept import MARKS
@@ -73,9 +74,9 @@ RERANK = Parameter(
 )  # fmt: skip
 FORMAT = Parameter("format", "the format", choices=tuple(TYPES), default="jsonl")
 OFFSET = Parameter("offset", "results left out before the first", "integer", least=0, most=10_000, default=0)
-K = Parameter("k", "how many results", "integer", least=1, most=1_000, default=10)
-DROP = Parameter("drop", "a word that shall not count", many=True, most=200)
-ADD = Parameter("add", "a word that shall count", many=True, most=200)
+K = Parameter("k", "how many results", "integer", least=1, most=budget.MOST_K, default=10)
+DROP = Parameter("drop", "a word that shall not count", many=True, most=200, items=budget.MOST_WORDS)
+ADD = Parameter("add", "a word that shall count", many=True, most=200, items=budget.MOST_WORDS)
 METHOD = Parameter("method", "how marks are learnt from", choices=tuple(METHOD_NAMES), default="auto")
 ON_KNOWN = ("error", "replace", "skip", "merge")
 ON_DUPLICATE = Parameter("on_duplicate", "what happens to an id that is there", choices=ON_KNOWN, default="error")
@@ -113,16 +114,20 @@ def collection(library: "Library", given: Given) -> CollectionResponse:
     return CollectionResponse(given["collection"], library.engine(given["collection"]).stats())
 
 
-def search(library: "Library", given: Given) -> SearchResponse:
-    _check_depth(library, given)
-    engine = library.engine(given["collection"])
+def search_of(given: Given) -> SearchRequest:
+    """The search that was asked for."""
     query, wanted = _narrowing(given["q"], given["filter"])
-    request = SearchRequest(
+    return SearchRequest(
         query, given["k"], RankingRequest(given["model"]), offset=given["offset"], sort=given["sort"],
-        facets=given["facet"], snippets=given["snippets"], rerank=_second_stage(engine, given["rerank"]),
-        groups=given["groups"], filter=wanted,
+        facets=given["facet"], snippets=given["snippets"], rerank=given["rerank"] or PROMOTED, groups=given["groups"],
+        filter=wanted,
     )  # fmt: skip
-    return engine.answer(request)
+
+
+def search(library: "Library", given: Given) -> SearchResponse:
+    request = search_of(given)
+    second = _second_stage(library.engine(given["collection"]), given["rerank"])
+    return library.answer(given["collection"], replace(request, rerank=second))
 
 
 def _second_stage(engine: "Engine", name: str | None) -> str | None:
@@ -142,9 +147,9 @@ def _narrowing(query: str, filters: Sequence[str]) -> tuple[str, Filter | None]:
 
 
 def explain(library: "Library", given: Given) -> ExplainResponse:
-    engine = library.engine(given["collection"])
-    second = _second_stage(engine, given["rerank"])
-    return engine.answer(ExplainRequest(given["q"], given["id"], RankingRequest(given["model"]), rerank=second))
+    second = _second_stage(library.engine(given["collection"]), given["rerank"])
+    request = ExplainRequest(given["q"], given["id"], RankingRequest(given["model"]), rerank=second)
+    return library.answer(given["collection"], request)
 
 
 def document(library: "Library", given: Given) -> DocumentAnswer:
@@ -215,13 +220,6 @@ def _fields(record: Any) -> dict[str, Any]:
     return dict(record)
 
 
-def _check_depth(library: "Library", given: Given) -> None:
-    if given["offset"] + given["k"] > library.settings.max_depth:
-        raise ProblemError(
-            422, f"no result deeper than {library.settings.max_depth:,} is given: narrow the search instead"
-        )
-
-
 # -- kept searches, marks and refinement -------------------------------------------------------------------------------
 
 
@@ -232,7 +230,7 @@ def keep(library: "Library", given: Given) -> KeptSearch:
     request = SearchRequest(
         query, given.body.get("k", library.settings.depth), RankingRequest(given.body.get("model")), filter=wanted
     )
-    answer = library.engine(name).answer(request)
+    answer = library.answer(name, request)
     results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
     if not results:
         raise ProblemError(422, f"the search finds nothing, so there is nothing to keep: {answer.reason or 'no match'}")
@@ -477,18 +475,24 @@ DECISION = members(
 )  # fmt: skip
 KEEP = members(
     ("query",), query=text(2_000), collection=text(200), model={"type": "string", "enum": list(MODEL_NAMES)},
-    k={"type": "integer"}, filters={"type": "array", "items": text(500), "maxItems": 50}, filter={"type": "object"},
+    k={"type": "integer", "minimum": 1, "maximum": budget.MOST_K},
+    filters={"type": "array", "items": text(500), "maxItems": budget.MOST_FILTERS},
+    filter={"type": "object", "maxProperties": budget.MOST_FILTERS},
 )  # fmt: skip
 MARK = members(("document", "mark"), document=text(500), mark={"type": "string", "enum": list(MARKS)})
 TOPIC = members(
     ("name", "documents"), name=text(200), collection=text(200),
-    documents={"type": "array", "items": text(500), "minItems": 1, "maxItems": 100},
+    documents={"type": "array", "items": text(500), "minItems": 1, "maxItems": budget.MOST_IDS},
 )  # fmt: skip
 PROJECT = members(
-    ("name",), name=text(200), search={"type": "integer"}, key=text(64), blind={"type": "boolean"}, reviewer=text(100),
+    ("name",), name=text(200), search={"type": "integer", "minimum": 1, "maximum": 10**11}, key=text(64),
+    blind={"type": "boolean"}, reviewer=text(100),
 )  # fmt: skip
-EVENTS = members(("events",), events={"type": "array", "items": {"type": "object"}, "maxItems": 1_000})
+EVENTS = members(
+    ("events",), events={"type": "array", "items": {"type": "object", "maxProperties": 100}, "maxItems": 1_000}
+)
 TAKE_IN = members((), collection=text(200), on_duplicate={"type": "string", "enum": list(ON_KNOWN)})
+FIELDS = {"type": "object", "maxProperties": 1_000}
 IN = "/collections/{collection}"
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -498,26 +502,27 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{IN}/search", "Search a collection", search, SearchResponse, (
         COLLECTION, QUERY, K, OFFSET, MODEL,
         Parameter("filter", "a condition: of the query language, as year:2010..2015, or as JSON, as "
-                  '{"year": {">=": 2010}}', many=True, most=500),
-        Parameter("facet", "a field whose values are counted", many=True, most=200),
+                  '{"year": {">=": 2010}}', many=True, most=500, items=budget.MOST_FILTERS),
+        Parameter("facet", "a field whose values are counted", many=True, most=200,
+                  items=budget.MOST_FACETS),
         Parameter("sort", "order by a field; - before it for the largest first", most=200),
         RERANK,
         Parameter("snippets", "with a piece of each text", "boolean", default=False),
         Parameter("groups", "put the first results in so many groups, each named by words", "integer", least=1,
-                  most=50))),
+                  most=budget.MOST_GROUPS)), cost=lambda given: budget.cost_of(search_of(given))),
     Operation("GET", f"{IN}/explain", "Why a document has its score", explain, ExplainResponse, (
         COLLECTION, QUERY, Parameter("id", "the id of the document", required=True, most=500), MODEL, RERANK)),
     Operation("POST", f"{IN}/documents", "Add documents, one JSON object a line", add_documents, BulkResponse,
               (COLLECTION, ON_DUPLICATE), raw=(NDJSON,), errors=(404, 409, 422), role=Role.ADMIN),
     Operation("GET", f"{IN}/documents/{{id}}", "A document", document, DocumentAnswer, (COLLECTION, ID)),
     Operation("PUT", f"{IN}/documents/{{id}}", "Add a document, or replace it", put_document, AddResponse,
-              (COLLECTION, ID), body={"type": "object"}, role=Role.ADMIN),
+              (COLLECTION, ID), body=FIELDS, role=Role.ADMIN),
     Operation("PATCH", f"{IN}/documents/{{id}}", "Change some fields of a document, and keep the others",
-              patch_document, AddResponse, (COLLECTION, ID), body={"type": "object"}, role=Role.ADMIN),
+              patch_document, AddResponse, (COLLECTION, ID), body=FIELDS, role=Role.ADMIN),
     Operation("DELETE", f"{IN}/documents/{{id}}", "Delete a document", delete_document, CountResponse,
               (COLLECTION, ID), role=Role.ADMIN),
     Operation("GET", f"{IN}/export", "All documents", export_collection, EXPORT,
-              (COLLECTION, FORMAT)),
+              (COLLECTION, FORMAT), cost=budget.BUDGET),
     Operation("GET", "/searches", "The searches that are kept", kept_searches, KeptSearches, (K,)),
     Operation("POST", "/searches", "Search, and keep the list so that it can be marked", keep, KeptSearch, body=KEEP,
               status=201, role=Role.MARKER),
@@ -531,10 +536,12 @@ OPERATIONS: tuple[Operation, ...] = (
               errors=(404, 409, 422), role=Role.MARKER),
     Operation("POST", "/searches/{search}/redo", "Make the mark again that was taken back last", redo, KeptSearch,
               (SEARCH,), errors=(404, 409, 422), role=Role.MARKER),
-    Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,)),
+    Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,),
+              cost=budget.BUDGET),
     Operation("GET", "/searches/{search}/export", "The results of a kept search", export_search,
               EXPORT, (SEARCH, FORMAT, Parameter(
-                  "which", "which results", choices=("all", "relevant", "predicted"), default="all"))),
+                  "which", "which results", choices=("all", "relevant", "predicted"), default="all")),
+              cost=budget.BUDGET),
     Operation("GET", "/sources", "The sources that meta-search may ask", sources, SourcesResponse),
     Operation("POST", "/imports", "Hand a file in, and see what it holds; nothing is stored yet", preview,
               PreviewResponse, (Parameter("name", "the file's name", required=True, least=1, most=300),),

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from importlib.resources import files
@@ -23,6 +24,8 @@ from germane.metasearch.responses import FindResponse
 from germane.schema import Response as Answer
 from germane.server import api, finding, pages, work_api
 from germane.server.api import ATOM
+from germane.server.aside import Aside
+from germane.server.budget import MOST_SOURCES
 from germane.server.exports import ENDINGS, TYPES, Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
@@ -36,26 +39,24 @@ STREAMED = Operation(
     "GET", "/find", "Ask several sources; answers stream in as server-sent events, 'answer' for each source and 'list' "
     "for the merged list so far", lambda library, given: None, Media(("text/event-stream",)), (
         Parameter("q", "the query", required=True, least=1, most=2_000),
-        Parameter("source", "the name of a source", many=True, most=200)),
+        Parameter("source", "the name of a source", many=True, most=200, items=MOST_SOURCES)),
 )  # fmt: skip
 """Like the stream of a job, no function of what was given: it goes on telling."""
 OPERATIONS = (*api.OPERATIONS, *work_api.OPERATIONS)
 """All others."""
-CHANGES = 4
-"""Changes at the same time: they wait for one another, and must not keep searches waiting."""
+SWITCH = 0.001
+"""Seconds that a thread keeps the interpreter while another waits for it: what is short goes between what is long."""
 
 
 def create_app(library: Library) -> Starlette:
     """The application over a library, which is closed with it."""
     metrics = Metrics()
-    limiter, changes = anyio.CapacityLimiter(library.settings.threads), anyio.CapacityLimiter(CHANGES)
-
-    async def aside(work: Callable[[], Any], *, changing: bool = False) -> Any:
-        return await anyio.to_thread.run_sync(work, limiter=changes if changing else limiter)
+    aside = Aside(library.settings.threads)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         library.jobs.start()
+        sys.setswitchinterval(SWITCH)
         yield
         await anyio.to_thread.run_sync(library.close)
 
@@ -81,7 +82,7 @@ def create_app(library: Library) -> Starlette:
     return app
 
 
-def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitable[Any]]) -> list[BaseRoute]:
+def _api_routes(library: Library, metrics: Metrics, aside: Aside) -> list[BaseRoute]:
     described = orjson.dumps(openapi((*OPERATIONS, STREAMED, work_api.STREAM)))
 
     async def document(request: Request) -> Response:
@@ -96,7 +97,8 @@ def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitab
         finding.sources_named(library, given["source"])  # complains before anything streams
         if not given["q"].strip():
             raise ProblemError(422, "the query is empty")
-        return StreamingResponse(_stream(library, given["q"], given["source"]), media_type="text/event-stream")
+        streamed = _stream(library, given["q"], given["source"])
+        return StreamingResponse(aside.streamed(streamed), media_type="text/event-stream")
 
     async def progress(request: Request) -> Response:
         given = work_api.STREAM.read(request.path_params, request.query_params, b"", "")
@@ -127,7 +129,7 @@ def _api_routes(library: Library, metrics: Metrics, aside: Callable[..., Awaitab
 
 
 def _endpoint(
-    library: Library, operations: dict[str, Operation], aside: Callable[..., Awaitable[Any]]
+    library: Library, operations: dict[str, Operation], aside: Aside
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         operation = operations["GET" if request.method == "HEAD" else request.method]
@@ -136,7 +138,8 @@ def _endpoint(
         kind = request.headers.get("content-type", "")
         given = replace(operation.read(request.path_params, request.query_params, raw, kind), bound=request.state.bound)
         call = functools.partial(operation.handler, library, given)
-        answer = await aside(call, changing=operation.role > Role.READER)
+        cost = operation.cost(given) if callable(operation.cost) else operation.cost
+        answer = await aside(call, changing=operation.role > Role.READER, cost=cost)
         if isinstance(answer, bytes | Attachment):
             answer, format = answer if isinstance(answer, Attachment) else (answer, given.values.get("format", ""))
             media = TYPES.get(format, operation.answer.kinds[0])

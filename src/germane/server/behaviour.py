@@ -56,6 +56,8 @@ def client_of(request: Request) -> str:
 def seen(library: "Library", request: Request, shown: Listing) -> Seen:
     """What is to be logged of a list."""
     place = shown.place
+    if request.state.foreign:  # whose click this was, nobody here knows
+        return Seen(library)
     if request.cookies.get(LOGGING) == "off" or not shown.rows or not place.q or place.page > 1 or place.s:
         return Seen(library)
     client = client_of(request) or secrets.token_hex(12)

@@ -15,6 +15,7 @@ from germane.metasearch.registry import PUBLIC
 from germane.metasearch.search import MetaSearch
 from germane.metasearch.sources.local import GermaneIndex
 from germane.metasearch.sources.source import Source
+from germane.server.budget import MOST_SOURCES
 from germane.server.problems import without_folders
 from germane.workspace.values import Result, Search
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from germane.server.library import Library
 
 LIMIT = 100
-MOST_SOURCES = 10
 
 
 def source_names(library: "Library") -> tuple[str, ...]:

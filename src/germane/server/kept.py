@@ -11,6 +11,7 @@ from germane.refine.interest import Interest, WordEdits
 from germane.refine.reasons import Change
 from germane.refine.refinement import Refinement
 from germane.refine.refiner import Refiner
+from germane.server.budget import MOST_KEPT
 from germane.types import RESULT_FIELDS, Mark, Marks, text_of
 from germane.workspace import Workspace
 from germane.workspace.values import MarkEntry, Result, Search
@@ -167,6 +168,12 @@ class KeptSearches:
                 self._held.move_to_end(number)
                 return self._held[number]
         search = self._workspace.searches.get(number)
+        size = self._workspace.searches.size(search)
+        if size > MOST_KEPT:
+            raise ParameterError(
+                f"search {number} holds {size:,} results, where {MOST_KEPT:,} are ordered by marks here: "
+                "'germane refine' orders more"
+            )
         results = self._workspace.searches.results(search)
         made = _Held(search, results, _prepared(results, "auto"))
         with self._lock:

@@ -4,21 +4,26 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from germane.clicks.log import ClickLog
+from germane.deadline import limited
+from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.errors import IndexLockedError, ParameterError
 from germane.index.manifest import NAME as MANIFEST
+from germane.server import budget
 from germane.server.audit import Audit
 from germane.server.kept import KeptSearches
 from germane.server.locks import lock_file, locked
+from germane.server.requested import requested
 from germane.server.settings import Settings
 from germane.workspace import Workspace
 
 if TYPE_CHECKING:
     from germane.engine import Engine
+    from germane.engine.responses import ExplainResponse, SearchResponse
 
 PREFERRED = ("year", "topic", "journal", "source", "type", "language", "publisher", "keywords", "mesh")
 """Fields that are offered to narrow a search by, where documents have them."""
@@ -37,8 +42,6 @@ UNFIT = {
     "issn",
 }
 MOST_FACETS = 4
-MAX_EXPANSIONS = 100
-"""Different prefixes, fuzzy words and phrases with moves in a query; each may look at all terms of a collection."""
 WAIT_SECONDS = 30.0
 """How long a change waits for those of other processes of the server."""
 
@@ -60,7 +63,7 @@ class Library:
             raise ParameterError("there is no collection to serve")
         self.engines = dict(engines)
         for engine in self.engines.values():
-            engine.max_expansions = MAX_EXPANSIONS
+            engine.max_expansions, engine.max_looks = budget.MAX_EXPANSIONS, budget.MAX_LOOKS
         self.workspace = workspace
         self.settings = settings
         self.home = home
@@ -95,6 +98,21 @@ class Library:
             engine.refresh()
             self._stamps[chosen] = stamp
         return engine
+
+    @overload
+    def answer(self, name: str | None, request: "SearchRequest") -> "SearchResponse": ...
+
+    @overload
+    def answer(self, name: str | None, request: "ExplainRequest") -> "ExplainResponse": ...
+
+    def answer(self, name: str | None, request: "SearchRequest | ExplainRequest") -> "SearchResponse | ExplainResponse":
+        """Answer a search of a collection within its bounds, by whichever door it came, while its client waits."""
+        engine = self.engine(name)
+        if isinstance(request, SearchRequest):
+            budget.check(request, self.settings)
+        asked = requested.get()
+        with nullcontext() if asked is None else limited(asked.look):
+            return engine.answer(request)
 
     @contextmanager
     def changing(self, name: str | None) -> "Iterator[Engine]":

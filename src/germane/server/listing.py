@@ -168,7 +168,7 @@ def learnt_model(engine: "Engine", name: str) -> str:
 def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
     fields = library.facet_fields(engine)
     first = (place.page - 1) * PAGE
-    answer = engine.answer(request_of(engine, place, PAGE, first, fields))
+    answer = library.answer(place.c, request_of(engine, place, PAGE, first, fields))
     assert answer.result is not None
     hits, total, exact = answer.hits, answer.total, answer.total_is_exact
     if place.g:
@@ -205,7 +205,7 @@ def groups_of(library: "Library", place: Place) -> tuple[GroupView, ...]:
         found = library.kept.groups(place.s)
         return tuple(GroupView(" · ".join(words[:NAMING_WORDS]), len(ids)) for words, ids in found)
     engine = library.engine(place.c)
-    answer = engine.answer(request_of(engine, place, 1, 0, groups=MOST_GROUPS))
+    answer = library.answer(place.c, request_of(engine, place, 1, 0, groups=MOST_GROUPS))
     return _group_views(place, answer.groups or ())
 
 
@@ -273,7 +273,7 @@ def kept_listing(library: "Library", place: Place) -> Listing:
 def keep_search(library: "Library", place: Place, document: str) -> Search:
     """Keep what a place finds, so that a document of it can be marked: the first `depth` results."""
     engine = library.engine(place.c)
-    answer = engine.answer(request_of(engine, replace(place, g=0), library.settings.depth, 0))
+    answer = library.answer(place.c, request_of(engine, replace(place, g=0), library.settings.depth, 0))
     results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
     if all(result.document != document for result in results):
         deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"

@@ -21,7 +21,7 @@ _DEEPEST = 32
 
 
 class Parameter(NamedTuple):
-    """A parameter in the path or the query; `many` may be repeated."""
+    """A parameter in the path or the query; `many` may be repeated, with so many different values (`items`)."""
 
     name: str
     description: str
@@ -33,6 +33,7 @@ class Parameter(NamedTuple):
     least: int | None = None
     most: int | None = None
     default: Any = None
+    items: int | None = None
 
 
 class Media(NamedTuple):
@@ -64,6 +65,7 @@ class Operation:
 
     `handler` is called in a thread with the library and what was given. `answer` is the shape of the answer, or its
     `Media`. `body` is a JSON Schema; `raw` media types are handed over as bytes. `role`: what a token must allow.
+    `cost`: about how many milliseconds of a processor it takes, as `budget` reckons, of what was given.
     """
 
     method: str
@@ -77,6 +79,7 @@ class Operation:
     status: int = 200
     errors: tuple[int, ...] = field(default=(404, 422))
     role: Role = Role.READER
+    cost: Callable[[Given], float] | float = 0.0
 
     def read(self, path: Mapping[str, str], query: Any, raw: bytes, content_type: str) -> Given:
         """The request, checked; a `ProblemError` says what is wrong with it."""
@@ -175,6 +178,13 @@ def check(value: Any, schema: Mapping[str, Any], where: str, depth: int = 0) -> 
             raise ProblemError(422, f"{where} has {len(value):,} items, which is too many or too few")
         for number, item in enumerate(value):
             check(item, schema.get("items", {}), f"{where}[{number}]", depth + 1)
+    if isinstance(value, dict):
+        if len(value) > schema.get("maxProperties", 1 << 30):
+            raise ProblemError(422, f"{where} has {len(value):,} members, where {schema['maxProperties']:,} are taken")
+        others = schema.get("additionalProperties")
+        if isinstance(others, Mapping):
+            for name in value.keys() - schema.get("properties", {}).keys():
+                check(value[name], others, f"'{name[:60]}'", depth + 1)
     if isinstance(value, dict) and "properties" in schema:
         for name in schema.get("required", ()):
             if name not in value:
@@ -191,7 +201,12 @@ def _value(parameter: Parameter, path: Mapping[str, str], query: Any) -> Any:
     if parameter.where == "path":
         return _read(parameter, path[parameter.name])
     if parameter.many:
-        return tuple(_read(parameter, text) for text in query.getlist(parameter.name))
+        texts = dict.fromkeys(query.getlist(parameter.name))
+        if parameter.items is not None and len(texts) > parameter.items:
+            raise ProblemError(
+                422, f"'{parameter.name}' is given {len(texts):,} times, where {parameter.items:,} are taken at once"
+            )
+        return tuple(_read(parameter, text) for text in texts)
     text = query.get(parameter.name)
     if text is None:
         if parameter.required:
@@ -239,6 +254,8 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
             schema[name] = value
     if parameter.many:
         schema = {"type": "array", "items": schema}
+        if parameter.items is not None:
+            schema["maxItems"] = parameter.items
     return {
         "name": parameter.name, "in": parameter.where, "required": parameter.required or parameter.where == "path",
         "description": parameter.description, "schema": schema,

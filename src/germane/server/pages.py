@@ -1,10 +1,9 @@
 """The page: routes that answer with HTML. Forms work without JavaScript; with it, the same routes answer fragments."""
 
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -16,6 +15,8 @@ from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
+from germane.server.aside import Aside
+from germane.server.budget import BUDGET, MOST_K
 from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.forms import Form, inside, whole
 from germane.server.histories import remove_left
@@ -30,7 +31,6 @@ from germane.server.safety import TOKEN
 from germane.server.screens import REASONS, ScreenState
 from germane.types import Document
 
-Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
 YEAR = 365 * 24 * 3600
 
 
@@ -50,7 +50,7 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
         Route("/document", made.document),
         Route("/export", made.export),
         Route("/find", made.find, methods=["POST"]),
-        Route("/find/stream", functools.partial(find_stream, library, renderer)),
+        Route("/find/stream", functools.partial(find_stream, library, renderer, aside)),
         Route("/click", made.click, methods=["POST"]),
         Route("/forget", made.forget, methods=["POST"]),
         Route("/screen", made.screens),
@@ -95,7 +95,8 @@ class Pages:
         return await self._shown(request, place)
 
     async def _shown(self, request: Request, place: Place) -> Response:
-        shown: Listing = await self.aside(lambda: listing(self.library, place))
+        grouping = BUDGET if place.g and not place.s else 0.0
+        shown: Listing = await self.aside(lambda: listing(self.library, place), cost=grouping)
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []
         headers = {"x-place": shown.place.url(page=shown.place.page)}
@@ -125,7 +126,7 @@ class Pages:
         """The groups of the results, or of a kept list in what is not wanted: found after the list is shown, since that
         takes longer."""
         place = Place.of(request.url.query, self.library.settings)
-        groups = await self.aside(lambda: groups_of(self.library, place))
+        groups = await self.aside(lambda: groups_of(self.library, place), cost=BUDGET)
         template = "parts/groups.html" if "x-fragment" in request.headers else "groups.html"
         return self.renderer.page(request, template, view="search", title="Groups", groups=groups, place=place)
 
@@ -173,7 +174,7 @@ class Pages:
             if place.s:
                 return exported(search_documents(self.library, place.s, which, format), format)
             engine = self.library.engine(place.c)
-            answer = engine.answer(request_of(engine, place, 1_000, 0))
+            answer = self.library.answer(place.c, request_of(engine, place, MOST_K, 0))
             return exported((Document(hit.id, hit.fields) for hit in group_hits(answer, place)), format)
 
         return _attachment(await self.aside(work), format, "results")
@@ -237,7 +238,7 @@ class Pages:
                 place = Place.of("", self.library.settings)
                 place = Place(q=form["q"].strip(), c=place.c)
                 engine = self.library.engine(None)
-                answer = engine.answer(request_of(engine, place, 1_000, 0))
+                answer = self.library.answer(place.c, request_of(engine, place, MOST_K, 0))
                 documents = [Document(hit.id, hit.fields) for hit in answer.hits]
                 if not documents:
                     raise ProblemError(422, f"the search finds nothing to read: {answer.reason or 'no match'}")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import orjson
 
 from germane.errors import (
+    DeadlineError,
     DocumentExistsError,
     GermaneError,
     IndexLockedError,
@@ -53,6 +54,7 @@ _STATUS: tuple[tuple[type[GermaneError], int], ...] = (
     (InputError, 422),
     (DocumentExistsError, 409),
     (IndexLockedError, 503),
+    (DeadlineError, 503),
     (StorageError, 503),
     (MissingExtraError, 503),
     (ParameterError, 422),

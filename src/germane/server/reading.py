@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from germane.engine.requests import SearchRequest
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.snippets import marks
 from germane.errors import GermaneError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 BARS = 12
 LEVELS = 4
 NEAR = 6
+NEAR_CHARACTERS = 2_000
+"""Of a document's beginning, by which others are found."""
 SHOWN_APART = {"title", "text", "abstract", "author", "journal", "year"}
 Pieces = tuple[tuple[str, int], ...]
 """A text in pieces, and how much each matters: 0 for not at all."""
@@ -166,14 +169,15 @@ def document_view(library: "Library", place: Place, name: str) -> Shown:
 
 
 def _near(library: "Library", place: Place, document: Document) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    engine = library.engine(place.c)
-    text = text_of(document.fields, ("title", "text"))[:5_000]
+    text = text_of(document.fields, ("title", "text"))[:NEAR_CHARACTERS]
     try:
-        found = engine.search(text, NEAR + 1, syntax=False, rerank=None)
+        found = library.answer(place.c, SearchRequest(text, NEAR + 1, syntax=False, rerank=None))
     except GermaneError:
         return ()
     return tuple(
-        (hit.id, title_of(Document(hit.id, hit.fields)), about(hit.fields)) for hit in found if hit.id != document.id
+        (hit.id, title_of(Document(hit.id, hit.fields)), about(hit.fields))
+        for hit in found.hits
+        if hit.id != document.id
     )[:NEAR]
 
 

@@ -6,6 +6,8 @@ The middleware is plain ASGI, so that bodies are counted as they come and answer
 - **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time. Its role decides what may be
   done (`roles.py`): of pages here, of the API where its operations are called. The feed of a topic opens with a key of
   its own too (`feed_key`), since feed readers send no headers.
+- **Cross-site reading**: what makes the server compute is refused where another site asked for it and no person
+  clicked (`cross_site.py`).
 - **Cross-site requests**: a change (any method but GET, HEAD, OPTIONS) is refused if the browser says that it comes
   from another site (Sec-Fetch-Site, Origin), and one made with a cookie or without a token must bring the value of the
   `germane_csrf` cookie in the header `X-CSRF-Token` or the form field `csrf` (double submit). Programs that send JSON
@@ -25,10 +27,12 @@ from urllib.parse import parse_qs, quote, urlsplit
 import anyio
 
 from germane.server.audit import Audit
+from germane.server.cross_site import is_foreign, is_refused
 from germane.server.early import EARLY_HASH
 from germane.server.metrics import Metrics
 from germane.server.problems import ProblemError, problem_bytes, problem_page
 from germane.server.rates import Rates
+from germane.server.requested import Requested, requested
 from germane.server.roles import SAFE, Role, Token, identified, page_role, require
 from germane.server.settings import Settings
 
@@ -98,6 +102,8 @@ class Safety:
 
         try:
             self._check(scope, headers, cookies, csrf)
+            waits = receive if scope["method"] in SAFE else None  # a body is read by whoever takes it
+            requested.set(Requested(_caller(scope), self.settings.request_seconds, waits))
             await self.app(scope, _Limited(receive, self.settings.max_body, self.settings.body_seconds), sent)
         except ProblemError as refusal:
             await _refuse(refusal, scope, headers, sent)
@@ -132,6 +138,9 @@ class Safety:
         bound = None if who is None or role == Role.ADMIN else who.name
         scope["state"].update(known=who is not None or not self._tokens)
         scope["state"].update(role=role, who="" if who is None else who.name or who.role.word, bound=bound)
+        scope["state"]["foreign"] = is_foreign(headers)
+        if scope["method"] in SAFE and is_refused(headers, path, scope.get("query_string", b"")):
+            raise ProblemError(403, "another site asked for this, and not a person: open the address yourself")
         if scope["method"] not in SAFE:
             self._check_origin(str(scope["method"]), headers, host, csrf, api=api)
         if self.pages and not api:
@@ -179,6 +188,11 @@ def feed_key(token: str, topic: str) -> str:
 def same_secret(given: str, expected: str) -> bool:
     """Whether two secrets are the same, compared in constant time; no empty one is."""
     return bool(given and expected) and hmac.compare_digest(given.encode(), expected.encode())
+
+
+def _caller(scope: Scope) -> str:
+    """Who is served in turn: an address, and the token that it brought."""
+    return f"{(scope.get('client') or ('', 0))[0]} {scope['state']['who']}"
 
 
 class _Limited:

@@ -39,6 +39,7 @@ class Settings:
     head_seconds: float = 15.0
     body_seconds: float = 30.0
     find_seconds: float = 20.0
+    request_seconds: float = 10.0
     sources: Configuration = field(default_factory=Configuration)
     audit: Path | None = None
     retain_days: int = 365

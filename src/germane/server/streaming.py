@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from germane.metasearch.merging import FoundList
 from germane.server import finding
+from germane.server.aside import Aside
 from germane.server.library import Library
 from germane.server.listing import Listing, Row, about, pieces, safe_link, sources_of
 from germane.server.place import PAGE, Place
@@ -18,7 +19,7 @@ from germane.server.rendering import Renderer
 from germane.workspace.values import Result
 
 
-async def find_stream(library: Library, renderer: Renderer, request: Request) -> Response:
+async def find_stream(library: Library, renderer: Renderer, aside: Aside, request: Request) -> Response:
     """Events `list` with the results so far, and `done` with the address of the kept list."""
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
         raise ProblemError(403, "sources are asked from this page only")
@@ -26,7 +27,8 @@ async def find_stream(library: Library, renderer: Renderer, request: Request) ->
     if not place.q:
         raise ProblemError(422, "the query is empty")
     finding.sources_named(library, place.source)  # complains before anything streams
-    return StreamingResponse(_events(library, renderer, request, place), media_type="text/event-stream")
+    streamed = aside.streamed(_events(library, renderer, request, place))
+    return StreamingResponse(streamed, media_type="text/event-stream")
 
 
 async def _events(library: Library, renderer: Renderer, request: Request, place: Place) -> AsyncIterator[bytes]:

@@ -1,7 +1,5 @@
 """The views that study how well the engine ranks: Models and Evaluate."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -9,6 +7,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from germane.errors import InputError
+from germane.server.aside import Aside
+from germane.server.budget import BUDGET
 from germane.server.forms import Form, whole
 from germane.server.learning import MODELS, Learning
 from germane.server.library import Library
@@ -16,7 +16,6 @@ from germane.server.measuring import Evaluations, Handed, Measured, told_apart
 from germane.server.problems import ProblemError, told
 from germane.server.rendering import Renderer
 
-Aside = Callable[[Callable[[], Any]], Awaitable[Any]]
 BARS = 200
 """Queries that are drawn: the best and the worst of more."""
 
@@ -110,7 +109,7 @@ class Study:
         loose = [Handed(str(file.filename)[-120:], await file.read()) for file in form.files("files")]
         await form.close()
         try:
-            key = await self.aside(lambda: self.evaluations.keep({**told_apart(loose), **files}))
+            key = await self.aside(lambda: self.evaluations.keep({**told_apart(loose), **files}), cost=BUDGET)
         except InputError as error:
             return self.renderer.page(
                 request, "evaluate.html", 422, view="evaluate", title="Evaluate", error=told(error).detail
@@ -124,7 +123,7 @@ class Study:
         if len(measure) > 60 or len(query) > 500:
             raise ProblemError(422, "the name of a measure or a query is shorter than that")
         engine = self.library.engine(None)
-        found: Measured = await self.aside(lambda: self.evaluations.view(key, measure, query, engine))
+        found: Measured = await self.aside(lambda: self.evaluations.view(key, measure, query, engine), cost=BUDGET)
 
         def address(**changes: str) -> str:
             parts = {"measure": measure, "query": query, **changes}

@@ -13,6 +13,7 @@ from germane.errors import ParameterError
 from germane.metasearch.search import MetaSearch
 from germane.refine.refiner import Refiner
 from germane.server import topics
+from germane.server.budget import MOST_FILTERS, MOST_IDS, MOST_SOURCES
 from germane.server.finding import keep_found, sources_named
 from germane.server.library import Library
 from germane.server.listing import safe_link
@@ -25,16 +26,25 @@ from germane.workspace import values
 SHOWN = 50
 """The longest list that is told."""
 
-Query = Annotated[str, Field(description="Words, or the query language: phrases in quotes, AND, OR, NOT, field:value.")]
+Query = Annotated[
+    str,
+    Field(max_length=2_000, description="Words, or the query language: phrases in quotes, AND, OR, NOT, field:value."),
+]
 Count = Annotated[int, Field(ge=1, le=SHOWN, description="How many results.")]
-Id = Annotated[str, Field(description="The id of a document, as a search gave it.")]
-Ids = Annotated[list[str], Field(description="Ids of documents, as a search gave them.")]
-Name = Annotated[str, Field(description="The name of a collection; empty: the first.")]
+Id = Annotated[str, Field(max_length=500, description="The id of a document, as a search gave it.")]
+Ids = Annotated[list[Id], Field(max_length=2 * MOST_IDS, description="Ids of documents, as a search gave them.")]
+Name = Annotated[str, Field(max_length=200, description="The name of a collection; empty: the first.")]
 Filtering = Annotated[
     dict[str, Any],
-    Field(description='Fields that documents must have: {"journal": "Nature", "year": {">=": 2010}}; lists: any of.'),
+    Field(
+        max_length=MOST_FILTERS,
+        description='Fields that documents must have: {"journal": "Nature", "year": {">=": 2010}}; lists: any of.',
+    ),
 ]
-Kept = Annotated[int | None, Field(description="The number of a kept search; without it the query is searched anew.")]
+Kept = Annotated[
+    int | None,
+    Field(ge=1, le=10**11, description="The number of a kept search; without it the query is searched anew."),
+]
 
 
 class Tools:
@@ -53,9 +63,11 @@ class Tools:
         self,
         query: Query,
         k: Count = 10,
-        offset: Annotated[int, Field(ge=0, description="Results to leave out first.")] = 0,
+        offset: Annotated[int, Field(ge=0, le=10_000, description="Results to leave out first.")] = 0,
         collection: Name = "",
-        model: Annotated[str, Field(description="adaptive, bm25, dirichlet, jm, tfidf ...; empty: the default.")] = "",
+        model: Annotated[
+            str, Field(max_length=100, description="adaptive, bm25, dirichlet, jm, tfidf ...; empty: the default.")
+        ] = "",
         filter: Filtering = {},  # noqa: B006
     ) -> Results:
         """Search a collection and give the best documents, each with the passage that shows why it was found."""
@@ -63,7 +75,7 @@ class Tools:
         request = SearchRequest(
             query, k, RankingRequest(model or None), offset=offset, snippets=True, filter=filter or None
         )
-        answer = self._library.engine(collection).answer(request)
+        answer = self._library.answer(collection, request)
         results = [
             Result(hit.id, _title(Document(hit.id, hit.fields)), safe_link(hit.fields), hit.score,
                    hit.snippet.text if hit.snippet is not None else "")
@@ -92,7 +104,7 @@ class Tools:
     def explain(self, query: Query, id: Id, collection: Name = "") -> Why:
         """Say why a document has its score for a query: what each word adds."""
         self._check(query)
-        found = self._library.engine(collection).answer(ExplainRequest(query, id))
+        found = self._library.answer(collection, ExplainRequest(query, id))
         words = [Part(part.word, part.count, part.impact * found.norm) for part in found.parts]
         rest = found.constant + found.document + found.prior
         if found.second is not None:  # a learnt model was promoted
@@ -109,7 +121,9 @@ class Tools:
         search: Kept = None,
         k: Count = 10,
         collection: Name = "",
-        method: Annotated[str, Field(description="auto, paper, nb, em, knn ...: how marks re-rank.")] = "auto",
+        method: Annotated[
+            str, Field(max_length=100, description="auto, paper, nb, em, knn ...: how marks re-rank.")
+        ] = "auto",
     ) -> Results:
         """Re-rank the results of a query by which of them are relevant and which are not. Nothing is kept.
 
@@ -133,7 +147,9 @@ class Tools:
     def find(
         self,
         query: Query,
-        sources: Annotated[list[str], Field(description="Names of sources; empty: the first collection.")] = [],  # noqa: B006
+        sources: Annotated[
+            list[Name], Field(max_length=MOST_SOURCES, description="Names of sources; empty: the first collection.")
+        ] = [],  # noqa: B006
         k: Count = 10,
     ) -> Results:
         """Ask several sources at once (collections here, PubMed, arXiv and others), and give one list without doubles.
@@ -154,8 +170,10 @@ class Tools:
 
     def what_is_new(
         self,
-        topic: Annotated[str, Field(description="The name of a topic; empty: all of them.")] = "",
-        since: Annotated[str, Field(description="Only what came from this date on, as 2026-01-31; empty: all.")] = "",
+        topic: Annotated[str, Field(max_length=200, description="The name of a topic; empty: all of them.")] = "",
+        since: Annotated[
+            str, Field(max_length=40, description="Only what came from this date on, as 2026-01-31; empty: all.")
+        ] = "",
         k: Count = 20,
     ) -> News:
         """What followed topics delivered, the latest first."""
@@ -199,7 +217,9 @@ class Tools:
     def save_topic(
         self,
         name: Annotated[str, Field(min_length=1, max_length=200, description="What the topic is called.")],
-        ids: Annotated[list[str], Field(min_length=1, description="Documents on the topic: one is enough.")],
+        ids: Annotated[
+            list[Id], Field(min_length=1, max_length=MOST_IDS, description="Documents on the topic: one is enough.")
+        ],
         collection: Name = "",
     ) -> Saved:
         """Follow a topic through what will come, beginning with one document on it or a few."""
@@ -213,8 +233,8 @@ class Tools:
             kept = self._library.kept.search(search)
             return self._library.workspace.searches.results(kept), self._library.kept.marks(search)
         self._check(query)
-        found = self._library.engine(collection).search(query, self._library.settings.depth)
-        return [values.Result(hit.id, hit.fields, hit.score) for hit in found], Marks()
+        found = self._library.answer(collection, SearchRequest(query, self._library.settings.depth))
+        return [values.Result(hit.id, hit.fields, hit.score) for hit in found.hits], Marks()
 
     def _check(self, query: str, offset: int = 0) -> None:
         settings = self._library.settings

@@ -175,8 +175,12 @@ def roll_back(library: "Library", given: Given) -> ModelsResponse:
 TRAINING = members(
     (), collection=text(200), name=text(64), model={"type": "string", "enum": list(LATENT_NAMES)},
     hold_out={"type": "string", "enum": ["query", "time"]}, share={"type": "number", "minimum": 0, "maximum": 1},
-    min_users={"type": "integer", "minimum": 1}, allow_equal={"type": "boolean"}, force={"type": "boolean"},
-    parameters={"type": "object"},
+    min_users={"type": "integer", "minimum": 1, "maximum": 10**6}, allow_equal={"type": "boolean"},
+    force={"type": "boolean"},
+    parameters={
+        "type": "object", "maxProperties": 20,
+        "additionalProperties": {"minimum": -10_000, "maximum": 10_000, "maxLength": 100},
+    },
 )  # fmt: skip
 IMPORT = members(
     ("key",), key=text(64), collection=text(200),

@@ -1,0 +1,84 @@
+"""What a search may ask for and what it may cost, at every door: page, API, assistants, what is kept or scheduled.
+
+Plain data and one function. A search is told off by what is declared of it, before anything is done: bounds for each
+number and list, and a sum of costs below `BUDGET`. What the words of the query themselves make it do is bounded where
+they are read (`Engine.max_looks`, `Engine.max_expansions`).
+"""
+
+from collections.abc import Mapping
+
+from germane.engine.promotion import PROMOTED
+from germane.engine.requests import SearchRequest
+from germane.engine.results import GROUPED
+from germane.errors import ParameterError
+from germane.server.settings import Settings
+
+MOST_K = 1_000
+MOST_GROUPS = 50
+MOST_GROUPED = 1_000
+"""Results that are put in groups."""
+MOST_FACETS = 10
+MOST_FILTERS = 50
+MOST_WORDS = 50
+"""Words that are dropped, added or weighed."""
+MOST_SOURCES = 10
+MOST_IDS = 100
+MOST_KEPT = 1_000
+"""Results of a kept search that marks order."""
+MAX_EXPANSIONS = 100
+MAX_LOOKS = 1_000_000
+
+BUDGET = 450.0
+"""The unit is about a millisecond of one processor, on 200,000 documents."""
+COSTLY = 60.0
+"""A request of this cost waits with the costly ones, which hold at most half of the workers."""
+PLAIN = 5.0
+COSTS: Mapping[str, float] = {
+    "result": 0.15, "snippet": 0.45, "deeper result": 0.005, "result in a group": 0.025, "facet": 10.0, "order": 30.0,
+    "second ranking": 100.0,
+}  # fmt: skip
+
+
+def costs_of(request: SearchRequest) -> dict[str, float]:
+    """What each part of a search costs, by the names of what may be lowered."""
+    grouped = 0 if request.groups is None else request.groups * max(GROUPED, request.offset + request.k)
+    return {
+        "'k'": request.k * COSTS["result"],
+        "'k', or leave the snippets out": request.k * COSTS["snippet"] * request.snippets,
+        "'offset'": request.offset * COSTS["deeper result"],
+        "'groups'": grouped * COSTS["result in a group"],
+        "the number of facets": len(set(request.facets)) * COSTS["facet"],
+        "nothing else than the order by a field": COSTS["order"] * (request.sort is not None),
+        "nothing else than the second ranking": COSTS["second ranking"] * (request.rerank not in (None, PROMOTED)),
+    }
+
+
+def cost_of(request: SearchRequest) -> float:
+    """The cost of a search."""
+    return PLAIN + sum(costs_of(request).values())
+
+
+def check(request: SearchRequest, settings: Settings) -> None:
+    """A `ParameterError` for a search that asks for too much; it names what is to be lowered."""
+    most = settings.max_depth
+    if not 1 <= request.k <= MOST_K:
+        raise ParameterError(f"'k' is from 1 to {MOST_K:,}, not {request.k:,}")
+    if request.offset < 0 or request.offset + request.k > most:
+        raise ParameterError(f"no result deeper than {most:,} is given: narrow the search instead")
+    if len(request.query) > 2 * settings.max_query:
+        raise ParameterError(f"a query with its filters has at most {2 * settings.max_query:,} characters: shorten it")
+    if len(set(request.facets)) > MOST_FACETS:
+        raise ParameterError(f"at most {MOST_FACETS} facets are counted at once: ask for fewer")
+    if request.groups is not None and not 1 <= request.groups <= MOST_GROUPS:
+        raise ParameterError(f"'groups' is from 1 to {MOST_GROUPS}, not {request.groups:,}")
+    if request.groups is not None and request.offset + request.k > MOST_GROUPED:
+        raise ParameterError(
+            f"groups are made of the first {MOST_GROUPED:,} results: lower 'offset' or 'k', or leave 'groups' out"
+        )
+    parts = costs_of(request)
+    total = PLAIN + sum(parts.values())
+    if total > BUDGET:
+        dearest = max(parts, key=parts.__getitem__)
+        raise ParameterError(
+            f"the search costs {total:,.0f}, where {BUDGET:,.0f} are allowed at once: lower {dearest}, or ask in parts"
+        )
