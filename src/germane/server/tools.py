@@ -28,7 +28,10 @@ SHOWN = 50
 
 Query = Annotated[
     str,
-    Field(max_length=2_000, description="Words, or the query language: phrases in quotes, AND, OR, NOT, field:value."),
+    Field(
+        json_schema_extra={"maxLength": 2_000},  # refused in our own words
+        description="Words, or the query language: phrases in quotes, AND, OR, NOT, field:value.",
+    ),
 ]
 Count = Annotated[int, Field(ge=1, le=SHOWN, description="How many results.")]
 Id = Annotated[str, Field(max_length=500, description="The id of a document, as a search gave it.")]

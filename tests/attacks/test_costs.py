@@ -1,0 +1,90 @@
+"""Requests that cost much: refused at every door, with what to lower; and none keeps others waiting for ever."""
+
+import socket
+from contextlib import closing
+from urllib.parse import urlencode
+
+import pytest
+
+from attacks.conftest import ServerProcess
+
+SEARCH = "/collections/library/search?"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"groups": 50, "k": 1_000, "offset": 9_000},
+        {"groups": 50, "k": 1_000},
+        {"facet": [f"field{i}" for i in range(250)]},
+        {"filter": [f"year:{i}..3000" for i in range(110)]},
+        {"k": 1_000, "snippets": "true"},
+        {"k": 10**9},
+        {"offset": 10**9},
+        {"filter": ["y" * 490 for _ in range(1)] + [f"{i}" * 400 for i in range(1, 10)]},
+    ],
+)
+def test_a_search_that_costs_too_much_is_refused(server: ServerProcess, asked: dict[str, object]) -> None:
+    status, answer = server.api("GET", SEARCH + urlencode({"q": "copper", **asked}, doseq=True))
+    assert status == 422
+    assert len(answer["detail"]) < 300
+
+
+def test_a_facet_that_is_asked_for_250_times_is_counted_once(server: ServerProcess) -> None:
+    status, answer = server.api("GET", SEARCH + urlencode({"q": "copper", "facet": ["year"] * 250}, doseq=True))
+    assert status == 200
+    assert [each["field"] for each in answer["facets"]] == ["year"]
+
+
+@pytest.mark.parametrize("k", [10**9, 1_001, 0, -1])
+def test_nothing_is_kept_that_could_not_be_searched(server: ServerProcess, k: int) -> None:
+    before = server.api("GET", "/searches")[1]["searches"]
+    status, answer = server.api("POST", "/searches", {"query": "copper", "k": k})
+    assert status == 422
+    assert "'k'" in answer["detail"]
+    assert server.api("GET", "/searches")[1]["searches"] == before
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/searches", {"query": "copper " * 280, "filters": ["year:1990..2000" * 30] * 20}),
+        ("/searches", {"query": "copper", "filters": ["year:1990"] * 51}),
+        ("/searches", {"query": "copper", "filter": {f"f{i}": 1 for i in range(60)}}),
+        ("/topics", {"name": "x", "documents": ["d0"] * 101}),
+        ("/projects", {"name": "x", "search": 2**63 - 1}),
+        ("/jobs/refreshes", {"search": 10**12}),
+        ("/jobs/trainings", {"parameters": {"n_topics": 10**9}}),
+        ("/jobs/trainings", {"min_users": 10**9}),
+        ("/events", {"events": [{str(i): i for i in range(200)}]}),
+    ],
+)
+def test_what_is_stored_or_scheduled_has_the_same_bounds(server: ServerProcess, path: str, body: object) -> None:
+    status, answer = server.api("POST", path, body)
+    assert status == 422, answer
+
+
+def test_requests_whose_clients_went_away_cost_nothing_more(server: ServerProcess) -> None:
+    """Hundreds that ask and leave at once: the server answers the next one."""
+    head = f"GET /api/v1{SEARCH}q=copper&k=1000 HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\n\r\n".encode()
+    for _ in range(200):
+        with closing(socket.create_connection(("127.0.0.1", server.port), timeout=60)) as connection:
+            connection.sendall(head)
+    status, answer = server.api("GET", SEARCH + "q=copper")
+    assert status == 200
+    assert answer["total"] == 20
+
+
+def test_callers_from_other_addresses_are_served_while_one_sends_many(server: ServerProcess) -> None:
+    head = f"GET /api/v1{SEARCH}q=copper&groups=50 HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\n\r\n".encode()
+    many = [socket.create_connection(("127.0.0.1", server.port), 60, ("127.0.0.2", 0)) for _ in range(40)]
+    try:
+        for each in many:
+            each.sendall(head)
+        status, _, _ = server.ask("GET", f"/api/v1{SEARCH}q=copper")
+        assert status == 200
+        statuses = {each.recv(64).split()[1] for each in many}
+        assert statuses == {b"200"}
+    finally:
+        for each in many:
+            each.close()
