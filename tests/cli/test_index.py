@@ -174,7 +174,7 @@ def test_a_second_writer_is_refused(fails, copy):
         engine.delete(["penicillin"])
         told = fails("delete", copy, "insulin")
         assert "another process is writing" in told
-        assert "a server that serves it may hold it until it ends" in told
+        assert "try again when it has finished" in told
 
 
 def test_several_sources_and_folders(run, fails, tmp_path):

@@ -26,6 +26,7 @@ from germane.engine.documents import OnKnown, as_documents
 from germane.engine.feedback import Passes, model_of, search_with_feedback, topic_of
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter, condition_of, narrowed
+from germane.engine.idling import let_go_when_idle
 from germane.engine.merging import change_of, merged_with
 from germane.engine.promotion import PROMOTED, Promotions, unused
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
@@ -116,6 +117,11 @@ class Engine:
         self._searcher = Searcher(snapshot)
         self._writer = writer
         self._changing = threading.Lock()
+        self._changed = time.monotonic()
+        self._watched = False
+        """Whether a thread looks when nothing is changed any more (`idling`)."""
+        self._merge_error: Exception | None = None
+        """Why a merge in the background failed of a writer that is gone."""
         self._showing = threading.Lock()
         self._staging = threading.Lock()
         self._stages: dict[Hashable, tuple[object, Reranker]] = {}
@@ -124,6 +130,9 @@ class Engine:
         """Different prefixes, fuzzy words and phrases with moves that a query may have; a server allows fewer."""
         self.max_looks: int | None = None
         """Documents that a query's phrases, fields and models may look into (`rank.work`); a server sets a bound."""
+        if writer is not None:
+            self._watched = True
+            let_go_when_idle(self)
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -176,7 +185,8 @@ class Engine:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "Engine":
-        """Open an index. The writer's lock is taken by the first call that changes something."""
+        """Open an index. The writer's lock is taken by the first call that changes something, and given back soon
+        after the last one (`idling.IDLE_SECONDS`), so that others can write while this engine is open."""
         if path == MEMORY:
             raise ParameterError("an index in memory is never there to be opened: Engine.create(':memory:') makes one")
         return cls(Path(path), Snapshot.open(Path(path)))
@@ -263,8 +273,30 @@ class Engine:
     def _let_others_write(self) -> None:
         writer, self._writer = self._writer, None
         if writer is not None:
+            self._merge_error = None
             writer.close()
             self._show_written(writer)
+        error, self._merge_error = self._merge_error, None
+        if error is not None:
+            raise error
+
+    def _gave_back(self, idle: float) -> bool:
+        """Let others write if nothing was changed for so many seconds; whether this engine has no writer now."""
+        if not self._changing.acquire(blocking=False):
+            return False
+        try:
+            writer = self._writer
+            if writer is not None and (writer.is_merging or time.monotonic() - self._changed < idle):
+                return False
+            self._watched = False
+            try:
+                if writer is not None:
+                    self._let_others_write()
+            except Exception as error:  # told by `release` or `close`
+                self._merge_error = error
+            return True
+        finally:
+            self._changing.release()
 
     def __repr__(self) -> str:
         return f"<Engine {str(self.folder)!r}: {len(self):,} documents, searched in {', '.join(self.text_fields)}>"
@@ -445,10 +477,15 @@ class Engine:
             self._writer = IndexWriter(self.folder, seen=self._searcher.snapshot)
             with self._showing:
                 self._show(self._writer.snapshot)
+        self._changed = time.monotonic()
+        if not self._watched:
+            self._watched = True
+            let_go_when_idle(self)
         return self._writer
 
     def _show_written(self, writer: IndexWriter) -> None:
         """What the writer committed; a refresh may have seen more of it already, from a merge in the background."""
+        self._changed = time.monotonic()
         with self._showing:
             if writer.snapshot.manifest.generation > self._searcher.snapshot.manifest.generation:
                 self._show(writer.snapshot)

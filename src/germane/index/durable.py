@@ -257,6 +257,10 @@ def touch_lock(folder: Path) -> None:
             os.utime(folder / LOCK_NAME, follow_symlinks=False)
 
 
+PATIENCE = 3.0
+"""Seconds for which a lock that another has is waited for: who has nothing to write any more gives it back in less."""
+
+
 class WriterLock:
     """An advisory lock that the operating system releases when the process ends, however it ends.
 
@@ -266,7 +270,9 @@ class WriterLock:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process = os.getpid()
+        self._descriptor = -1
         path = folder / LOCK_NAME
+        until = time.monotonic() + PATIENCE
         while True:
             with storage_errors(path):
                 self._descriptor = open_regular(path, os.O_RDWR | os.O_CREAT)
@@ -275,10 +281,14 @@ class WriterLock:
                     try:
                         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     except BlockingIOError:
-                        raise IndexLockedError(
-                            f"another process is writing to {folder}; wait until it has finished (a server that "
-                            "serves it may hold it until it ends; readers need not wait)"
-                        ) from None
+                        if time.monotonic() >= until:
+                            raise IndexLockedError(
+                                f"another process is writing to {folder}: try again when it has finished (readers need "
+                                "not wait)"
+                            ) from None
+                        self.release()
+                        time.sleep(0.02)
+                        continue
                     except OSError as error:
                         if error.errno not in _NO_LOCKS:
                             raise
@@ -350,6 +360,9 @@ class WriterLock:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+
+    def __del__(self) -> None:
+        self.release()
 
 
 def _leave_locks_to_the_parent() -> None:

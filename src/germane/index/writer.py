@@ -585,6 +585,11 @@ class IndexWriter:
         merged = _whole(Segment(path, trusted=True))
         return self._with_vectors(merged, merged_vectors(segments, remap), paths), remap
 
+    @property
+    def is_merging(self) -> bool:
+        """Whether a merge runs in the background."""
+        return self._merging is not None and self._merging.is_alive()
+
     def _join(self) -> None:
         merging = self._merging
         if merging is not None:

@@ -117,7 +117,7 @@ class Library:
     @contextmanager
     def changing(self, name: str | None) -> "Iterator[Engine]":
         """The index of a collection, to be changed. Of several processes each waits for its turn, and lets the writer's
-        lock go afterwards; a single one keeps it, which makes the next change quicker."""
+        lock go afterwards; a single one keeps it for a moment, which makes the next change quicker."""
         engine = self.engine(name)
         if self.settings.workers == 1:
             yield engine
