@@ -137,9 +137,9 @@ def test_a_walk_with_the_keyboard_alone(page: Page) -> None:
     expect(page.locator("#interest .words li").first).to_be_visible()
     assert "s=" in page.url
     page.keyboard.press("n")
-    expect(page.locator("#interest")).to_contain_text("Learnt from 2 marks")
+    expect(page.locator("#interest")).to_contain_text("Learned from 2 marks")
     page.keyboard.press("u")
-    expect(page.locator("#interest")).to_contain_text("Learnt from 1 mark by")
+    expect(page.locator("#interest")).to_contain_text("Learned from 1 mark (")
     page.keyboard.press("u")
     expect(page.locator("#undo")).to_be_disabled()
     assert ids(page) == first
@@ -160,7 +160,7 @@ def test_a_walk_with_the_keyboard_alone(page: Page) -> None:
     page.keyboard.press("/")
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("yn")
-    expect(page.locator("#interest")).to_contain_text("Learnt from 1 mark by")
+    expect(page.locator("#interest")).to_contain_text("Learned from 1 mark (")
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     current = page.locator(".row.current .open").inner_text()
@@ -177,7 +177,7 @@ def test_marks_words_and_exports_by_mouse(page: Page) -> None:
     expect(page.locator("#interest .words li").first).to_be_visible()
     word = page.locator("#interest .words li span").first.inner_text()
     page.locator("#interest .words .drop").first.click()
-    expect(page.locator("#interest")).to_contain_text(f"Dropped: {word}")
+    expect(page.locator("#interest")).to_contain_text(f"Removed: {word}")
     page.fill("#add", "electrolytes")
     page.keyboard.press("Enter")
     expect(page.locator("#interest .words .added")).to_contain_text("electrolytes")
@@ -222,7 +222,7 @@ def test_a_group_of_results_narrows_the_list(page: Page) -> None:
 def test_sources_stream_in(page: Page) -> None:
     page.goto("/search?q=sleep")
     page.locator(".sources summary").click()
-    page.get_by_role("button", name="Ask these").click()
+    page.get_by_role("button", name="Search these").click()
     page.wait_for_url(re.compile("s="))
     expect(page.locator("#count")).to_contain_text("research ")
     expect(page.locator(".row").first).to_be_visible()
@@ -262,7 +262,7 @@ def _begun(page: Page, name: str, query: str = "sleep") -> None:
     page.fill("[name=name]", name)
     page.fill("[name=q]", query)
     page.fill("form.fields [name=reviewer]", "ann")
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Create project").click()
     expect(page.locator(".record h1")).to_be_visible()
 
 
@@ -291,8 +291,8 @@ def test_keys_that_are_early_count_once_for_the_record_that_was_shown(page: Page
     expect(page.locator(".record h1")).to_have_text(title)
     _let_go(page, held)
     expect(page.locator(".record h1")).not_to_have_text(title)
-    expect(page.locator(".progress")).to_contain_text("1 of 10 read, 0 included")
-    page.locator(".progress .more summary").click()
+    expect(page.locator(".progress")).to_contain_text("1 of 10 screened, 0 included")
+    page.locator(".progress .more > summary").click()
     expect(page.locator(".prisma")).to_contain_text("Excluded, wrong intervention")
 
 
@@ -303,7 +303,7 @@ def test_buttons_count_before_the_scripts_and_what_is_lost_is_told(page: Page) -
     title = page.locator(".record h1").inner_text()
     page.locator("#decide .yes").click()  # no key waits: it goes its way at once
     expect(page.locator(".record h1")).not_to_have_text(title)
-    expect(page.locator(".progress")).to_contain_text("1 of 10 read, 1 included")
+    expect(page.locator(".progress")).to_contain_text("1 of 10 screened, 1 included")
     page.keyboard.press("y")  # and is left alone
     page.locator(".brand").click()
     expect(page.locator("#q")).to_be_visible()
@@ -330,7 +330,7 @@ def test_marks_drops_bars_and_files_that_are_early(page: Page) -> None:
     page.keyboard.press("j")
     _let_go(page, held)
     expect(page.locator("#interest")).to_contain_text("× 0")
-    expect(page.locator("#interest")).to_contain_text("Learnt from 2 marks")
+    expect(page.locator("#interest")).to_contain_text("Learned from 2 marks")
     held = _held(page)
     page.reload(wait_until="commit")
     expect(page.locator("nav.bottom")).to_be_attached()
@@ -376,7 +376,7 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page, request: pytest.Fixt
     page.fill("[name=name]", project)
     page.fill("[name=q]", "sleep")
     page.fill("form.fields [name=reviewer]", "ann")
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Create project").click()
     read = []
     for key in ("y", "n", "m"):
         title = page.locator(".record h1").inner_text()
@@ -386,7 +386,7 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page, request: pytest.Fixt
             expect(page.locator("[data-number='2']")).to_be_checked()
         page.keyboard.press(key)
         expect(page.locator(".record h1")).not_to_have_text(title)
-    expect(page.locator(".progress")).to_contain_text("2 of 10 read, 1 included, 1 maybe")
+    expect(page.locator(".progress")).to_contain_text("2 of 10 screened, 1 included, 1 maybe")
     page.keyboard.press("u")
     expect(page.locator(".record h1")).to_have_text(read[2])
     page.evaluate(HOLD)
@@ -398,27 +398,29 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page, request: pytest.Fixt
     expect(page.locator(".record h1")).not_to_have_text(read[2])
     assert page.evaluate("held.length") == 1
     page.evaluate("() => { window.fetch = unheld; }")
-    expect(page.locator(".progress")).to_contain_text("2 of 10 read, 1 included, 1 maybe")
-    page.locator(".progress .more summary").click()
+    expect(page.locator(".progress")).to_contain_text("2 of 10 screened, 1 included, 1 maybe")
+    page.locator(".progress .more > summary").click()
     expect(page.locator(".prisma")).to_contain_text("Excluded, wrong intervention")
     page.goto("/screen")
     mine = page.locator(".card", has_text=project)
     mine.locator("[placeholder='your name']").fill("bob")
     mine.get_by_role("button").click()
-    expect(page.locator(".progress")).to_contain_text("0 of 10 read")
+    expect(page.locator(".progress")).to_contain_text("0 of 10 screened")
     while page.locator(".record h1").count() and page.locator(".record h1").inner_text() != read[0]:
         title = page.locator(".record h1").inner_text()
         page.keyboard.press("y")
         expect(page.locator(".record h1")).not_to_have_text(title)
     page.keyboard.press("n")
     settled(page)
-    page.locator(".progress .more summary").click()
-    page.get_by_role("button", name="Reveal").click()
+    page.locator(".progress .more > summary").click()
+    page.locator(".progress .confirm summary").click()
+    expect(page.locator(".progress .confirm")).to_contain_text("cannot be undone")
+    page.get_by_role("button", name="Turn blind off").click()
     expect(page.locator(".conflicts")).to_contain_text("yes by ann · ✗ no by bob")
     page.locator(".conflicts [name=reason]").first.fill("it is a nap")
     page.locator(".conflicts .act.yes").first.click()
-    expect(page.locator(".conflicts")).to_contain_text("settled as ✓ include by bob: it is a nap")
-    page.locator(".progress .more summary").click()
+    expect(page.locator(".conflicts")).to_contain_text("resolved as ✓ include by bob: it is a nap")
+    page.locator(".progress .more > summary").click()
     expect(page.locator(".progress")).to_contain_text("ann and bob agree on")
 
 
@@ -431,33 +433,35 @@ def test_a_search_becomes_a_topic_whose_threshold_is_turned(page: Page) -> None:
     page.fill("#topic", "bees")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("h1")).to_have_text("bees")
-    page.get_by_role("button", name="Show it this collection").click()
+    page.get_by_role("button", name="Check this collection").click()
     expect(page.locator(".hits .row").first).to_be_visible()
     expect(page.locator("svg.timeline")).to_be_visible()
     scores = page.locator(".hits .row .about").evaluate_all(
         "all => all.map(one => +one.textContent.split('score ')[1])"
     )
+    named = ids(page)
     best, worst = scores.index(max(scores)), scores.index(min(scores))
     for place, said in ((best, "yes"), (worst, "no")):
-        if place >= 8:
-            page.locator("article .more summary").click()
-        page.locator(".hits .row").nth(place).locator(f".act.{said}").click()
-        button = page.locator(".hits .row").nth(place).locator(f".act.{said}")
-        expect(button).to_have_attribute("aria-pressed", "true")
+        if page.locator(f".more .row[data-id='{named[place]}']").count():
+            page.locator("article .more:not(.judged) > summary").click()
+        row = page.locator(f".hits .row[data-id='{named[place]}']")
+        row.locator(f".act.{said}").click()
+        judged = page.locator(f".judged .row[data-id='{named[place]}'] .act.{said}")
+        expect(judged).to_have_attribute("aria-pressed", "true")
     point, told = page.locator("svg.det .last"), page.locator("#dial-told")
-    expect(told).to_contain_text("A miss costs as much as 10 false alarms")
+    expect(told).to_contain_text("A missed document is as bad as 10 false alarms")
     before = point.get_attribute("cx"), point.get_attribute("cy")
     page.locator("#shift").focus()
     page.keyboard.press("End")
-    expect(told).to_contain_text("A miss costs as much as 0.")
+    expect(told).to_contain_text("A missed document is as bad as 0.")
     assert (point.get_attribute("cx"), point.get_attribute("cy")) != before
-    page.get_by_role("button", name="Deliver from here on").click()
-    expect(told).to_contain_text("A miss costs as much as 0.")
+    page.get_by_role("button", name="Save threshold").click()
+    expect(told).to_contain_text("A missed document is as bad as 0.")
     expect(page.locator(".over-time tbody tr").first).to_be_visible()
-    page.get_by_role("link", name="The digest").click()
+    page.get_by_role("link", name="Digest").click()
     expect(page.locator(".stories li").first).to_be_visible()
     page.goto("/topics")
-    expect(page.locator(".card.topic", has_text="bees")).to_contain_text("1 on topic, 1 off")
+    expect(page.locator(".card.topic", has_text="bees")).to_contain_text("1 relevant, 1 not")
 
 
 DROP = """(content) => {
@@ -475,8 +479,8 @@ def test_a_file_is_dropped_seen_and_taken_in(page: Page) -> None:
     page.evaluate(DROP, base64.b64encode(record).decode())
     expect(page.locator(".card h2")).to_have_text("mine.ris")
     expect(page.locator(".card")).to_contain_text("1 record, format ris. Nothing is stored yet.")
-    page.get_by_role("button", name="Add to research").click()
-    expect(page.locator(".state.done")).to_contain_text("1 added")
+    page.get_by_role("button", name="Import into research").click()
+    expect(page.locator(".state.done")).to_contain_text("1 record added")
     page.goto("/search?q=xylophones")
     expect(page.locator(".row h3")).to_have_text("Selenium in xylophones")
 
@@ -496,7 +500,7 @@ def test_a_bar_is_dragged_and_moved_by_keys(page: Page) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2, steps=4)
     page.mouse.up()
-    expect(page.locator("#interest")).to_contain_text(f"Weighed: {word} × 0")
+    expect(page.locator("#interest")).to_contain_text(f"Adjusted: {word} × 0")
     assert "weigh=" in page.url
     second = page.locator("#interest .weigh").first.locator("[name=word]").get_attribute("value")
     bar = page.get_by_label(f"How much {second} counts, in percent")
@@ -513,7 +517,7 @@ def test_a_bar_is_dragged_and_moved_by_keys(page: Page) -> None:
 def test_a_model_is_learnt_from_clicks_promoted_and_rolled_back(page: Page) -> None:
     page.goto("/models")
     expect(page.locator("svg.positions")).to_be_visible()
-    page.get_by_role("button", name="Learn from these clicks").click()
+    page.get_by_role("button", name="Train on these clicks").click()
     page.get_by_role("link", name="clicks@1").first.click()
     expect(page.locator(".verdict")).to_contain_text("against the plain ranking")
     page.locator(".losses > ol a").last.click()
@@ -526,7 +530,7 @@ def test_a_model_is_learnt_from_clicks_promoted_and_rolled_back(page: Page) -> N
     expect(page.locator(".serving")).to_contain_text("clicks@1 (wtm), trained")
     page.goto("/search?q=sleep+memory")
     page.locator(".models summary").click()
-    page.get_by_role("link", name="clicks learnt").click()
+    page.get_by_role("link", name="clicks learned from clicks").click()
     expect(page.locator(".row").first).to_be_visible()
     page.keyboard.press("w")
     expect(page.locator(".why-here")).to_contain_text("learnt from clicks")
@@ -565,6 +569,35 @@ def test_runs_are_dropped_and_compared(page: Page, runs: list[tuple[str, str]]) 
     page.locator("svg.differences a").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#opened .ranking")).to_have_count(2)
+
+
+# -- widths ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_what_is_pressed_is_in_sight_at_every_width(page: Page, library: Library, width: int) -> None:
+    """Of a record with a title of 400 characters and an abstract of 6,000, and of every menu that opens."""
+    name = f"long {width}"
+    fields = {"title": "Segmentation of tumours " * 17, "text": "A sentence of an abstract that is long. " * 150}
+    library.screens.create(name, [Document(f"l{n}", {**fields, "year": n}) for n in range(2)])
+    library.screens.join(name, "ann")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"/screen/{name}?reviewer=ann")
+    for button in page.locator("#decide .big button").all():
+        expect(button).to_be_in_viewport(ratio=1)
+    page.locator("#decide .no").click()
+    expect(page.locator(".progress")).to_contain_text("1 of 2 screened")
+    page.goto("/search?q=sleep+memory")
+    for menu in ("sources", "models"):
+        page.locator(f".{menu} summary").click()
+        box = page.locator(f".{menu} > :not(summary)").bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert page.locator(f".{menu} > :not(summary)").evaluate("box => box.scrollWidth <= box.clientWidth")
+        page.locator(f".{menu} > :not(summary)").locator("a, button").last.scroll_into_view_if_needed()
+        expect(page.locator(f".{menu} > :not(summary)").locator("a, button").last).to_be_in_viewport(ratio=1)
+        page.locator(f".{menu} summary").click()
 
 
 # -- looks -------------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_without_clicks_and_models_the_page_says_what_to_do(browser):
 def test_a_model_is_learnt_judged_promoted_and_taken_back(clicked):
     browser, library = clicked
     told = words(browser.client.get("/models").text)
-    assert "Searches that count 960 of 960" in told
+    assert "Searches used 960 of 960" in told
     assert "svg" in browser.client.get("/models").text
     for wrong in ({"model": "gpt"}, {"min_users": "0"}, {"min_users": "x"}):
         assert browser.post("/models/train", **wrong).status_code == 422
@@ -244,7 +244,7 @@ def test_the_dial_shows_costs_and_sets_them(browser, library):
     before = Watch.open(library.workspace).memory().followers["bees"].thresholds.decision
     page = browser.client.get(here).text
     assert harmful(page) == []
-    assert "A miss costs as much as 10 false alarms" in words(page)
+    assert "A missed document is as bad as 10 false alarms" in words(page)
     looked = browser.client.get(f"{here}/dial?shift=6", headers={"x-fragment": "1"}).text
     assert f"from a score of {before + 6 * BIN:.2f}" in words(looked)
     assert Watch.open(library.workspace).memory().followers["bees"].thresholds.decision == before
@@ -252,7 +252,9 @@ def test_the_dial_shows_costs_and_sets_them(browser, library):
     hits = [hit.document for hit in Watch.open(library.workspace).hits("bees")]
     browser.post(f"{here}/judge", id=hits[0], on_topic="yes")
     browser.post(f"{here}/judge", id=hits[1], on_topic="no")
-    assert "Of what you judged (1 on topic, 1 off)" in words(browser.client.get(f"{here}?shift=-3").text)
+    looked = words(browser.client.get(f"{here}?shift=-3").text)
+    assert "Of what you judged it misses 0 of 1 relevant, and 1 of 1 not relevant are false alarms." in looked
+    assert "judge 8 more results or near misses for an estimate" in looked
     assert 'svg class="chart plot det"' in browser.client.get(here).text
     assert browser.post(f"{here}/dial", shift="6").status_code == 303
     after = Watch.open(library.workspace).memory().followers["bees"].thresholds.decision
@@ -260,7 +262,7 @@ def test_the_dial_shows_costs_and_sets_them(browser, library):
     for wrong in ("1000", "-1000", "x", ""):
         assert browser.post(f"{here}/dial", shift=wrong).status_code == 422
     assert browser.client.get(f"{here}/digest").text.count("<li><h2") > 1
-    assert "Nothing to tell" not in browser.client.get(f"{here}/digest?days=7").text
+    assert "Nothing new" not in browser.client.get(f"{here}/digest?days=7").text
 
 
 def test_the_feed_of_a_topic_opens_with_its_own_key_alone(tmp_path, sample):
@@ -306,12 +308,12 @@ def test_conflicts_are_settled_once_decisions_are_revealed(browser, library):
     assert browser.post("/screen/naps/settle", **given).status_code == 422
     browser.post("/screen/naps/reveal", reviewer="ann")
     page = browser.client.get("/screen/naps?reviewer=ann").text
-    assert "1 conflict to settle" in page
-    assert "Not settled 1" in words(page)
+    assert "1 conflict to resolve" in page
+    assert "Conflicts 1" in words(page)
     assert browser.post("/screen/naps/settle", **given).headers["location"].endswith("#conflicts")
     page = browser.client.get("/screen/naps?reviewer=bob").text
-    assert "Every conflict is settled" in page
-    assert "settled as ✓ include by ann: &lt;b&gt;it fits" in words(page)
+    assert "All conflicts are resolved" in page
+    assert "resolved as ✓ include by ann: &lt;b&gt;it fits" in words(page)
     assert "Included 1" in words(page)
     assert harmful(page) == []
     assert browser.post("/screen/naps/settle", **{**given, "id": "none"}).status_code == 404

@@ -1,5 +1,6 @@
 """Options that several commands share, each defined once. Names come from the registries, which are light."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,8 +10,8 @@ import typer
 from germane.engine.registry import RERANKER_NAMES
 from germane.errors import ParameterError
 from germane.feedback.registry import FEEDBACK_NAMES
-from germane.rank.registry import DEFAULT_MODEL, FIELD_MODELS, MODEL_NAMES
-from germane.refine.registry import METHOD_NAMES
+from germane.rank.registry import DEFAULT_MODEL, FIELD_MODELS, MODEL_TITLES
+from germane.refine.registry import METHOD_TITLES
 
 _RANKING = "Ranking"
 _FEEDBACK = "Feedback"
@@ -18,6 +19,11 @@ _READING = "Reading"
 _OUTPUT = "Output"
 _PAGE = "Page"
 _REFINING = "Refining"
+
+
+def _titled(titles: Mapping[str, str]) -> str:
+    """Names with what they stand for."""
+    return ", ".join(name if name == title.lower() else f"{name} ({title})" for name, title in titles.items())
 
 
 class OnError(StrEnum):
@@ -131,12 +137,12 @@ Synonyms = Annotated[
 # -- ranking -----------------------------------------------------------------------------------------------------------
 
 K = Annotated[int, typer.Option("-k", metavar="K", help="How many documents to find.")]
-Model = Annotated[str, typer.Option(help=f"One of {', '.join(MODEL_NAMES)}.", rich_help_panel=_RANKING)]
+Model = Annotated[str, typer.Option(help=f"One of {_titled(MODEL_TITLES)}.", rich_help_panel=_RANKING)]
 ModelIfNamed = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help=f"One of {', '.join(MODEL_NAMES)}; with feedback, for both rankings.",
+        help=f"One of {_titled(MODEL_TITLES)}; with feedback, for both rankings.",
         show_default=f"{DEFAULT_MODEL}, or feedback's own",
         rich_help_panel=_RANKING,
     ),
@@ -373,7 +379,7 @@ PlotFeedback = Annotated[
 # -- output ------------------------------------------------------------------------------------------------------------
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_OUTPUT)]
-Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.", rich_help_panel=_REFINING)]
+Method = Annotated[str, typer.Option(help=f"One of {_titled(METHOD_TITLES)}.", rich_help_panel=_REFINING)]
 Threshold = Annotated[
     str | None,
     typer.Option(

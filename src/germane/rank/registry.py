@@ -39,6 +39,26 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
 
 A new model or smoothing is an entry here; see docs/extending.md."""
 
+MODEL_TITLES = {
+    "dirichlet": "query likelihood, Dirichlet",
+    "jm": "query likelihood, Jelinek-Mercer",
+    "twostage": "query likelihood, two-stage",
+    "absolute": "query likelihood, absolute discounting",
+    "adaptive": "adaptive BM25",
+    "bm25": "BM25",
+    "tfidf": "tf-idf",
+    "dce": "document cross-entropy",
+    "ratio": "likelihood ratio",
+    "dcm": "Dirichlet compound multinomial",
+    "sd": "smoothed Dirichlet",
+    "bigram": "query likelihood, bigrams",
+    "bm25f": "BM25F, by fields",
+    "lmf": "query likelihood, by fields",
+    "sdm": "BM25 with pairs of words",
+    "sdm-lm": "query likelihood with pairs of words",
+}
+"""What people are told a model is; one that is not here goes by its name."""
+
 MODEL_NAMES = tuple(MODELS)
 FIELD_MODELS = ("bm25f", "lmf")
 """Those that take the weights of fields too (`weights`)."""

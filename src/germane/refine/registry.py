@@ -29,6 +29,23 @@ METHODS: "LazyClasses[RefineMethod]" = LazyClasses(
     },
 )
 
+METHOD_TITLES = {
+    "auto": "carried evidence",
+    "paper": "as the paper chooses",
+    "nb": "naive Bayes",
+    "em": "EM",
+    "mmem-kl": "EM with topics by KL",
+    "mmem-aib": "EM with topics by information bottleneck",
+    "mmem-sd": "EM with topics, smoothed Dirichlet",
+    "saem": "annealed EM",
+    "knn": "nearest neighbours",
+    "tsvm": "transductive SVM",
+    "sd": "EM, smoothed Dirichlet",
+    "rocchio": "Rocchio",
+    "logistic": "logistic regression",
+}
+"""What people are told a method is."""
+
 METHOD_NAMES = tuple(METHODS)
 
 

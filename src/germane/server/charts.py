@@ -96,19 +96,33 @@ def ring(share: float, label: str, size: int = 96) -> Markup:
     return _svg(size, size, label, body, "ring")
 
 
+def axis_top(found: int, total: int) -> float:
+    """Where the axis of found records ends. It follows what was found, which only grows, and not the estimate, which
+    changes at every step: so it stays where it is until the curve has reached half of it, and then doubles.
+
+    >>> [axis_top(n, 1_000) for n in (0, 5, 6, 10, 11)], axis_top(6, 15)
+    ([10.0, 10.0, 20.0, 20.0, 40.0], 15.0)
+    """
+    top = 10.0
+    while top < 2 * found:
+        top *= 2
+    return min(top, float(max(total, 4)))
+
+
 def found_curve(
     found: Sequence[int], total: int, expected: float | None, high: int, width: int = 260, height: int = 150
 ) -> Markup:
-    """Relevant records found over records read, and the band of how many there may be: from what is found to `high`."""
+    """Relevant records found over records read, and the band of how many there may be: from what is found to `high`,
+    cut where the axis ends."""
     read = len(found)
-    top = max(float((found[-1] if found else 0) + high), (found[-1] if found else 0) + (expected or 0.0), 4.0)
+    top = axis_top(found[-1] if found else 0, total)
     left, base, right = 26.0, height - 18.0, width - 4.0
 
     def x(n: float) -> float:
         return left + (right - left) * n / max(total, 1)
 
     def y(n: float) -> float:
-        return base - (base - 8) * n / top
+        return base - (base - 8) * min(n / top, 1.0)
 
     parts = []
     so_far = found[-1] if found else 0

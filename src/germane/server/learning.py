@@ -29,7 +29,14 @@ USERS = 5
 RANKS = 10
 LEAST_SEARCHES = 100
 """Searches since a model was trained that say whether queries have drifted."""
-MODELS = ("wtm", "opca", "s2net", "bltm", "combination")
+MODELS = {
+    "wtm": "word translation (WTM)",
+    "opca": "oriented PCA (OPCA)",
+    "s2net": "linear projection (S2Net)",
+    "bltm": "bilingual topics (BLTM)",
+    "combination": "several models combined",
+}
+"""What is learnt from clicks, and what people are told it is; the first is the usual one."""
 
 
 @dataclass(frozen=True, slots=True)

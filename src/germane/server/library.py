@@ -52,7 +52,9 @@ class Library:
     Every method may be called from any thread.
     """
 
-    def __init__(self, engines: "Mapping[str, Engine]", workspace: Workspace, settings: Settings, home: Path) -> None:
+    def __init__(
+        self, engines: "Mapping[str, Engine]", workspace: Workspace, settings: Settings, home: Path, sample: str = ""
+    ) -> None:
         from germane.server.histories import remove_left
         from germane.server.jobs import Runner
         from germane.server.screens import Screens
@@ -67,6 +69,8 @@ class Library:
         self.workspace = workspace
         self.settings = settings
         self.home = home
+        self.sample = sample
+        """The collection whose texts are generated, where it is served."""
         self.kept = KeptSearches(workspace)
         self.screens: Screens = Screens(workspace, shared=settings.workers > 1)
         self.uploads: Uploads = Uploads(home / "uploads")

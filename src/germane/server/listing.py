@@ -14,6 +14,7 @@ from germane.errors import QueryError
 from germane.rank.matching import Facet
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.reasons import Change, Reason
+from germane.refine.registry import METHOD_TITLES
 from germane.server.kept import Refined
 from germane.server.place import PAGE, Place, quoted
 from germane.server.problems import ProblemError
@@ -285,7 +286,6 @@ def wanted_of(place: Place, refined: Refined) -> Wanted:
     """The interest, with the addresses that change it."""
     found = refined.refinement
     marks_now = list(found.marks.values())
-    names = {"auto": "carried evidence"}
     both = (*refined.interest.wanted, *refined.interest.unwanted)
     factors = place.factors
     most = max((_learnt(word, factors) for word in both), default=0.0) or 1.0
@@ -298,7 +298,7 @@ def wanted_of(place: Place, refined: Refined) -> Wanted:
             (each.rpartition(":")[0], factors[each.rpartition(":")[0]], place.without("weigh", each))
             for each in place.weigh
         ),
-        names.get(place.method, place.method),
+        METHOD_TITLES[place.method],
         found.reason,
         marks_now.count(True),
         marks_now.count(False),

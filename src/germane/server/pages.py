@@ -11,8 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from germane.errors import InputError
-from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
-from germane.refine.registry import METHOD_NAMES
+from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
+from germane.refine.registry import METHOD_TITLES
 from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.aside import Aside
@@ -28,7 +28,10 @@ from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
 from germane.server.roles import identified
 from germane.server.safety import TOKEN
+from germane.server.sample import SCREENED, SEARCHES
 from germane.server.screens import REASONS, ScreenState
+from germane.stream.shares import missed_told
+from germane.track.registry import METHOD_TITLES as TRACKED_BY
 from germane.types import Document
 
 YEAR = 365 * 24 * 3600
@@ -103,8 +106,9 @@ class Pages:
         seen = behaviour.seen(self.library, request, shown)
         answer = self.renderer.page(
             request, template, view="search", seen=seen.query_id, title=shown.place.q, shown=shown,
-            place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_NAMES,
-            models=MODEL_NAMES, default_model=shown.reranked_by or DEFAULT_MODEL, first=self.library.first,
+            place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_TITLES,
+            models=MODEL_TITLES, default_model=shown.reranked_by or DEFAULT_MODEL,
+            first=self.library.first, tries=SEARCHES,
             learnt=self.library.engine(place.c).models.names(),
             headers=headers, size=len(self.library.engine(place.c)),
         )  # fmt: skip
@@ -224,7 +228,10 @@ class Pages:
         """The projects."""
         projects = await self.aside(self.library.screens.projects)
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:10])
-        return self.renderer.page(request, "screens.html", view="screen", title="Screen", projects=projects, kept=kept)
+        return self.renderer.page(
+            request, "screens.html", view="screen", title="Screen", projects=projects, kept=kept,
+            example=SCREENED if self.library.sample else "two words, or word AND word",
+        )  # fmt: skip
 
     async def new_screen(self, request: Request) -> Response:
         """A project over a kept search, or over what a query finds."""
@@ -333,7 +340,11 @@ class Pages:
     async def topics(self, request: Request) -> Response:
         """The topics that are followed."""
         found = await self.aside(lambda: topics.topics_of(self.library))
-        return self.renderer.page(request, "topics.html", view="topics", title="Topics", topics=found)
+        removed = request.query_params.get("removed", "")[:100]
+        return self.renderer.page(
+            request, "topics.html", view="topics", title="Topics", topics=found, missed=missed_told,
+            removed="" if removed in {topic.name for topic, _ in found} else removed,
+        )  # fmt: skip
 
     async def new_topic(self, request: Request) -> Response:
         """Follow what was marked relevant in a kept search."""
@@ -364,7 +375,7 @@ class Pages:
         address = f"{request.url.scheme}://{request.url.netloc}{topics.feed_address(self.library, name)}"
         return self.renderer.page(
             request, "topic.html", view="topics", title=name, shown=shown, dial=shown.dial, topic=shown.topic,
-            feed=address,
+            feed=address, methods=TRACKED_BY,
         )  # fmt: skip
 
     async def dial(self, request: Request) -> Response:
@@ -406,7 +417,8 @@ class Pages:
             await self.aside(lambda: topics.undo_judgement(self.library, name))
         else:
             await self.aside(lambda: topics.set_following(self.library, name, action))
-        return RedirectResponse("/topics" if action == "remove" else f"/topics/{quote(name, safe='')}", 303)
+        there = f"?removed={quote(name, safe='')}" if action == "remove" else f"/{quote(name, safe='')}"
+        return RedirectResponse(f"/topics{there}", 303)
 
     # -- import ----------------------------------------------------------------------------------------------------
 

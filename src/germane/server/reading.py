@@ -7,7 +7,7 @@ from germane.engine.requests import SearchRequest
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.snippets import marks
 from germane.errors import GermaneError
-from germane.rank.registry import DEFAULT_MODEL
+from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
 from germane.refine.refinement import Refinement
 from germane.server.listing import about, ranking_of, safe_link, title_of
 from germane.server.place import Place
@@ -72,7 +72,9 @@ def why(library: "Library", place: Place, document: str) -> Why:
     rest = told.constant + told.document
     others = [("the document's length", rest)] if rest else []
     others += [("prior", told.prior)] if told.prior else []
-    sentence = f"The score of the ranking model {place.model or DEFAULT_MODEL}: the sum of these parts."
+    sentence = (
+        f"The score of the ranking model ({MODEL_TITLES[ranking.model or DEFAULT_MODEL]}): the sum of these parts."
+    )
     return _why(document, title, words, others, told.score, "score", sentence)
 
 
@@ -86,7 +88,7 @@ def _by_marks(found: Refinement, document: str, title: str) -> Why:
     elif result.passed_over:
         sentence = "It stands above a result that you marked relevant, unmarked, so it counts as passed over."
     else:
-        sentence = f"Learnt from your marks ({found.method}). Log-odds of being relevant: the sum of these parts."
+        sentence = f"Learned from your marks ({found.method}). Log-odds of being relevant: the sum of these parts."
     others = [("the prior, by its place in the list", log_odds - told.of_words)]
     return _why(document, title, words, others, log_odds, "log-odds", sentence)
 

@@ -31,6 +31,15 @@ def ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
+def counted(n: int, noun: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "record"), counted(1_200, "record"), counted(2, "story", "stories")
+    ('1 record', '1,200 records', '2 stories')
+    """
+    return f"{n:,} {noun if n == 1 else many or f'{noun}s'}"
+
+
 class Renderer:
     """Renders templates with what every page needs."""
 
@@ -46,6 +55,7 @@ class Renderer:
         )
         self._environment.globals.update(charts=charts, version=__version__, early=Markup(EARLY), modules=MODULES)
         self._environment.filters["count"] = lambda n: f"{n:,}"
+        self._environment.filters["counted"] = counted
         self._environment.filters["ended"] = ended
 
     def page(
@@ -68,6 +78,7 @@ class Renderer:
             "theme": theme if theme in THEMES else "",
             "logging": request.cookies.get(LOGGING) != "off",
             "collections": list(self._library.engines),
+            "sample": self._library.sample,
             "view": content.get("view", ""),
             "place": Place(),
             "seen": "",

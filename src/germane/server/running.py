@@ -73,9 +73,11 @@ def open_library(
     """The indexes by the names of their folders, or the sample, and the workspace; logs lie beside that."""
     home = home_folder() if workspace is None or "://" in str(workspace) else Path(workspace).resolve().parent
     home.mkdir(parents=True, exist_ok=True)
-    engines = engines_of(indexes) or {NAME: sample_engine(home, watched)}
+    engines = engines_of(indexes)
+    sample = "" if engines else NAME
+    engines = engines or {NAME: sample_engine(home, watched)}
     settings = replace(settings, audit=settings.audit or home / "audit.jsonl")
-    return Library(engines, Workspace.open(workspace or home / WORKSPACE), settings, home)
+    return Library(engines, Workspace.open(workspace or home / WORKSPACE), settings, home, sample)
 
 
 def listening(settings: Settings) -> socket.socket:

@@ -14,6 +14,13 @@ from germane.types import Document
 
 NAME = "research"
 """What the collection is called."""
+SEARCHES = (
+    "tumour segmentation", "sleep memory", "battery ageing", "antibiotic resistance", '"relevance feedback"',
+    "wolves livestock year:2015..",
+)  # fmt: skip
+"""What the page proposes to search for in it."""
+SCREENED = "tumour AND segmentation"
+"""What it proposes to screen."""
 EACH = 65
 """Abstracts of a sub-topic."""
 BORROWS = 7

@@ -50,7 +50,14 @@ class Study:
         collection = self._collection(request.query_params.get("c", ""))
         found = await self.aside(lambda: self.learning.view(collection))
         return self.renderer.page(
-            request, "models.html", view="models", title="Models", shown=found, kinds=MODELS, collection=collection
+            request,
+            "models.html",
+            view="models",
+            title="Models",
+            shown=found,
+            kinds=list(MODELS),
+            names=MODELS,
+            collection=collection,
         )
 
     async def version(self, request: Request) -> Response:
@@ -59,7 +66,7 @@ class Study:
         reference, loss = request.path_params["reference"], whole(request.query_params.get("loss", "1"))
         found = await self.aside(lambda: self.learning.version(collection, reference, loss))
         return self.renderer.page(
-            request, "model.html", view="models", title=reference, shown=found, collection=collection
+            request, "model.html", view="models", title=reference, shown=found, collection=collection, names=MODELS
         )
 
     async def train(self, request: Request) -> Response:
@@ -68,7 +75,7 @@ class Study:
         collection, users = self._collection(form["c"]), whole(form["min_users"] or "5")
         if not 1 <= users <= 1_000:
             raise ProblemError(422, f"a query is learnt from if 1 to 1,000 people typed it, not {users}")
-        await self.aside(lambda: self.learning.train(collection, form["model"] or MODELS[0], users))
+        await self.aside(lambda: self.learning.train(collection, form["model"] or next(iter(MODELS)), users))
         return RedirectResponse(self._address(collection), 303)
 
     async def promote(self, request: Request) -> Response:

@@ -24,6 +24,7 @@ from germane.stream.looking import (
     words_over_time,
 )
 from germane.stream.responses import Day, TopicResponse
+from germane.stream.shares import FEWEST, missed_told, share_told
 from germane.stream.values import Judged, Sighting
 from germane.stream.watch import MAIN
 from germane.track.missed import BIN
@@ -65,6 +66,16 @@ class TopicView:
     moments: tuple[Moment, ...]
     dial: "Dial"
 
+    @property
+    def missed(self) -> str:
+        """What it is estimated to miss, in words; empty where too few were judged."""
+        return missed_told(self.topic)
+
+    @property
+    def needed(self) -> int:
+        """How many more judgements an estimate needs."""
+        return max(FEWEST - self.topic.judged_on - self.topic.judged_off, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Dial:
@@ -82,6 +93,16 @@ class Dial:
     point: tuple[float, float] | None
     best: tuple[float, float] | None
     judged: tuple[int, int]
+
+    @property
+    def missed(self) -> str:
+        """How many of what was judged relevant lie below the threshold, in words."""
+        return share_told(self.point[0] if self.point else 0.0, self.judged[0])
+
+    @property
+    def alarms(self) -> str:
+        """How many of what was judged not relevant lie above it, in words."""
+        return share_told(self.point[1] if self.point else 0.0, self.judged[1])
 
 
 def topics_of(library: "Library") -> list[tuple[TopicResponse, tuple[Day, ...]]]:
@@ -179,12 +200,13 @@ def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
     moved = costs_at(thresholds(costs).decision + BIN * shift, costs)
     decision = thresholds(moved).decision
     hits = [hit.score for hit in watch.hits(name)]
-    said = [each.on_topic for each in watch.judged(name)]
     curve: tuple[tuple[float, float], ...] = ()
     point: tuple[float, float] | None = None
     best: tuple[float, float] | None = None
+    judged = 0, 0
     if report.response.detection is not None:
         found = report.curve
+        judged = report.response.detection.on_topic, report.response.detection.off_topic
         curve = tuple(zip(found.p_miss.tolist(), found.p_fa.tolist(), strict=True))
         place = int((found.thresholds >= decision).sum()) - 1  # they descend, and what has this score is accepted
         point = curve[max(place, 0)]
@@ -192,7 +214,7 @@ def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
         best = least.p_miss, least.p_fa
     return Dial(
         shift, lowest, highest, decision, moved.miss / moved.false_alarm, sum(score >= decision for score in hits),
-        len(hits), curve, point, best, (sum(said), len(said) - sum(said)),
+        len(hits), curve, point, best, judged,
     )  # fmt: skip
 
 

@@ -17,6 +17,15 @@ METHODS: "LazyClasses[TrackMethod]" = LazyClasses(
     },
 )
 
+METHOD_TITLES = {
+    "germane": "bounded mean",
+    "vsm": "vector space",
+    "rm": "relevance model",
+    "nb": "naive Bayes",
+    "sd": "smoothed Dirichlet",
+}
+"""What people are told a method is."""
+
 METHOD_NAMES = tuple(METHODS)
 
 

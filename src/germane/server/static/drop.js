@@ -5,7 +5,7 @@ import { tell } from "./net.js";
 
 const hasFile = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
 
-/** Send files where they are looked into. */
+/** Send files where they are previewed or measured. */
 export function hand(files) {
   const measured = document.getElementById("evaluate");
   const [file] = files;
@@ -13,7 +13,7 @@ export function hand(files) {
     tell("Files are imported by admins: your token lets you look.");
     return;
   }
-  tell(`Looking into ${file.name} …`, 60);
+  tell(`Reading ${file.name} …`, 60);
   const form = document.createElement("form");
   form.method = "post";
   form.action = measured ? "/evaluate" : "/import";

@@ -18,7 +18,7 @@ function results() {
 function ask(form) {
   const query = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value && name !== "csrf"));
   const stream = new EventSource(`/find/stream?${query}`);
-  tell("Asking the sources …", 30);
+  tell("Searching the sources …", 30);
   stream.addEventListener("list", (event) => {
     const root = results();
     glide(root, () => root.replaceChildren(parsed(JSON.parse(event.data).html)));
@@ -32,7 +32,7 @@ function ask(form) {
   });
   stream.onerror = () => {
     stream.close();
-    tell("The sources could not be asked. Is the query empty, or the server gone?");
+    tell("The sources could not be searched. Is the query empty, or the server gone?");
   };
 }
 

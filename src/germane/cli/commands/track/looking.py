@@ -108,11 +108,11 @@ def stories(
 
 def health_line(topic: "TopicResponse") -> str:
     """One line on how a topic fares."""
+    from germane.stream.shares import missed_told
+
     drift = "too few documents to tell of drift" if topic.drift is None else f"drift {topic.drift:.3f}"
-    missed = "too few documents to tell what is missed"
-    if topic.p_miss is not None:
-        estimate, low, high = topic.p_miss
-        missed = f"misses about {estimate:.0%} ({low:.0%} to {high:.0%})"
+    told = missed_told(topic)
+    missed = f"estimated to miss {told}" if told else "too few judgements to tell what is missed"
     judged = f"{topic.judged_on} judged on topic, {topic.judged_off} off"
     hits = counted(topic.hits, "hit") + (f", the last {_shown(topic.last_hit)}" if topic.last_hit else "")
     seen = f"last document {_shown(topic.last_seen)}" if topic.last_seen else "no document yet"

@@ -71,6 +71,8 @@ def report(
 
 
 def _show(found: "TrackReport") -> None:
+    from germane.stream.shares import share_told
+
     answer = found.response
     say(f"{answer.topic.name}: {health_line(answer.topic)}")
     if answer.detection is None:
@@ -78,7 +80,9 @@ def _show(found: "TrackReport") -> None:
     else:
         told = answer.detection
         say(f"{counted(told.on_topic, 'document')} on topic and {told.off_topic} off it, by {told.judged_by}")
-        say(f"as delivered: {told.p_miss:.1%} missed, {told.p_false_alarm:.2%} false alarms, cost {told.cost:.3f}")
+        missed = share_told(told.p_miss, told.on_topic)
+        alarms = share_told(told.p_false_alarm, told.off_topic)
+        say(f"as delivered: {missed} on topic missed, {alarms} off topic delivered, cost {told.cost:.3f}")
         say(f"at the best threshold ({told.best_threshold:.2f}): cost {told.min_cost:.3f}")
     most = max((day.hits for day in answer.timeline), default=1)
     for day in answer.timeline:
