@@ -193,7 +193,7 @@ def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
     views = tuple(view for facet in answer.facets or () if (view := facet_view(place, facet)) is not None)
     notes = [*(answer.notes or ()), *([answer.not_reranked] if answer.not_reranked else [])]
     if answer.reranked_by:
-        notes.append(f"Ranked by {answer.reranked_by}, learned from clicks. The menu "Ranking" has the plain ones.")
+        notes.append(f"Ranked by {answer.reranked_by}, learned from clicks. The menu 'Ranking' has the plain ones.")
     return Listing(
         place, tuple(rows), total, exact, pages, 0.0, views, answer.suggestion, answer.reason, tuple(notes),
         groups=_group_views(place, answer.groups or ()), reranked_by=answer.reranked_by,
