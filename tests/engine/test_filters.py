@@ -172,6 +172,7 @@ BAD: list[tuple[Any, str]] = [
     ({5: 1}, "a field's name is a text"),
     ({"tenant": "x" * 257}, "more than 256 bytes"),
     ({"tenant": list(range(10_001))}, "10,001 values"),
+    ({"$or": [{"year": n} for n in range(101)]}, "101 comparisons"),
 ]
 
 

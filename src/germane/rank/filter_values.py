@@ -35,8 +35,10 @@ FilterValue: TypeAlias = Mapping[str, Any]
 """A filter as plain data, as above."""
 DEEPEST = 32
 """Filters within filters in plain data."""
+MOST_TESTS = 100
+"""Comparisons of a field in one filter: each looks at every document."""
 MOST_VALUES = 10_000
-"""Values and bounds of one filter: each looks at every document."""
+"""Values in the lists of one filter."""
 _LOW, _HIGH = {">=": False, ">": True}, {"<=": False, "<": True}
 """The operators of a range, and whether each leaves its bound out."""
 _OPERATORS = ("==", "!=", *_LOW, *_HIGH)
@@ -57,15 +59,15 @@ class Filter:
     @classmethod
     def of(cls, value: "FilterValue | Filter") -> "Filter":
         """The filter that plain data describes; `ParameterError` says what is wrong with it."""
-        if isinstance(value, Filter):
-            return value
-        return cls(_read(value, 0)).checked()
+        return (value if isinstance(value, Filter) else cls(_read(value, 0))).checked()
 
     def checked(self) -> "Filter":
-        """Itself, if it asks for no more than `MOST_VALUES` values."""
-        asked = sum(len(part.values) + len(part.flags) if isinstance(part, HasValue) else 1 for part in self._tests())
-        if asked > MOST_VALUES:
-            raise ParameterError(f"a filter of {asked:,} values and bounds, where {MOST_VALUES:,} can be asked")
+        """Itself, if it asks for no more than `MOST_TESTS` comparisons and `MOST_VALUES` values."""
+        tests = list(self._tests())
+        values = sum(len(part.values) for part in tests if isinstance(part, HasValue))
+        for n, most, what in ((len(tests), MOST_TESTS, "comparisons"), (values, MOST_VALUES, "values")):
+            if n > most:
+                raise ParameterError(f"a filter of {n:,} {what}, where {most:,} can be asked")
         return self
 
     def to_dict(self) -> dict[str, Any]:

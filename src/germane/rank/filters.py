@@ -172,11 +172,9 @@ class HasValue:
     def passes(self, segment: Segment) -> npt.NDArray[np.bool_]:
         """True for each document of the segment with such a value."""
         column = segment.column(self.field)
-        passed = np.zeros(segment.n_docs, np.bool_)
         if isinstance(column, NumericColumn):
-            for value in self.values:
-                passed |= self._of_number(value, column, segment)
-            return passed | np.isin(column.values, np.array(self.flags, np.float64))
+            return self._among_numbers(column, segment)
+        passed = np.zeros(segment.n_docs, np.bool_)
         if column is not None:
             texts = {*self.values, *map(keyword_text, self.flags)}
             places = {text: bisect_left(column.values, text) for text in texts}
@@ -184,16 +182,15 @@ class HasValue:
             passed[_documents_of(column)[np.isin(column.codes, codes)]] = True
         return passed
 
-    def _of_number(self, text: str, column: NumericColumn, segment: Segment) -> npt.NDArray[np.bool_]:
-        """The documents whose number is written so; those too large for the column are read as added."""
-        none = np.zeros(segment.n_docs, np.bool_)
-        number = float(text) if NUMBER.fullmatch(text) else np.nan
-        same: npt.NDArray[np.bool_] = column.values == number
-        if abs(number) < EXACT:
-            return same if keyword_text(number) == text else none
-        for doc in np.flatnonzero(same).tolist():
-            none[doc] = keyword_text(segment.stored.fields(doc)[self.field]) == text
-        return none
+    def _among_numbers(self, column: NumericColumn, segment: Segment) -> npt.NDArray[np.bool_]:
+        """True for each document whose number is written so; those too large for the column are read as added."""
+        numbers = {text: float(text) for text in self.values if NUMBER.fullmatch(text)}
+        exact = [x for text, x in numbers.items() if abs(x) < EXACT and keyword_text(x) == text]
+        passed: npt.NDArray[np.bool_] = np.isin(column.values, np.array([*exact, *self.flags], np.float64))
+        large = [x for x in numbers.values() if abs(x) >= EXACT]
+        for doc in np.flatnonzero(np.isin(column.values, large)).tolist() if large else ():
+            passed[doc] = keyword_text(segment.stored.fields(doc)[self.field]) in numbers
+        return passed
 
 
 def _documents_of(column: KeywordColumn) -> npt.NDArray[np.int64]:
