@@ -269,3 +269,17 @@ def test_probabilities_of_an_explanation(run, fails, built):
     told = json.loads(run(*words, "--model", "dirichlet", "--json").stdout)
     assert [one["p_d"] for one in told["probabilities"]] == [2 / 36, 2 / 36]
     assert "choose one of the language models: dirichlet, jm" in fails(*words)
+
+
+def test_a_filter_as_a_value(run, built, fails):
+    wanted = '{"topic": ["astronomy", "none"], "year": {">=": 1990}}'
+    found = json.loads(run("search", built, "planet", "--filter", wanted, "--json").stdout)["hits"]
+    assert found
+    assert all(hit["fields"]["topic"] == "astronomy" and hit["fields"]["year"] >= 1990 for hit in found)
+    by_query = run("search", built, "planet", "--filter", "topic:astronomy AND year:1990..", "--json")
+    assert json.loads(by_query.stdout)["hits"] == found
+    hostile = json.dumps({"topic": 'x" OR topic:astronomy'})
+    assert run("search", built, "planet", "--filter", hostile, "--json").exit_code == 1
+    assert "is not JSON" in fails("search", built, "planet", "--filter", "{topic")
+    assert "compared by" in fails("search", built, "planet", "--filter", '{"year": {"=": 1}}')
+    assert "is in no document" in fails("search", built, "planet", "--filter", '{"yaer": 1}')

@@ -331,6 +331,17 @@ Group = Annotated[
         rich_help_panel=_PAGE,
     ),
 ]
+Filtering = Annotated[
+    str | None,
+    typer.Option(
+        "--filter",
+        metavar="FILTER",
+        help="Only documents that pass: fields and their values as JSON, as in "
+        '\'{"topic": "energy", "year": {">=": 2010}}\', or a query, as in "year:2010..".',
+        show_default=False,
+        rich_help_panel=_PAGE,
+    ),
+]
 MinScore = Annotated[
     float | None, typer.Option(help="No result below this score.", show_default=False, rich_help_panel=_PAGE)
 ]

@@ -2,6 +2,9 @@
 
 from typing import TypeAlias
 
+import orjson
+
+from germane.errors import ParameterError
 from germane.rank.conditions import Condition, HoldsAny, both
 from germane.rank.filter_values import Filter, FilterValue, check_fields
 from germane.rank.query import ParsedQuery
@@ -9,6 +12,20 @@ from germane.rank.searcher import Searcher
 
 AnyFilter: TypeAlias = FilterValue | Filter | str
 """A filter as plain data or as an expression, or a text in the query language, which a person wrote."""
+
+
+def filter_typed(text: str) -> Filter | str:
+    """What a person or an address says: a JSON object is a filter as plain data, any other text a query.
+
+    >>> filter_typed('{"year": 2020}'), filter_typed("year:2020")
+    (Filter(condition=HasValue(field='year', values=('2020',), flags=())), 'year:2020')
+    """
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return Filter.of(orjson.loads(text))
+    except orjson.JSONDecodeError as error:
+        raise ParameterError(f"the filter {text!r:.60} is not JSON: {error}") from None
 
 
 def condition_of(searcher: Searcher, filter: AnyFilter, parsed: ParsedQuery | None) -> Condition:

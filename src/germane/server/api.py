@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from germane import __version__
+from germane.engine.filtering import filter_typed
 from germane.engine.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
@@ -137,13 +138,10 @@ def _second_stage(engine: "Engine", name: str | None) -> str | None:
 
 def _narrowing(query: str, filters: Sequence[str]) -> tuple[str, Filter | None]:
     """The query with the conditions in its language behind it, and those that are JSON: a filter as plain data."""
-    values = [text for text in filters if text.lstrip().startswith("{")]
-    try:
-        read = [Filter.of(orjson.loads(text)) for text in values]
-    except orjson.JSONDecodeError as error:
-        raise ProblemError(422, f"the filter is not JSON: {error}") from None
-    words = " ".join((query, *(text for text in filters if text not in values)))
-    return words, functools.reduce(operator.and_, read) if read else None
+    read = [filter_typed(text) for text in filters]
+    words = " ".join((query, *(each for each in read if isinstance(each, str))))
+    values = [each for each in read if isinstance(each, Filter)]
+    return words, functools.reduce(operator.and_, values) if values else None
 
 
 def explain(library: "Library", given: Given) -> ExplainResponse:

@@ -53,6 +53,7 @@ def search(
     sort: options.Sort = None,
     group: options.Group = None,
     min_score: options.MinScore = None,
+    filter: options.Filtering = None,
     facet: options.FacetOption = None,
     groups: options.Groups = None,
     snippets: options.Snippets = False,
@@ -80,6 +81,8 @@ def search(
 
     Example: germane search my-index "heart attack" --offset 10 --sort -year --facet journal
 
+    Example: germane search my-index "heart attack" --filter '{"journal": ["BMJ", "JAMA"], "year": {">=": 2010}}'
+
     Example: germane search my-index "heart attack" --groups 5
 
     Example: germane search my-index "heart attack" --feedback rm3 --relevant doc-17 --explain
@@ -94,6 +97,7 @@ def search(
     marked = bool(relevant or not_relevant)
     _check(feedback is not None or marked, explain=explain, plot=plot is not None, lines=bool(wanted) and not json)
     from germane.engine import SearchRequest
+    from germane.engine.filtering import filter_typed
 
     query = query_typed(" ".join(words))
     ranking = ranking_request(
@@ -122,6 +126,7 @@ def search(
             facets=tuple(facet or ()),
             snippets=snippets,
             groups=groups,
+            filter=None if filter is None else filter_typed(filter),
         )
         found = engine.answer(request)
     tell_learnt(found.learnt)

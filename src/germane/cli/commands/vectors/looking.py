@@ -56,10 +56,7 @@ def search(
             "--mix", help="How they are joined: rrf, by ranks; or the weight of the vectors, from 0 to 1, by scores."
         ),
     ] = "rrf",
-    filter: Annotated[
-        str | None,
-        typer.Option("--filter", help="Only what this query finds: year:2010.. heart", show_default=False),
-    ] = None,
+    filter: options.Filtering = None,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="By the graphs of germane vectors graph: faster, may miss some.")
     ] = False,
@@ -83,20 +80,22 @@ def search(
     if (vector is None and text is None and query is None) or (text is not None and (vector or query) is not None):
         raise ParameterError("give the query's vector as a file, or a text (--text), or words (--query)")
     wanted = options.one_of(json=json, tsv=tsv, trec=trec)
-    if query is not None and filter is not None:
-        raise ParameterError("--filter is for a search by vectors alone: write its conditions into --query")
     from germane.data.vector_files import read_vector
+    from germane.engine.filtering import filter_typed
     from germane.engine.responses import SearchResponse
 
     engine = open_engine(folder)
     asked = None if vector is None else read_vector(vector)
+    narrow = None if filter is None else filter_typed(filter)
     if query is None:
         by = text if asked is None else asked
         assert by is not None  # one of the two was given
-        result = engine.vector_search(by, k, field=name, filter=filter, approximate=approximate)
+        result = engine.vector_search(by, k, field=name, filter=narrow, approximate=approximate)
         ranked_by = f"vectors:{name}"
     else:
-        result = engine.hybrid_search(query, asked, k, field=name, mix=_mix(mix), approximate=approximate)
+        result = engine.hybrid_search(
+            query, asked, k, field=name, mix=_mix(mix), filter=narrow, approximate=approximate
+        )
         ranked_by = f"hybrid:{name}:{mix}"
     found = SearchResponse.of(result, query or text or "", ranked_by, k)
     if wanted == "json":
