@@ -39,7 +39,8 @@ def test_length_and_membership(engine: Engine) -> None:
     assert len(engine) == 5
     assert "4" in engine
     assert "9" not in engine
-    assert 4 not in engine
+    assert 4 in engine  # a whole number stands for its digits
+    assert 9 not in engine
 
 
 def test_stats(engine: Engine) -> None:
