@@ -15,7 +15,8 @@ ROOT = Path(germane.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENT = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = {
-    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "schema": 0, "tables": 0, "jit": 0, "wording": 0, "deadline": 0,
+    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "kept_kernels": 0, "schema": 0, "tables": 0, "jit": 0,
+    "wording": 0, "deadline": 0,
     "text": 1, "data": 1,
     "index": 2, "clicks": 2,
     "lm": 3,

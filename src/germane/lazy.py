@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from germane.errors import MissingExtraError
+from germane.kept_kernels import were_kept
 
 Kind = TypeVar("Kind")
 
@@ -71,24 +72,58 @@ def _importing_kernels() -> Iterator[None]:
                 gc.enable()
 
 
+_loaded = _behind = False
+"""Whether kernels are to be used for all there is; whether another process compiles them, and this one waits for it."""
+
+
 def compiler_is_loaded() -> bool:
-    """Whether this process has loaded Numba: what can be done without it is done without, until then."""
-    return "numba" in sys.modules
+    """Whether this process uses kernels for all there is: it has loaded them, and would not have to compile most of
+    them. What can be done without is done without, until then."""
+    return _loaded or ("numba" in sys.modules and not _behind and were_kept())
 
 
 def load_compiler() -> None:
     """From now on kernels are used for few things too: they will be needed anyway."""
+    global _loaded, _behind
     with _importing_kernels():
         import_module("germane.jit")
+    _loaded, _behind = True, False
+
+
+def wait_for_kernels(waits: bool) -> None:
+    """Whether this process does without kernels as well as it can, since another compiles them (`server.warming`).
+
+    `load_compiler` ends it. What has no other road still compiles the kernels that it needs.
+    """
+    global _behind
+    _behind = waits
 
 
 FEW = 1 << 18
 """So many characters, strings or numbers are treated by Python and NumPy sooner than kernels for them are loaded."""
+FEWER_THAN_COMPILED = 1 << 22
+"""The same where the kernels are not on the disk: compiling them takes more than ten times as long as loading."""
+SEARCHED_EARLY, EACH = 1 << 26, 1 << 17
+"""The same for all postings that the searches of larger segments have looked at; each counts for so many more."""
+
+_searched = 0
 
 
 def is_few(n: int) -> bool:
     """Whether so many things are to be treated without kernels: they are few, and the compiler is not loaded anyway."""
-    return n <= FEW and not compiler_is_loaded()
+    return not compiler_is_loaded() and (n <= FEW or (n <= FEWER_THAN_COMPILED and not were_kept()))
+
+
+def search_is_early(n_postings: int) -> bool:
+    """Whether one more search is to be made without kernels: they are not on the disk, and what was searched until now
+    took less time than compiling them would; or another process compiles them."""
+    global _searched
+    if compiler_is_loaded() or (were_kept() and not _behind):
+        return False
+    _searched += n_postings + EACH
+    if _searched > SEARCHED_EARLY and not _behind:
+        load_compiler()
+    return not _loaded
 
 
 with_compiler: list[Callable[[], None]] = []

@@ -7,7 +7,7 @@ import pytest
 
 from germane.engine import Engine
 from germane.errors import ParameterError
-from germane.server.running import address_of, answers_once, listening, open_library, sample_engine
+from germane.server.running import address_of, answers_once, listening, open_library, sample_engine, starting_server
 from germane.server.sample import sample_documents
 from germane.server.settings import Settings
 
@@ -62,9 +62,11 @@ def test_a_sample_that_was_broken_off_is_made_again(tmp_path: Path):
 def test_the_server_answers_and_ends(tmp_path: Path, sample: Path):
     settings = Settings(port=0)
     taken = listening(settings)
-    library = open_library([sample], settings, workspace=tmp_path / "my.workspace")
+    server, start = starting_server(
+        settings, lambda say: open_library([sample], settings, workspace=tmp_path / "my.workspace"), compiles=False
+    )
     assert address_of(settings, taken).startswith("http://127.0.0.1:")
-    assert answers_once(library, taken)["documents"] == {"research": 480}
+    assert answers_once(server, start, settings, taken)["documents"] == {"research": 480}
 
 
 def test_a_port_that_is_taken_is_told():

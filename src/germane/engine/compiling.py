@@ -1,6 +1,9 @@
 """Kernels are compiled for this processor at their first use, and kept on disk: say so once, and do it beforehand."""
 
+import fcntl
 import logging
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -10,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from germane import kept_kernels
 from germane.index.snapshot import RECENT_DOCS
 from germane.index.unpacking import use_kernels
 from germane.lazy import compiler_is_loaded, load_compiler, with_compiler
@@ -34,10 +38,19 @@ def compiling_seconds() -> float:
     return _Compiled.seconds + (time.perf_counter() - began[0] if began else 0.0)
 
 
+FEATURES = {
+    "germane.index": "indexing", "germane.text": "indexing", "germane.rank.vector": "vectors",
+    "germane.latent": "models learnt from clicks", "germane.classify": "classification",
+    "germane.refine.screening": "screening", "germane.track": "following topics",
+}  # fmt: skip
+"""What kernels are for, by the beginning of their module's name; all others are for searching."""
+
+
 @cache
 def announce_compiling() -> None:
-    """From now on, the first kernel that is not found in Numba's cache is announced, once, as a warning of the logger
-    `germane.compiling`: on stderr, unless logging was told otherwise. How long each took is told at level INFO.
+    """From now on, the first kernel for each feature that is not found in Numba's cache is announced, as a warning of
+    the logger `germane.compiling`: on stderr, unless logging was told otherwise. How long each took is told at level
+    INFO.
     """
     if compiler_is_loaded():
         _listen()
@@ -45,20 +58,27 @@ def announce_compiling() -> None:
         with_compiler.append(_listen)
 
 
+def feature_of(module: str) -> str:
+    """What the kernels of a module are for."""
+    return next((feature for begin, feature in FEATURES.items() if module.startswith(begin)), "searching")
+
+
 def _listen() -> None:
     from numba.core.event import Listener, register
 
     class Announcer(Listener):
         def __init__(self) -> None:
-            self.told = False
+            self.told: set[str] = set()
 
         def on_start(self, event: Any) -> None:
-            _Compiled.began.append(time.perf_counter())
-            if not self.told:
-                self.told = True
+            feature = feature_of(event.data["dispatcher"].py_func.__module__)
+            if not _Compiled.began and feature not in self.told:
+                self.told.add(feature)
                 _log.warning(
-                    "compiling search kernels, once; this takes some seconds ('germane warmup' does it before) ..."
+                    "compiling kernels for %s, once; this takes some seconds ('germane warmup' does it before) ...",
+                    feature,
                 )
+            _Compiled.began.append(time.perf_counter())
 
         def on_end(self, event: Any) -> None:
             seconds = time.perf_counter() - _Compiled.began.pop()
@@ -69,7 +89,7 @@ def _listen() -> None:
 
 
 def warm_up(everything: bool = False) -> float:
-    """Compile all that building, changing and searching an index need, feedback and priors included; with
+    """Compile all that building, changing and searching an index need, feedback, priors and groups included; with
     `everything`, what vectors and models learnt from clicks need, too. The seconds it took.
 
     What is compiled already is loaded, so that a second time is quick. Numba keeps it beside the package, or where
@@ -78,9 +98,38 @@ def warm_up(everything: bool = False) -> float:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         _work(Path(folder) / "index")
+        kept_kernels.note()
         if everything:
             _learn(Path(folder) / "vectors")
     return time.perf_counter() - began
+
+
+def warm_up_apart(*, politely: bool) -> "subprocess.Popen[bytes]":
+    """Start a process that warms up, unless another does or did: then it waits for that one. It ends with this process.
+    `politely`: it leaves the processor to all others."""
+    command = [sys.executable, "-P", "-c", _APART, "19" if politely else "0"]
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True)
+
+
+_APART = """
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(1)), daemon=True).start()
+os.nice(int(sys.argv[1]))
+from germane.engine.compiling import warm_up_once
+warm_up_once()
+os._exit(0)
+"""
+
+
+def warm_up_once() -> None:
+    """`warm_up`, one process at a time, where the kernels are not kept yet."""
+    folder = kept_kernels.folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "germane-kernels.turn").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not kept_kernels.are_kept():
+            warm_up()
 
 
 def _work(folder: Path) -> None:
@@ -107,6 +156,7 @@ def _work(folder: Path) -> None:
             for method in FEEDBACK_NAMES:
                 list(engine.search("aba abe", feedback=method))
                 engine.search("aba abe", marks={found.ids[0]: True, found.ids[1]: False}, feedback=method)
+            engine.search("aba abe", 30).groups(4)
             if not changed:  # then there are two segments, and deleted documents
                 engine.add(documents[-50:])
                 engine.update(documents[:10])

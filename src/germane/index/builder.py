@@ -162,7 +162,7 @@ class SegmentBuilder:
         self._characters += sum(map(len, texts))
         self._sequence.append(np.arange(first, first + len(documents)))
         self._n_docs += len(documents)
-        if self._characters >= BATCH_CHARACTERS:
+        if self._characters >= BATCH_CHARACTERS and not is_few(self._characters):
             self._analyze()
 
     @staticmethod

@@ -9,7 +9,7 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -28,7 +28,7 @@ from germane.index.merge import merge_segments
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment
 from germane.index.strings import repeated_packed
-from germane.lazy import load_compiler
+from germane.lazy import is_few, load_compiler
 from germane.text import Analyzer
 from germane.text.bulk import BulkAnalyzer
 from germane.types import Document
@@ -80,11 +80,11 @@ def build_segment(
     if n < 1:
         raise ParameterError("threads must be at least 1")
     batches = _batches(documents)
-    first = next(batches, None)
-    if first is None:
+    first, are_all = _few_of(batches, text_fields)
+    if not first:
         return None
-    everything = chain((first,), batches)
-    if n == 1 or len(first[1]) < BATCH:
+    everything = chain(first, batches)
+    if n == 1 or are_all:
         built = _Worker(analyzer, text_fields, positions, paths, memory, origin).run(everything, alone=True)
         if len(built) == 1:
             return built[0]
@@ -103,6 +103,25 @@ def _batches(documents: Iterable[Document]) -> Iterator[Batch]:
     while batch := list(islice(iterator, BATCH)):
         yield at, batch
         at += len(batch)
+
+
+def _few_of(batches: Iterator[Batch], text_fields: Sequence[str]) -> tuple[list[Batch], bool]:
+    """The batches that one builder treats without kernels, one at least, and whether there are no more."""
+    found: list[Batch] = []
+    characters = 0
+    for batch in batches:
+        found.append(batch)
+        characters += sum(_length(document.fields.get(name)) for document in batch[1] for name in text_fields)
+        if len(batch[1]) < BATCH:
+            return found, True
+        if not is_few(characters):
+            return found, False
+    return found, True
+
+
+def _length(value: object) -> int:
+    """Characters of a field's value, about."""
+    return sum(map(_length, value)) if isinstance(value, list | tuple) else len(value) if isinstance(value, str) else 0
 
 
 class _StoppedError(Exception):

@@ -15,6 +15,7 @@ that it does not hold; deleted documents are found too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from germane.arrays import Integers, Mask
 from germane.errors import IndexFormatError, ParameterError
 from germane.index.blocks import BLOCK
 from germane.index.segment import Segment
+from germane.lazy import is_few
 from germane.text import Analyzer
 from germane.types import text_of
 
@@ -33,6 +35,8 @@ _MANY = 16
 """Stored documents are read one by one where fewer than one of so many is wanted."""
 _MUCH_LONGER = 32
 """A list so much longer than that of the candidates is looked at where these may be; another one as a whole."""
+COSTLY = 1024
+"""To analyse a document's text takes as long as reading so many numbers."""
 _ANY_FIELD = -1
 _NOTHING = np.empty(0, np.int64)
 
@@ -81,6 +85,8 @@ def phrase_among(
     number, asked = _ANY_FIELD, texts
     if field is not None:
         number, asked = _field_number(field, texts), texts._replace(names=(field,))
+    if is_few(len(candidates) * COSTLY):
+        return _in_texts(segment, candidates, term_numbers, slop, asked)
     known, doubtful = _known_and_unknown(segment, candidates, texts)
     if len(known):
         known = known[_hold_phrase(segment, known, term_numbers, slop, number)]
@@ -89,10 +95,10 @@ def phrase_among(
             known, doubtful = known[~several], np.sort(np.concatenate([known[several], doubtful]))
     if not len(doubtful):
         return known
-    return np.sort(np.concatenate([known, phrase_in_texts(segment, doubtful, term_numbers, slop, asked)]))
+    return np.sort(np.concatenate([known, _in_texts(segment, doubtful, term_numbers, slop, asked)]))
 
 
-def phrase_in_texts(
+def _in_texts(
     segment: Segment, candidates: Integers, term_numbers: Sequence[int], slop: int, texts: TextFields
 ) -> Integers:
     """The same from the stored texts, which needs no kernels."""
@@ -258,6 +264,8 @@ def documents_with_all(segment: Segment, term_numbers: Sequence[int]) -> Integer
         return _NOTHING
     terms = sorted(set(term_numbers), key=lambda number: (int(segment.df[number]), number))
     segment.verify_lists(terms)
+    if is_few(int(segment.df[terms].sum())):
+        return reduce(np.intersect1d, (segment.postings(term)[0] for term in terms)).astype(np.int64)
     n = int(segment.df[terms[0]])
     docs, room = np.empty(n + 1, np.int64), np.empty((2, BLOCK), np.uint32)
     docs[:n] = segment.postings(terms[0])[0]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.index.blocks import BLOCK, LANES, PostingBlocks, described
-from germane.lazy import compiler_is_loaded
+from germane.lazy import FEW, is_few
 
 Values = npt.NDArray[np.uint32]
 Widths = npt.NDArray[np.integer]
@@ -30,7 +30,7 @@ def is_early(n_lists: int) -> bool:
     """Whether so many more lists are to be unpacked without a kernel: these are the first, or none is loaded."""
     global _asked
     _asked += n_lists
-    return _asked <= EARLY or (n_lists <= EARLY and not compiler_is_loaded())
+    return _asked <= EARLY or is_few(n_lists * (FEW // EARLY))
 
 
 def unpack_list(blocks: PostingBlocks, first_block: int, df: int) -> tuple[Values, Values]:

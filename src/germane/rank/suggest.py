@@ -20,7 +20,7 @@ import numpy.typing as npt
 from germane.deadline import look
 from germane.index.recent import TermStats
 from germane.index.segment import Segment
-from germane.index.sequences import TextFields, documents_with_all, phrase_among, phrase_in_texts
+from germane.index.sequences import TextFields, documents_with_all, phrase_among
 from germane.index.snapshot import Snapshot
 from germane.index.strings import unpack_strings
 from germane.lazy import LazyModule, is_few
@@ -123,13 +123,10 @@ def _count(snapshot: Snapshot, analyzer: Analyzer, pair: Pair) -> float:
         a, b = segment.numbers_of(pair)
         if a < 0 or b < 0:
             continue
-        if few := is_few(int(segment.df[a] + segment.df[b])):  # what a first search asks waits for no compiler
-            both = np.intersect1d(segment.postings(a)[0], segment.postings(b)[0]).astype(np.int64)
-        else:
-            both = documents_with_all(segment, [a, b])
+        both = documents_with_all(segment, [a, b])
         if len(both):
             some = both[np.unique(np.linspace(0, len(both) - 1, LOOKED_AT).astype(np.int64))]
-            found = (phrase_in_texts if few else phrase_among)(segment, some, [a, b], 0, texts)
+            found = phrase_among(segment, some, [a, b], 0, texts)
             total += len(found) * len(both) / len(some)
     return total
 

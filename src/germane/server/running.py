@@ -6,7 +6,6 @@ import shutil
 import socket
 import sys
 import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from germane.engine import Engine
-from germane.errors import GermaneError, MissingExtraError, ParameterError
+from germane.errors import MissingExtraError, ParameterError
 from germane.server.library import Library
 from germane.server.sample import NAME, sample_documents
 from germane.server.settings import Settings, is_loopback
@@ -24,6 +23,9 @@ from germane.workspace import Workspace
 if TYPE_CHECKING:
     import uvicorn
     from starlette.applications import Starlette
+
+    from germane.server.safety import App
+    from germane.server.starting import Say, Start
 
 WORKSPACE = "germane.workspace"
 GRACE = 10
@@ -106,18 +108,41 @@ def address_of(settings: Settings, taken: socket.socket) -> str:
 
 
 def server_of(library: Library) -> "uvicorn.Server":
-    """The server of the page; `run(sockets=[...])` runs it until it is told to stop."""
+    """The server of the page over what is open; `run(sockets=[...])` runs it until it is told to stop."""
+    return starting_server(library.settings, lambda say: library, listens=False)[0]
+
+
+def starting_server(
+    settings: Settings, make: "Callable[[Say], Library]", *, compiles: bool = True, listens: bool = True
+) -> "tuple[uvicorn.Server, Start]":
+    """A server that answers while `make` still opens what it serves, and how far it is (`server.starting`)."""
     try:
-        from germane.server.app import create_app
+        from germane.server.starting import Start
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "starlette", "web", "The server") from None
-    warm = threading.Thread(target=_warm, args=(library,), name="germane-warm", daemon=True)
-    warm.start()
-    return uvicorn_server(create_app(library), library)
+    start = Start(make, compiles=compiles, listens=listens)
+    server = _server(start, settings, start.ending)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    start.stop = stop
+    return server, start
+
+
+def run(server: "uvicorn.Server", start: "Start", taken: socket.socket) -> None:
+    """Run the server until it is told to stop. What kept it from starting is raised."""
+    server.run(sockets=[taken])
+    if start.error is not None:
+        raise start.error
 
 
 def uvicorn_server(app: "Starlette", library: Library) -> "uvicorn.Server":
-    """A server of the application, with limits of its own for connections."""
+    """A server of an application over what is open, with limits of its own for connections."""
+    return _server(app, library.settings, library.jobs.ending.set)
+
+
+def _server(app: "App", settings: Settings, ending: Callable[[], None]) -> "uvicorn.Server":
     try:
         import uvicorn
 
@@ -129,13 +154,13 @@ def uvicorn_server(app: "Starlette", library: Library) -> "uvicorn.Server":
         """Ends streams and the job under way first, so that nobody waits for them."""
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            library.jobs.ending.set()
+            ending()
             await super().shutdown(sockets)
 
     return Server(
         uvicorn.Config(
             app,
-            http=timed(library.settings.head_seconds),
+            http=timed(settings.head_seconds),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -148,52 +173,49 @@ def uvicorn_server(app: "Starlette", library: Library) -> "uvicorn.Server":
     )
 
 
-def open_when_ready(server: "uvicorn.Server", address: str) -> None:
-    """Open the page once the server answers, where there is a browser for a person to see."""
+def tell_when_ready(start: "Start", tell: Callable[[], None]) -> None:
+    """Call `tell` once the server answers, if it ever does."""
+
+    def wait() -> None:
+        if start.wait():
+            tell()
+
+    threading.Thread(target=wait, name="germane-ready", daemon=True).start()
+
+
+def open_page(address: str) -> None:
+    """Open the page, where there is a browser for a person to see."""
     if (
         os.name == "posix"
         and sys.platform != "darwin"
         and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))
     ):
         return
+    import webbrowser
 
-    def wait() -> None:
-        import webbrowser
-
-        while not server.started and not server.should_exit:
-            time.sleep(0.05)
-        webbrowser.open(address)
-
-    threading.Thread(target=wait, name="germane-browser", daemon=True).start()
+    webbrowser.open(address)
 
 
-def _warm(library: Library) -> None:
-    """Load the kernels before somebody waits for them."""
-    try:
-        for engine in library.engines.values():
-            for _ in range(2):
-                engine.search("the first words of a search", 10)
-    except GermaneError:
-        return  # whoever searches is told
+def answers_once(server: "uvicorn.Server", start: "Start", settings: Settings, taken: socket.socket) -> dict[str, Any]:
+    """Run the server, fetch the page and its health once it is ready, and stop: what was answered.
 
-
-def answers_once(library: Library, taken: socket.socket, seconds: float = 60.0) -> dict[str, Any]:
-    """Run the server, fetch the page and its health once, and stop: what was answered."""
-    server = server_of(library)
+    No time is too long: on a slow machine much is made for the first time.
+    """
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
-    address = address_of(library.settings, taken)
+    address = address_of(settings, taken)
     try:
-        until = time.monotonic() + seconds
-        while not server.started:
-            if time.monotonic() > until or not thread.is_alive():
-                raise ParameterError("the server did not start")
-            time.sleep(0.02)
-        tokens = library.settings.all_tokens
+        while thread.is_alive() and not start.ready.wait(0.05):
+            pass
+        if start.error is not None:
+            raise start.error
+        if not start.ready.is_set():
+            raise ParameterError("the server did not start")
+        tokens = settings.all_tokens
         headers = {"Authorization": f"Bearer {tokens[0].value}"} if tokens else {}
         found = {}
         for name, path in (("page", ""), ("search", "search?q=sleep+memory"), ("health", "api/v1/health")):
-            with urllib.request.urlopen(urllib.request.Request(address + path, headers=headers), timeout=30) as answer:
+            with urllib.request.urlopen(urllib.request.Request(address + path, headers=headers)) as answer:
                 found[name] = (answer.status, answer.read())
         health = json.loads(found["health"][1])
         return {"page": len(found["page"][1]), "search": len(found["search"][1]), "documents": health["collections"]}

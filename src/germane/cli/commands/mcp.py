@@ -1,5 +1,6 @@
 """germane mcp: the index as tools of an assistant."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -59,6 +60,7 @@ def mcp(
     from germane.metasearch import Configuration
     from germane.server import running
     from germane.server.settings import Settings
+    from germane.server.warming import Warming
 
     try:
         from germane.server.assistants import http_app, reading_library, server_of
@@ -68,7 +70,11 @@ def mcp(
         host=host, port=port, token=token,
         sources=Configuration() if settings is None else Configuration.read(settings),
     )  # fmt: skip
-    with reading_library(index, chosen, workspace, allow_write=allow_write) as library:
+    with (
+        reading_library(index, chosen, workspace, allow_write=allow_write) as library,
+        closing(Warming(library.engines.values())) as warming,
+    ):
+        warming.begin()  # an assistant waits for no compiler
         server = server_of(library, allow_write=allow_write)
         if not http:
             server.run("stdio")

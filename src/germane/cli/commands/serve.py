@@ -1,6 +1,6 @@
 """germane serve: the page and the API."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +10,7 @@ from germane.cli.progress import watched
 from germane.cli.streams import say, tell
 
 if TYPE_CHECKING:
+    from germane.server.library import Library
     from germane.types import Document
 
 PORT = 8017
@@ -89,32 +90,37 @@ def serve(
         sources=Configuration() if sources is None else Configuration.read(sources),
     )  # fmt: skip
 
-    def progress(documents: "Iterable[Document]") -> "Iterable[Document]":
-        tell("making the sample collection, once ...")
-        return watched(documents, "indexing", total=2_600)
+    def opened(doing: "Callable[[str], None]") -> "Library":
+        def progress(documents: "Iterable[Document]") -> "Iterable[Document]":
+            doing("making the sample collection, once")
+            tell("making the sample collection, once ...")
+            return watched(documents, "indexing", total=2_600)
+
+        return running.open_library(index or (), settings, workspace=workspace, watched=progress)
 
     taken = running.listening(settings)
-    try:
-        library = running.open_library(index or (), settings, workspace=workspace, watched=progress)
-    except BaseException:
-        taken.close()
-        raise
     address = running.address_of(settings, taken)
     if check:
-        found = running.answers_once(library, taken)
+        server, start = running.starting_server(settings, opened, compiles=False)
+        found = running.answers_once(server, start, settings, taken)
         total = sum(found["documents"].values())
         say(f"{address} answers: a page of {found['page']:,} bytes, {total:,} documents")
         return
-    tell(f"germane is at {address} (Ctrl+C ends it)")
-    if not is_loopback(host):
-        tell("it can be reached from other machines: requests need the token")
+
+    def ready() -> None:
+        tell(f"germane is at {address} (Ctrl+C ends it)")
+        if not is_loopback(host):
+            tell("it can be reached from other machines: requests need the token")
+
     if workers > 1:
         from germane.server.workers import Served, run_workers
 
+        library = opened(lambda sentence: None)
         library.close()
-        run_workers(Served(tuple(index or ()), settings, workspace), library.home, taken)
+        run_workers(Served(tuple(index or ()), settings, workspace), library.home, taken, ready)
         return
-    server = running.server_of(library)
+    server, start = running.starting_server(settings, opened)
+    running.tell_when_ready(start, ready)
     if browser:
-        running.open_when_ready(server, address)
-    server.run(sockets=[taken])
+        running.tell_when_ready(start, lambda: running.open_page(address))
+    running.run(server, start, taken)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from germane.errors import InputError, ParameterError
+from germane.lazy import compiler_is_loaded
 from germane.metasearch.answers import SourceRecord
 from germane.metasearch.sources.source import Batch, Source
 from germane.metasearch.threads import aside
@@ -27,10 +28,7 @@ NAMED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class LocalSource(Source):
-    """A source that an engine answers, in Germane's query language, by `model`.
-
-    It has more time than others: the first search after an installation compiles.
-    """
+    """A source that an engine answers, in Germane's query language, by `model`."""
 
     timeout: float = 120.0
     path: str | Path = ""
@@ -44,6 +42,9 @@ class LocalSource(Source):
     @abstractmethod
     def _opened(self) -> "Opened":
         """The engine, and what may surprise about it."""
+
+    def _is_ready(self) -> bool:
+        return compiler_is_loaded()  # until then a search may have to compile
 
     async def _batches(
         self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
@@ -97,6 +98,9 @@ class Folder(LocalSource):
     kind: ClassVar[str] = "folder"
     format: str | None = None
     _kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
+
+    def _is_ready(self) -> bool:
+        return self._kept.opened is not None and super()._is_ready()
 
     def _opened(self) -> "Opened":
         from germane.data import SkipReport, read_documents

@@ -68,7 +68,8 @@ class Source(ABC):
     ) -> SourceAnswer:
         """The records of a page of `limit`, from 1. Nothing is raised: what went wrong is in the answer.
 
-        `within`: fewer seconds than the source's own. Records that came before a failure are kept.
+        `within`: fewer seconds than the source's own. Records that came before a failure are kept. No limit runs
+        while this machine makes something for the first time.
         """
         if not query.strip():
             raise ParameterError("there is nothing to search for: the query is empty")
@@ -82,7 +83,7 @@ class Source(ABC):
         failure: Failure | None = None
         try:
             async with (
-                asyncio.timeout(seconds),
+                asyncio.timeout(seconds if self._is_ready() else None),
                 aclosing(self._batches(query, limit, offset, web, seconds)) as batches,
             ):
                 async for batch in batches:
@@ -102,6 +103,10 @@ class Source(ABC):
         except GermaneError as error:
             failure = Failure("local", str(error))
         return SourceAnswer(self.name, _distinct(records)[:limit], total, failure, tuple(notes), offset)
+
+    def _is_ready(self) -> bool:
+        """Whether this machine has made what an answer needs: else the limits of time do not count yet."""
+        return True
 
     @abstractmethod
     def _batches(
