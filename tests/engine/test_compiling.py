@@ -1,8 +1,17 @@
 """What is said of a first compilation, and that a warm-up leaves nothing to compile."""
 
+import fcntl
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from germane import kept_kernels
+from germane.engine import compiling
+from germane.engine.compiling import FEATURES as FEATURES_NAMED
+from germane.engine.compiling import feature_of
 
 SIGNATURES = """
 import gc, json
@@ -64,6 +73,8 @@ def test_after_a_warm_up_nothing_is_compiled() -> None:
 BUILD = """
 import gc, sys, tempfile
 from germane import Document, Engine
+from germane.lazy import load_compiler
+load_compiler()
 documents = [Document(str(i), {"text": f"a stone and a river {i} " * 20}) for i in range(2000)]
 with tempfile.TemporaryDirectory() as folder, Engine.create(folder + "/index") as engine:
     engine.add(documents, threads=2)
@@ -90,8 +101,71 @@ def test_python_is_told_once_through_logging() -> None:
         "with tempfile.TemporaryDirectory() as folder:\n"
         "    Engine.create(folder + '/one').close(); Engine.create(folder + '/two').close()\n" + TWO_KERNELS
     )
-    assert said.stderr.count("compiling search kernels, once") == 1
+    assert said.stderr.count("compiling kernels for searching, once") == 1
     assert said.stdout == ""
+
+
+FEATURES = """
+from germane.engine.compiling import announce_compiling
+from germane.jit import njit
+announce_compiling()
+for module in ("rank.plan_kernels", "index.kernels", "rank.suggest_kernels", "text.kernels"):
+    function = lambda x: x + 1
+    function.__module__ = f"germane.{module}"
+    njit(function)(1)
+"""
+
+
+def test_it_says_once_for_each_feature_what_is_compiled() -> None:
+    said = python(FEATURES).stderr
+    assert [line.split(",")[0] for line in said.splitlines()] == [
+        "compiling kernels for searching", "compiling kernels for indexing"
+    ]  # fmt: skip
+
+
+def test_every_feature_that_is_named_has_kernels() -> None:
+    package = Path(compiling.__file__).parents[1]
+    modules = {f"germane.{'.'.join(path.relative_to(package).with_suffix('').parts)}" for path in package.rglob("*.py")}
+    assert all(any(module.startswith(begin) for module in modules) for begin in FEATURES_NAMED)
+    assert feature_of("germane.rank.decoded_kernels") == feature_of("germane.feedback.kernels") == "searching"
+    assert feature_of("germane.rank.vector_kernels") == "vectors"
+
+
+def test_a_note_says_that_kernels_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    assert not kept_kernels.are_kept()
+    kept_kernels.note()
+    assert kept_kernels.are_kept()
+    monkeypatch.setenv("NUMBA_CPU_NAME", "of another machine")
+    assert not kept_kernels.are_kept()
+    monkeypatch.delenv("NUMBA_CPU_NAME")
+    (tmp_path / "kernels" / kept_kernels.NAME).write_bytes(b"\xff")
+    assert not kept_kernels.are_kept()
+
+
+def test_one_process_warms_up_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def warm_up() -> None:
+        made.append(1)
+        kept_kernels.note()
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(compiling, "warm_up", warm_up)
+    compiling.warm_up_once()
+    compiling.warm_up_once()
+    assert made == [1]
+
+
+def test_the_process_that_warms_up_ends_with_the_one_that_started_it(tmp_path: Path, monkeypatch) -> None:
+    """It would wait for the lock for ever."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    with (tmp_path / "germane-kernels.turn").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        process = compiling.warm_up_apart(politely=True)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait() == 1
 
 
 def test_logging_can_silence_it_or_say_more() -> None:

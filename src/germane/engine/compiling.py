@@ -16,7 +16,7 @@ import numpy as np
 from germane import kept_kernels
 from germane.index.snapshot import RECENT_DOCS
 from germane.index.unpacking import use_kernels
-from germane.lazy import compiler_is_loaded, load_compiler, with_compiler
+from germane.lazy import load_compiler, with_compiler
 from germane.types import Document
 
 N_DOCUMENTS = RECENT_DOCS + 100
@@ -52,7 +52,7 @@ def announce_compiling() -> None:
     the logger `germane.compiling`: on stderr, unless logging was told otherwise. How long each took is told at level
     INFO.
     """
-    if compiler_is_loaded():
+    if "germane.jit" in sys.modules:
         _listen()
     else:
         with_compiler.append(_listen)

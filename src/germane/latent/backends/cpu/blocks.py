@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
-from numba import get_num_threads
 
 MOST = 8
 """Blocks at most: each has sums of its own, which may be large."""
@@ -20,5 +19,7 @@ def in_blocks(n_rows: int, work: Callable[[int, int], Found], least: int = LEAST
     ends = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     if n_blocks == 1:
         return [work(0, n_rows)]
+    from numba import get_num_threads  # a page that shows no model needs no compiler
+
     with ThreadPoolExecutor(min(get_num_threads(), n_blocks)) as pool:
         return list(pool.map(work, ends[:-1], ends[1:]))
