@@ -5,13 +5,10 @@ goes by: the sources of the package, Python and Numba, and the processor. Numba 
 that is wrong costs time and nothing else: who believes it loads or compiles what is not there.
 """
 
-import hashlib
 import os
-import platform
 import sys
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 NAME = "germane-kernels.kept"
@@ -53,6 +50,9 @@ def note() -> None:
 
 
 def _key() -> str:
+    import hashlib
+    from importlib.util import find_spec
+
     package = Path(__file__).parent
     found = [sys.version, *_processor()]
     others = [Path(spec.origin) for name in ("numba", "llvmlite") if (spec := find_spec(name)) and spec.origin]
@@ -69,4 +69,6 @@ def _processor() -> list[str]:
         lines = file.read(1 << 13).decode("ascii", "replace").partition("\n\n")[0].splitlines()
         telling = ("model name", "flags", "Features", "CPU implementer", "CPU part", "CPU variant")
         return [*said, *(line for line in lines if line.startswith(telling))]
+    import platform
+
     return [*said, platform.machine(), platform.processor()]
