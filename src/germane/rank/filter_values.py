@@ -173,7 +173,7 @@ def _name(name: object) -> str:
     if not isinstance(name, str) or not name:
         raise ParameterError(f"a field's name is a text, not {name!r:.60}")
     if name.startswith("$"):
-        raise ParameterError(f"there is no operator '{name[:60]}' of filters: there are $and, $or and $not")
+        raise ParameterError(f"'{name[:60]}' is no operator of filters: they are $and, $or and $not")
     return name
 
 

@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass, field
 
+from germane.tables import figure
 from germane.types import FieldValue
 
 
 @dataclass
 class Result:
-    """One document of a list. `before`: its place before marks moved it, from 1. `sources`: who found it."""
+    """One document of a list. `before`: its place before marks moved it, from 1. `sources`: who found it.
+
+    An assistant reads the score: it has five digits.
+    """
 
     id: str
     title: str
@@ -16,6 +20,10 @@ class Result:
     snippet: str = ""
     before: int | None = None
     sources: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.score is not None:
+            self.score = float(figure(self.score))
 
 
 @dataclass
