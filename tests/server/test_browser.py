@@ -29,7 +29,7 @@ ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "page"
 SIZES = ((1280, 800), (390, 844))
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 STATIC = Path(__file__).parents[2] / "src" / "germane" / "server" / "static"
-PATIENCE = 60_000
+PATIENCE = 600_000
 """Milliseconds: what is waited for comes, however busy the machine is; a first search may compile."""
 SLOWED, LATE = 6, 1.0
 """How many times slower the processor of a slow browser is, and by how many seconds its scripts are late."""
@@ -45,7 +45,9 @@ def chromium() -> Iterator[Browser]:
         message = "there is no Chromium to test the page in: 'make browser' installs one where it may"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"], timeout=PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -478,7 +480,7 @@ def test_a_file_is_dropped_seen_and_taken_in(page: Page) -> None:
     page.goto("/search?q=sleep")
     page.evaluate(DROP, base64.b64encode(record).decode())
     expect(page.locator(".card h2")).to_have_text("mine.ris")
-    expect(page.locator(".card")).to_contain_text("1 record, format ris. Nothing is stored yet.")
+    expect(page.locator(".card")).to_contain_text("1 record, format RIS. Nothing is stored yet.")
     page.get_by_role("button", name="Import into research").click()
     expect(page.locator(".state.done")).to_contain_text("1 record added")
     page.goto("/search?q=xylophones")

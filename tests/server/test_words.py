@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from germane.data.formats import FORMAT_TITLES, FORMATS
 from germane.engine import Engine
+from germane.metasearch.registry import PUBLIC, SOURCE_TITLES
 from germane.rank.registry import MODEL_TITLES, MODELS
 from germane.refine.registry import METHOD_TITLES, METHODS
 from germane.server import charts, topics
@@ -27,6 +29,8 @@ def test_every_registry_has_a_name_for_people():
     assert MODEL_TITLES.keys() == MODELS.keys()
     assert list(METHOD_TITLES) == list(METHODS)
     assert list(TRACKED_TITLES) == list(TRACKED)
+    assert FORMAT_TITLES.keys() == FORMATS.keys()
+    assert set(SOURCE_TITLES) == set(PUBLIC)
     for titles in (MODEL_TITLES, METHOD_TITLES, TRACKED_TITLES, LEARNT):
         assert len(set(titles.values())) == len(titles)
 

@@ -21,7 +21,7 @@ _PAGE = "Page"
 _REFINING = "Refining"
 
 
-def _titled(titles: Mapping[str, str]) -> str:
+def titled(titles: Mapping[str, str]) -> str:
     """Names with what they stand for."""
     return ", ".join(name if name == title.lower() else f"{name} ({title})" for name, title in titles.items())
 
@@ -137,12 +137,12 @@ Synonyms = Annotated[
 # -- ranking -----------------------------------------------------------------------------------------------------------
 
 K = Annotated[int, typer.Option("-k", metavar="K", help="How many documents to find.")]
-Model = Annotated[str, typer.Option(help=f"One of {_titled(MODEL_TITLES)}.", rich_help_panel=_RANKING)]
+Model = Annotated[str, typer.Option(help=f"One of {titled(MODEL_TITLES)}.", rich_help_panel=_RANKING)]
 ModelIfNamed = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help=f"One of {_titled(MODEL_TITLES)}; with feedback, for both rankings.",
+        help=f"One of {titled(MODEL_TITLES)}; with feedback, for both rankings.",
         show_default=f"{DEFAULT_MODEL}, or feedback's own",
         rich_help_panel=_RANKING,
     ),
@@ -390,7 +390,7 @@ PlotFeedback = Annotated[
 # -- output ------------------------------------------------------------------------------------------------------------
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_OUTPUT)]
-Method = Annotated[str, typer.Option(help=f"One of {_titled(METHOD_TITLES)}.", rich_help_panel=_REFINING)]
+Method = Annotated[str, typer.Option(help=f"One of {titled(METHOD_TITLES)}.", rich_help_panel=_REFINING)]
 Threshold = Annotated[
     str | None,
     typer.Option(

@@ -80,6 +80,12 @@ FORMATS: dict[str, Format] = {
 }
 """The formats of documents. A new one is an entry here; see docs/extending.md."""
 
+FORMAT_TITLES = {
+    "jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV", "folder": "folder of texts", "trec": "TREC",
+    "medline": "MEDLINE", "endnote-xml": "EndNote XML", "pubmed": "PubMed XML", "ris": "RIS", "bibtex": "BibTeX",
+}  # fmt: skip
+"""What people are told a format is."""
+
 _HEAD_BYTES = 1 << 14
 
 

@@ -26,5 +26,9 @@ SOURCES: "LazyClasses[Source]" = LazyClasses(
 )
 
 SOURCE_KINDS = tuple(SOURCES)
+SOURCE_TITLES = {
+    "pubmed": "PubMed", "europepmc": "Europe PMC", "arxiv": "arXiv", "openalex": "OpenAlex", "crossref": "Crossref",
+}  # fmt: skip
+"""What people are told a public source is; others go by the names that they are given."""
 PUBLIC = ("pubmed", "europepmc", "arxiv", "openalex", "crossref")
 """Those that need no settings."""

@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from germane import __version__
+from germane.data.formats import FORMAT_TITLES
+from germane.metasearch.registry import SOURCE_TITLES
 from germane.server import charts
 from germane.server.early import EARLY, MODULES
 from germane.server.place import Place
@@ -56,6 +58,8 @@ class Renderer:
         self._environment.globals.update(charts=charts, version=__version__, early=Markup(EARLY), modules=MODULES)
         self._environment.filters["count"] = lambda n: f"{n:,}"
         self._environment.filters["counted"] = counted
+        self._environment.filters["source"] = lambda name: SOURCE_TITLES.get(name, name)
+        self._environment.filters["format_name"] = lambda name: FORMAT_TITLES.get(name, name)
         self._environment.filters["ended"] = ended
 
     def page(

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from germane.errors import ParameterError
+from germane.errors import ParameterError, UnknownDocumentError
 from germane.server.operations import PREFIX
 from germane.server.safety import feed_key
 from germane.stream import Watch
-from germane.stream.arrivals import Arrival
 from germane.stream.atom import ENTRIES, atom_feed
 from germane.stream.digest import Digest, digest_of
 from germane.stream.looking import (
@@ -242,11 +242,17 @@ def follow(library: "Library", name: str, seeds: Sequence[Document], engine: "En
 def feed(library: "Library", documents: Iterable[Document]) -> tuple[int, int, int]:
     """Show documents to all topics, and to each what came before it began; how many were new, known already, and
     delivered."""
-    listed = [Arrival.of(document) for document in documents]
+
+    def whole(name: str) -> Document | None:
+        for engine in library.engines.values():
+            with suppress(UnknownDocumentError):
+                return engine.document(name)
+        return None
+
     with library.tracking:
         watch = _opened(library)
-        done = watch.process(listed)
-        earlier = sum(watch.look_back(topic.name, listed) for topic in watch.topics())
+        done = watch.process(documents)
+        earlier = sum(watch.look_back(topic.name, whole) for topic in watch.topics())
     return done.new, done.repeated, len(done.hits) + earlier
 
 

@@ -153,7 +153,7 @@ def export(library: "Library", settings: Mapping[str, Any], progress: Progress) 
 
 
 def feed(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Show a collection's documents to all topics; those that were seen before are known."""
+    """Show a collection's documents to all topics, and to each what came before it began."""
     engine = library.engine(settings.get("collection"))
     counts, total, done = [0, 0, 0], len(engine), 0
     for batch in _batches(engine.documents(), FED):

@@ -7,7 +7,7 @@ was ended in between.
 """
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,6 +54,10 @@ LOOKED_AT = 1_000
 """Documents of the past that are looked at together."""
 SAMPLED_TOPICS = 1_000
 """Of more topics no documents are sampled to be judged: there would be more of them than of anything else."""
+
+
+Whole = Callable[[str], Document | Mapping[str, Any] | None]
+"""A document by its id, or None."""
 
 
 @dataclass(slots=True)
@@ -282,13 +286,13 @@ class Watch:
             self.store.post(connection, [{**post, "message": message_of(hit)} for hit in hits for post in posts])
         return Processed(hits, len(new), repeated, changed)
 
-    def look_back(self, name: str, documents: Iterable[Arrival] = ()) -> int:
+    def look_back(self, name: str, whole: Whole | None = None) -> int:
         """Show a topic the documents that came before it began, in their order and once: from then on it counts as
         followed from the first document on. Returns how many were delivered.
 
-        `documents`: those that are at hand whole, since of what no topic wanted when it came only the title is kept.
+        `whole` gives a document by its id, if it is at hand: of what no topic wanted when it came only the title is
+        kept.
         """
-        whole = {each.id: each for each in documents}
         delivered = 0
         with self._changing() as (connection, memory):
             topic = self.store.topic(connection, name)
@@ -300,11 +304,13 @@ class Watch:
                 last = rows[-1].id
                 numbers, lots = [row.id for row in rows], [lot_of(row.document) for row in rows]
                 found = alone.process([bag_of(bytes(row.bag)) for row in rows], lots if few else None)
-                seen = [_whole(row, whole.get(row.document)) for row in rows]
-                self.store.set_fields(connection, {
-                    numbers[place]: seen[place].fields for place in np.unique(found.document).tolist()
-                    if seen[place].fields != rows[place].fields
-                })  # fmt: skip
+                seen = [Arrival(row.document, row.fields, row.source, row.date) for row in rows]
+                fields = {}
+                for place in np.unique(found.document).tolist():
+                    given = None if whole is None else whole(rows[place].document)
+                    if given is not None and (there := Arrival.of(given)).digest == rows[place].digest:
+                        seen[place], fields[numbers[place]] = there, there.fields
+                self.store.set_fields(connection, fields)
                 delivered += len(self._sighted(connection, memory, alone.names, at, seen, numbers, lots, found))
             memory.tally[topic.id] = alone.tally[0]
             self.store.put_part(connection, "tally", _packed_tally(memory.tally))
@@ -570,13 +576,6 @@ def message_of(hit: Sighting) -> dict[str, Any]:
         "number": hit.number, "topic": hit.topic, "id": hit.document, "score": hit.score, "learnt": hit.learnt,
         "title": hit.title, "url": hit.url, "date": hit.date, "source": hit.source, "seen": hit.at,
     }  # fmt: skip
-
-
-def _whole(row: Any, given: Arrival | None) -> Arrival:
-    """A document that was seen before: as it is at hand, if it is still the same, else what was kept of it."""
-    if given is not None and given.digest == row.digest:
-        return given
-    return Arrival(row.document, row.fields, row.source, row.date)
 
 
 def _settings_of(following: Following) -> dict[str, Any]:

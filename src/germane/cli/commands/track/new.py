@@ -12,7 +12,7 @@ from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicN
 from germane.cli.requests import settings_typed
 from germane.cli.streams import counted, put_json, tell
 from germane.errors import InputError, ParameterError
-from germane.track.registry import METHOD_NAMES
+from germane.track.registry import METHOD_TITLES
 
 if TYPE_CHECKING:
     from germane.stream import Watch
@@ -35,7 +35,7 @@ def new(
     index: Annotated[
         Path | None, typer.Option("--index", metavar="DIR", help="The index that holds the seeds.", show_default=False)
     ] = None,
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.")] = "germane",
+    method: Annotated[str, typer.Option(help=f"One of {options.titled(METHOD_TITLES)}.")] = "germane",
     settings: options.Settings = None,
     cost_miss: Annotated[
         float,
