@@ -2,6 +2,7 @@
 
 GermaneError                  catch this to catch them all
 ├── InputError                a file, record, column or query cannot be used; says where, and what would do
+│   ├── CutShortError         a record that the file ends in the middle of
 │   └── QueryError            a query that cannot be parsed or names an unknown field
 ├── ParameterError            an argument outside its documented range (also a ValueError)
 ├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
@@ -45,6 +46,10 @@ class InputError(GermaneError):
         ]
         where = ", ".join(place for place in places if place)
         super().__init__(f"{where}: {message}" if where else message)
+
+
+class CutShortError(InputError):
+    """The file ends before its last record does: what is there of it can be used, where somebody says so."""
 
 
 class QueryError(InputError):

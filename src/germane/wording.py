@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 
-def counted(n: int, noun: str) -> str:
-    """A number with its noun.
+def counted(n: int, noun: str, many: str = "") -> str:
+    """A number with its noun, whose plural is `many` where it is no regular one.
 
-    >>> counted(1, "document"), counted(1234, "document"), counted(2, "query")
-    ('1 document', '1,234 documents', '2 queries')
+    >>> counted(1, "document"), counted(1234, "document"), counted(2, "query"), counted(2, "hit is", "hits are")
+    ('1 document', '1,234 documents', '2 queries', '2 hits are')
     """
-    return f"{n:,} {noun if n == 1 else plural(noun)}"
+    return f"{n:,} {noun if n == 1 else many or plural(noun)}"
 
 
 def plural(noun: str) -> str:

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from germane.cli.streams import for_people, one_line, tell
-from germane.errors import GermaneError
+from germane.errors import CutShortError, GermaneError
 
 NOTHING_FOUND = 1
 DAMAGED = 1
@@ -103,7 +103,8 @@ def _sentence(error: BaseException) -> str:
         return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
     if isinstance(error, MemoryError):
         return "out of memory; a smaller --memory, or fewer documents at a time, may help"
-    return as_commands(" ".join(str(error).split()))
+    told = as_commands(" ".join(str(error).split()))
+    return f"{told}; --on-error skip takes the records that are whole" if isinstance(error, CutShortError) else told
 
 
 def as_commands(message: str) -> str:

@@ -259,7 +259,7 @@ def _fields(kind: str, key: str, parts: _Parts) -> tuple[str, dict[str, FieldVal
             found = [*filter(None, [", ".join(_terms(latex_to_text(raw)))])]
         else:
             found = [*filter(None, [_verbatim(raw) if name in VERBATIM else latex_to_text(raw)])]
-        if found and not (name in PEOPLE and name in names):
+        if found and not (name in PEOPLE and values.get(name)):
             names.append(name)
         values.setdefault(name, []).extend(found)
     values["doi"] = [plain_doi(value) for value in values.get("doi", ())]

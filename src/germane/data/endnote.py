@@ -33,6 +33,8 @@ from germane.types import Document, FieldValue
 HEAD = '<?xml version="1.0" encoding="UTF-8" ?><xml><records>'
 TAIL = "</records></xml>\n"
 NOTE = "notes"
+DEPTH = 20
+"""Elements within one another; what is deeper is read as text."""
 TYPE, TYPE_NUMBER = "ref-type@name", "ref-type"
 AUTHORS = "contributors/authors/author"
 EDITORS = "contributors/secondary-authors/author"
@@ -57,7 +59,7 @@ class _References(Articles):
 
 def read_endnote(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = stop) -> Iterator[Document]:
     """Documents of an EndNote XML file: the common fields, and all else that it says (`data/bibliographic.py`)."""
-    for number, (line, record) in enumerate(xml_records(path, encoding, _References), 1):
+    for number, (line, record) in enumerate(xml_records(path, encoding, _References, on_bad), 1):
         document = _document(record, path, number)
         if document is None:
             on_bad(InputError("<record> without any text", source=str(path), line=line))
@@ -107,17 +109,17 @@ def write_record(tags: Iterable[tuple[str, str]]) -> str:
     return "".join([*parts, *(f"</{name}>" for name in reversed(around)), "</record>"])
 
 
-def _leaves(element: Element, above: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(element: Element, above: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """The tags with their values. An element without text is left out, with its attributes."""
     for child in element:
         path = f"{above}{child.tag.lower()}"
-        if all(grandchild.tag == "style" for grandchild in child):
+        if depth == DEPTH or all(grandchild.tag == "style" for grandchild in child):
             text = "".join(child.itertext()).strip()
             if text:
                 yield from ((f"{path}@{name.lower()}", value) for name, value in child.items() if value)
                 yield path, text
         else:
-            yield from _leaves(child, f"{path}/")
+            yield from _leaves(child, f"{path}/", depth + 1)
 
 
 def _escaped(value: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from germane.data.budget import longest_record, spend
 from germane.data.compression import open_binary
 from germane.errors import InputError
 
@@ -11,6 +12,8 @@ MAX_RECORD_BYTES = 256 << 20
 """The longest line, and the longest record of several lines, that is read into memory."""
 
 MAX_BLANK_LINES = 1_000_000
+LOOK_EVERY = 1024
+"""After so many lines it is looked whether the time for reading is up."""
 
 BOM = b"\xef\xbb\xbf"
 
@@ -22,6 +25,8 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
     with open_binary(path, encoding) as stream:
         try:
             for number, line in enumerate(iter(partial(stream.readline, limit + 1), b""), 1):
+                if not number % LOOK_EVERY:
+                    spend()
                 if len(line) > limit:
                     raise too_long(str(path), number)
                 if len(line) > 2 or not line.isspace():
@@ -50,10 +55,10 @@ def begins_with_mark(path: str | Path) -> bool:
         return file.read(len(BOM)) == BOM
 
 
-def too_long(source: str, line: int) -> InputError:
-    """The error for a line or record beyond `MAX_RECORD_BYTES`."""
+def too_long(source: str, line: int, most: int = MAX_RECORD_BYTES) -> InputError:
+    """The error for a line or record that is longer than records are."""
     return InputError(
-        f"longer than {MAX_RECORD_BYTES:,} bytes: is this the right format, and does every record end?",
+        f"longer than {most:,} bytes: is this the right format, and does every record end?",
         source=source,
         line=line,
     )
@@ -77,7 +82,7 @@ def decode(data: bytes, source: str, line: int) -> str:
 class Block:
     """The lines of one record while they are being gathered."""
 
-    __slots__ = ("_parts", "at", "line", "size", "source")
+    __slots__ = ("_most", "_parts", "at", "line", "size", "source")
 
     def __init__(self, source: str, line: int, at: int = 0) -> None:
         self.source = source
@@ -85,13 +90,14 @@ class Block:
         self.at = at
         """How many bytes of the file come before its first line."""
         self._parts: list[bytes] = []
+        self._most = longest_record(MAX_RECORD_BYTES)
         self.size = 0
 
     def add(self, part: bytes) -> None:
         """Append bytes; a record that grows beyond all measure raises."""
         self.size += len(part)
-        if self.size > MAX_RECORD_BYTES:
-            raise too_long(self.source, self.line)
+        if self.size > self._most:
+            raise too_long(self.source, self.line, self._most)
         self._parts.append(part)
 
     def text(self) -> str:

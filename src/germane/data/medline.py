@@ -97,6 +97,7 @@ def _derive(values: Values) -> dict[str, FieldValue]:
 
 def _invert(fields: Mapping[str, FieldValue], tags: Sequence[str]) -> Values:
     authors, mesh = listed(fields.get("author")), listed(fields.get("mesh"))
+    headings = frozenset(mesh)
     n_people = max(len(authors) - tags.count("CN"), 0)
     doi = [] if tags else [f"{doi} [doi]" for doi in listed(fields.get("doi"))]
     return {
@@ -112,7 +113,7 @@ def _invert(fields: Mapping[str, FieldValue], tags: Sequence[str]) -> Values:
         origin(tags, *JOURNALS): listed(fields.get("journal")),
         "PMC": listed(fields.get("pmcid")),
         "MH": mesh,
-        "OT": [term for term in listed(fields.get("keywords")) if term not in mesh],
+        "OT": [term for term in listed(fields.get("keywords")) if term not in headings],
     }
 
 

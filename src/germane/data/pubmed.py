@@ -14,9 +14,10 @@ from xml.parsers import expat
 
 from germane.data.bad_records import OnBad, stop
 from germane.data.bibliographic import clean_doi, ordered, unique, year_field
+from germane.data.budget import spend
 from germane.data.compression import open_binary
 from germane.data.fields import squeeze
-from germane.errors import InputError
+from germane.errors import CutShortError, InputError
 from germane.types import Document, FieldValue, JSONScalar
 
 ROOTS = ("PubmedArticleSet", "MedlineCitationSet", "PubmedBookArticleSet")
@@ -37,20 +38,22 @@ def read_pubmed(path: str | Path, *, encoding: str = "utf-8", on_bad: OnBad = st
     The file's own XML declaration gives the encoding, unless `encoding` is something other than UTF-8. The sections of
     a structured abstract follow one another in `text`, each on its own line after its label.
     """
-    yield from _documents(xml_records(path, encoding), str(path), on_bad)
+    yield from _documents(xml_records(path, encoding, on_bad=on_bad), str(path), on_bad)
 
 
 def parse_pubmed(data: bytes, *, source: str = "PubMed", on_bad: OnBad = stop) -> Iterator[Document]:
     """The same of an answer of PubMed's that is UTF-8, whatever its declaration says; what is whole comes first."""
-    records = _records(Articles(source, "utf-8"), io.BufferedReader(io.BytesIO(data)), source)
+    records = _records(Articles(source, "utf-8"), io.BufferedReader(io.BytesIO(data)), source, on_bad)
     yield from _documents(records, source, on_bad)
 
 
-def xml_records(path: str | Path, encoding: str, kind: "type[Articles] | None" = None) -> Iterator[tuple[int, Element]]:
-    """The elements of a file that are records, each with its line."""
+def xml_records(
+    path: str | Path, encoding: str, kind: "type[Articles] | None" = None, on_bad: OnBad = stop
+) -> Iterator[tuple[int, Element]]:
+    """The elements of a file that are records, each with its line; where it breaks off, those before the break."""
     forced = None if encoding.lower() in ("utf-8", "utf8") else "utf-8"
     with open_binary(path, encoding) as stream:
-        yield from _records((kind or Articles)(str(path), forced), stream, str(path))
+        yield from _records((kind or Articles)(str(path), forced), stream, str(path), on_bad)
 
 
 def _documents(records: Iterator[tuple[int, Element]], source: str, on_bad: OnBad) -> Iterator[Document]:
@@ -134,11 +137,14 @@ class Articles:
         )
 
 
-def _records(articles: Articles, stream: io.BufferedReader, source: str) -> Iterator[tuple[int, Element]]:
+def _records(
+    articles: Articles, stream: io.BufferedReader, source: str, on_bad: OnBad
+) -> Iterator[tuple[int, Element]]:
     parser = articles.parser
-    fed, blank = 0, True
+    fed, blank, some = 0, True, False
     while True:
         try:
+            spend()
             piece = stream.read1(_PIECE_BYTES)
             blank = blank and not piece.strip()
             if not blank:  # nothing but white space is an empty file
@@ -146,7 +152,12 @@ def _records(articles: Articles, stream: io.BufferedReader, source: str) -> Iter
                 articles.check_size()
         except expat.ExpatError as error:
             message = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
-            raise InputError(message, source=source, line=error.lineno) from None
+            wrong = CutShortError(message, source=source, line=error.lineno)
+            if not (some or articles.finished):
+                raise wrong from None
+            yield from articles.finished
+            on_bad(wrong)
+            return
         except (LookupError, ValueError) as error:
             raise InputError(f"not readable XML: {error}", source=source, line=parser.CurrentLineNumber) from None
         except InputError as error:
@@ -154,6 +165,7 @@ def _records(articles: Articles, stream: io.BufferedReader, source: str) -> Iter
                 raise
             line = parser.CurrentLineNumber
             raise InputError(error.message, source=source, line=line) from error.__cause__
+        some = some or bool(articles.finished)
         yield from articles.finished
         articles.finished.clear()
         if not piece:

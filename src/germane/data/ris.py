@@ -21,7 +21,7 @@ from germane.data.bibliographic import (
 from germane.data.lines import Block
 from germane.data.sources import Lines, SourceLines, TextLines, with_sources
 from germane.data.tagged import tagged_documents, tagged_records
-from germane.errors import InputError
+from germane.errors import CutShortError, InputError
 from germane.types import Document, FieldValue
 
 NOTE = "N1"
@@ -54,7 +54,7 @@ def ris_records(text: str) -> list[Document]:
 
 
 def _blocks(lines: Lines, source: str, on_bad: OnBad) -> Iterator[Block]:
-    """From TY to ER. A record that the next TY cuts short still counts; one that the end of the file cuts does not."""
+    """From TY to ER. A record that the next TY cuts short still counts; one that the end of the file cuts is bad."""
     block: Block | None = None
     seen = stray = False
     for number, line in lines:
@@ -73,7 +73,9 @@ def _blocks(lines: Lines, source: str, on_bad: OnBad) -> Iterator[Block]:
         if block is not None:
             block.add(line)
     if block is not None:
-        on_bad(InputError("the last record is not closed by 'ER  - '", source=source, line=block.line))
+        message = "the last record is not closed by 'ER  - ': the file may be cut short"
+        if on_bad(CutShortError(message, source=source, line=block.line)):
+            yield block
 
 
 def _derive(values: Values) -> dict[str, FieldValue]:

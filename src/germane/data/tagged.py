@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from germane.data.bad_records import OnBad
@@ -64,10 +65,10 @@ def tagged_lines(block: Block, tag_line: re.Pattern[str]) -> list[tuple[str, str
 
 def in_order(values: Mapping[str, Sequence[str]], tags: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each value with its tag: in the order of `tags`, then what they leave over."""
-    left = {tag: [*found] for tag, found in values.items()}
+    left = {tag: iter(found) for tag, found in values.items()}
     for tag in tags:
-        if left.get(tag):
-            yield tag, left[tag].pop(0)
+        for value in islice(left.get(tag, iter(())), 1):
+            yield tag, value
     for tag, found in left.items():
         for value in found:
             yield tag, value

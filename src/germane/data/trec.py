@@ -11,7 +11,7 @@ from pathlib import Path
 from germane.data.bad_records import OnBad, stop
 from germane.data.fields import squeeze
 from germane.data.lines import Block, read_lines
-from germane.errors import InputError
+from germane.errors import CutShortError, InputError
 from germane.types import Document, FieldValue
 
 TITLE_TAGS = ("title", "headline", "hl", "head", "ttl", "h3")
@@ -69,7 +69,9 @@ def _blocks(path: str | Path, encoding: str, on_bad: OnBad) -> Iterator[Block]:
         elif not text_line and not line.isspace():
             text_line = number
     if block is not None:
-        on_bad(_unclosed(source, block.line))
+        wrong = _unclosed(source, block.line)
+        if on_bad(CutShortError(wrong.message, source=source, line=wrong.line)):
+            yield block
     if text_line and not seen:
         raise InputError("no <DOC> in the file: not a TREC document file", source=source, line=text_line)
 

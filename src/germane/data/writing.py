@@ -231,7 +231,8 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
         else:
             notes.append(f"{name}: {'; '.join(map(on_one_line, found))}".rstrip())
     own_notes = written.setdefault(note, [])
-    own_notes += [told for told in notes if told not in own_notes]  # joined records may say a thing in both ways
+    known_notes = frozenset(own_notes)
+    own_notes += [told for told in notes if told not in known_notes]  # joined records may say a thing in both ways
     lines = [(tag, value) for tag, value in in_order(written, tags) if value]
     claims = any(tag == note and value.startswith(ID_NOTE) for tag, value in lines)
     if claims or _read_back(fields, format) != document.id:

@@ -326,18 +326,21 @@ def preview_response(found: "Preview") -> PreviewResponse:
     return PreviewResponse(
         found.key, found.name, found.format, found.records, tuple(FieldCount(*each) for each in found.fields),
         tuple(DocumentAnswer(each.id, each.fields) for each in found.first), found.skipped, found.odd, found.repeated,
-        found.decided,
+        found.decided, found.cut_short,
     )  # fmt: skip
 
 
 def take_in(library: "Library", given: Given) -> BulkResponse:
-    return taken_in(library, given["key"], given.body.get("collection"), given.body.get("on_duplicate", "skip"))
+    body = given.body
+    return taken_in(
+        library, given["key"], body.get("collection"), body.get("on_duplicate", "skip"), body.get("incomplete", False)
+    )
 
 
-def taken_in(library: "Library", key: str, name: str | None, on_duplicate: Any) -> BulkResponse:
+def taken_in(library: "Library", key: str, name: str | None, on_duplicate: Any, incomplete: bool) -> BulkResponse:
     """Add the records of a file that was previewed to a collection, and forget the file."""
     with library.changing(name) as engine:
-        report = engine.add(library.uploads.documents(key), on_duplicate=on_duplicate)
+        report = engine.add(library.uploads.documents(key, incomplete=incomplete), on_duplicate=on_duplicate)
     library.uploads.drop(key)
     return BulkResponse(_added(report, engine), ())
 
@@ -421,7 +424,9 @@ def new_project(library: "Library", given: Given) -> ProjectsResponse:
     if "search" in given.body:
         documents = search_documents(library, given.body["search"], "all")
     elif "key" in given.body:
-        documents = list(library.uploads.documents(given.body["key"]))
+        documents = list(
+            library.uploads.documents(given.body["key"], incomplete=given.body.get("incomplete", False))
+        )
         decided = library.uploads.verdicts(given.body["key"]) if reviewer else {}
         for name in {reviewer} | {verdict.by for said in decided.values() for verdict in said if verdict.by}:
             library.screens.check_act(name, given.bound)
@@ -484,12 +489,14 @@ TOPIC = members(
 )  # fmt: skip
 PROJECT = members(
     ("name",), name=text(200), search={"type": "integer", "minimum": 1, "maximum": 10**11}, key=text(64),
-    blind={"type": "boolean"}, reviewer=text(100),
+    blind={"type": "boolean"}, reviewer=text(100), incomplete={"type": "boolean"},
 )  # fmt: skip
 EVENTS = members(
     ("events",), events={"type": "array", "items": {"type": "object", "maxProperties": 100}, "maxItems": 1_000}
 )
-TAKE_IN = members((), collection=text(200), on_duplicate={"type": "string", "enum": list(ON_KNOWN)})
+TAKE_IN = members(
+    (), collection=text(200), on_duplicate={"type": "string", "enum": list(ON_KNOWN)}, incomplete={"type": "boolean"},
+)  # fmt: skip
 FIELDS = {"type": "object", "maxProperties": 1_000}
 IN = "/collections/{collection}"
 

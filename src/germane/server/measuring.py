@@ -271,10 +271,11 @@ def _read(folder: Path) -> _Read:
 
 
 def _counting(report: SkipReport) -> OnBad:
-    def note(error: InputError) -> None:
-        report.note(error)
+    def note(error: InputError) -> bool:
+        used = report.note(error)
         if report.count > MOST_BAD:
             raise InputError(f"more than {MOST_BAD:,} lines cannot be used; the first: {_said(report.first[0])}")
+        return used
 
     return note
 

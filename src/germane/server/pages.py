@@ -449,14 +449,15 @@ class Pages:
     async def take_in(self, request: Request) -> Response:
         """Store the records: in a collection, or as a screening project."""
         form = await Form.of(request)
-        key = request.path_params["key"]
+        key, incomplete = request.path_params["key"], form["incomplete"] == "yes"
         if form["to"] == "project":
             name, reviewer = form["name"].strip(), form["reviewer"].strip() or "me"
 
             def work() -> None:
                 uploads = self.library.uploads
                 decided = uploads.verdicts(key) if form["decided"] == "yes" else {}
-                self.library.screens.create(name, uploads.documents(key), decided=decided, reviewer=reviewer)
+                records = uploads.documents(key, incomplete=incomplete)
+                self.library.screens.create(name, records, decided=decided, reviewer=reviewer)
                 self.library.screens.join(name, reviewer)
                 self.library.uploads.drop(key)
 
@@ -466,7 +467,7 @@ class Pages:
             await self.aside(lambda: self.library.uploads.drop(key))
             return RedirectResponse("/import", 303)
         how = "replace" if form["on_duplicate"] == "replace" else "skip"
-        done = await self.aside(lambda: taken_in(self.library, key, form["collection"] or None, how))
+        done = await self.aside(lambda: taken_in(self.library, key, form["collection"] or None, how, incomplete))
         return self.renderer.page(
             request, "import.html", view="import", title="Import", preview=None, done=done.report, error=""
         )

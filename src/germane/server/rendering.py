@@ -15,6 +15,7 @@ from germane.server import charts
 from germane.server.early import EARLY, MODULES
 from germane.server.place import Place
 from germane.server.roles import Role
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -31,15 +32,6 @@ def ended(sentence: str) -> str:
     ('It is empty.', 'Do these belong together?')
     """
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
-
-
-def counted(n: int, noun: str, many: str = "") -> str:
-    """A number with its noun.
-
-    >>> counted(1, "record"), counted(1_200, "record"), counted(2, "story", "stories")
-    ('1 record', '1,200 records', '2 stories')
-    """
-    return f"{n:,} {noun if n == 1 else many or f'{noun}s'}"
 
 
 class Renderer:

@@ -152,7 +152,8 @@ class PreviewResponse(Response):
 
     `skipped` records cannot be used, `odd` says of the first of them why, and which
     fields of numbers hold something else; `repeated` have an id that came before;
-    `decided` come with somebody's decision.
+    `decided` come with somebody's decision. `cut_short`: the line of a last record in whose middle the file ends; it is
+    left out unless `incomplete` is said when the file is taken in.
     """
 
     key: str
@@ -165,6 +166,7 @@ class PreviewResponse(Response):
     odd: tuple[str, ...]
     repeated: int
     decided: int
+    cut_short: int | None
 
 
 @dataclass(frozen=True, slots=True)

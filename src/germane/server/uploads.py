@@ -12,6 +12,7 @@ from pathlib import Path
 from germane.data import SkipReport, read_documents
 from germane.data.atomic import write_bytes
 from germane.data.bad_records import Skipped
+from germane.data.budget import allowance, spend
 from germane.data.fields import NumberFields
 from germane.data.formats import detect_format
 from germane.errors import InputError, ParameterError
@@ -22,6 +23,9 @@ from germane.wording import without_a_number
 SHOWN = 3
 TABLES = ("csv", "tsv")
 MOST_RECORDS = 100_000
+MOST_SECONDS = 20.0
+"""Of processor time, to see what a file holds."""
+MOST_RECORD_BYTES = 4 << 20
 KEPT_SECONDS = 24 * 3600
 _NAME = re.compile(r"[0-9a-f]{32}")
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -42,6 +46,8 @@ class Preview:
     repeated: int
     decided: int
     too_many: bool
+    cut_short: int | None
+    """The line of a last record that the end of the file cuts short: nobody said yet whether it is to be taken."""
 
 
 class Uploads:
@@ -65,14 +71,18 @@ class Uploads:
         path = folder / (_UNFIT.sub("_", Path(name.replace("\\", "/")).name).lstrip(".")[-80:] or "file")
         try:
             write_bytes(path, content)
-            return self._preview(key, name, path)
+            with allowance(MOST_SECONDS, MOST_RECORD_BYTES):
+                return self._preview(key, name, path)
         except BaseException:
             shutil.rmtree(folder)
             raise
 
-    def documents(self, key: str) -> Iterator[Document]:
-        """The records of a file that was kept; those that cannot be read are passed over."""
-        return self._read(self._path(key), SkipReport())
+    def documents(self, key: str, *, incomplete: bool = False) -> Iterator[Document]:
+        """The records of a file that was kept; those that cannot be read are passed over.
+
+        `incomplete`: with a last record that the end of the file cuts short.
+        """
+        return self._read(self._path(key), SkipReport(take_cut=incomplete))
 
     def verdicts(self, key: str) -> dict[str, list[Verdict]]:
         """What was said of the records of a file before it came here, by id."""
@@ -97,6 +107,7 @@ class Uploads:
             first: list[Document] = []
             decided, table, numbers = 0, format in TABLES, NumberFields()
             for document in self._read(path, report):
+                spend()
                 if len(first) < SHOWN:
                     first.append(document)
                 ids[document.id] += 1
@@ -106,13 +117,13 @@ class Uploads:
         except InputError as error:
             raise InputError(error.message, source=name, line=error.line, field=error.field) from None
         records = sum(ids.values())
-        if not records:
+        if not records and report.cut_short is None:
             said = f": {_said(report.first[0])}" if report.first else ""
             raise InputError(f"no record could be read{said}", source=name)
         return Preview(
             key, name, format or "empty", records, tuple(fields.most_common(40)), tuple(first), report.count,
             (*without_a_number(numbers.unreadable()), *map(_said, report.first)), records - len(ids), decided,
-            records >= MOST_RECORDS,
+            records >= MOST_RECORDS, report.cut_short,
         )  # fmt: skip
 
     @staticmethod

@@ -35,7 +35,7 @@ KEPT_SECONDS = 24 * 3600
 def import_file(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """The records of a file that waits, a batch a commit; with "error" for repeated ids all in one, or nothing."""
     key, name, repeated = settings["key"], settings.get("collection"), settings.get("on_duplicate", "skip")
-    records = library.uploads.documents(key)
+    records = library.uploads.documents(key, incomplete=settings.get("incomplete", False))
     if repeated == "error":
         with library.changing(name) as engine:
             counts = engine.add(records, on_duplicate=repeated)

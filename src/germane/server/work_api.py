@@ -184,7 +184,7 @@ TRAINING = members(
 )  # fmt: skip
 IMPORT = members(
     ("key",), key=text(64), collection=text(200),
-    on_duplicate={"type": "string", "enum": list(ON_KNOWN)},
+    on_duplicate={"type": "string", "enum": list(ON_KNOWN)}, incomplete={"type": "boolean"},
 )  # fmt: skip
 EXPORT = members((), collection=text(200), format={"type": "string", "enum": list(FORMAT.choices)})
 MIN_USERS = Parameter(

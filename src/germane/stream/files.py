@@ -89,7 +89,7 @@ def file_arrivals(file: Path, intake: Intake, *, alone: bool = True) -> Iterator
         else:
             format = format_in_folder(file)
         if format is None:
-            for document in read_text(file, file.parent, on_bad=lambda error: intake.trouble(str(error))):
+            for document in read_text(file, file.parent, on_bad=partial(_told, intake)):
                 text = str(document.fields["text"])
                 if text.strip():
                     said = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -139,3 +139,9 @@ def _feed_file(file: Path, source: str, intake: Intake) -> Iterator[Arrival]:
     for told in troubles:
         intake.trouble(f"{file}: {told}")
     yield from found
+
+
+def _told(intake: Intake, error: InputError) -> bool:
+    """Tell the intake of a record that cannot be used."""
+    intake.trouble(str(error))
+    return False
