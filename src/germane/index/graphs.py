@@ -19,6 +19,7 @@ from germane.arrays import AnyArray, Integers
 from germane.errors import IndexFormatError, MissingExtraError
 from germane.index.container import Container, ContainerWriter
 from germane.index.durable import remove_quietly
+from germane.index.graph_layout import problem
 from germane.index.vector_fields import VectorField, Vectors
 from germane.index.vectors import BLOCK, VectorFile
 
@@ -83,7 +84,11 @@ def _opened(file: VectorFile) -> "Graph | str":
         if told != (file.path.name, file.container.checksum):
             return "of other vectors"
         index = _empty(file.field)
-        index.view(container[SECTION].data)
+        content = container[SECTION]
+        wrong = problem(content, bytes(index.save()), len(file))
+        if wrong is not None:
+            return f"damaged: {wrong}"
+        index.view(content.data)
     except (IndexFormatError, KeyError, MissingExtraError, RuntimeError, TypeError, ValueError) as error:
         return str(error)
     return Graph(index, container) if len(index) == len(file) else "of other vectors"
