@@ -11,7 +11,8 @@ GermaneError                  catch this to catch them all
 ├── EngineClosedError         a change through an engine that was closed
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
 ├── UnknownDocumentError      an id that is not in the index
-├── StorageError              the disk is full or read-only; what was committed before is still there
+├── StorageError              the disk or a file cannot be used; what was committed before is still there
+│   └── DiskFullError         no space, or no quota, is left
 └── MissingExtraError         an optional package is needed; says what to install
 """
 
@@ -114,6 +115,10 @@ class StorageError(GermaneError):
 
 class DeadlineError(GermaneError):
     """The time that a piece of work was given is over, or nobody waits for it any more."""
+
+
+class DiskFullError(StorageError):
+    """There is no space left, or the quota is used up."""
 
 
 class MissingExtraError(GermaneError):

@@ -1,4 +1,5 @@
-"""How an answer looks as JSON: `Response.to_dict()` writes it, `schema_of` describes it, both from the annotations.
+"""How an answer looks as JSON: `Response.to_dict()` writes it, `schema_of` describes it, `value_of` reads what
+`dataclasses.asdict` has written; all from the annotations.
 
 A response is a frozen dataclass. Its fields are the members of the JSON object, in their order; named tuples and other
 dataclasses within it become objects too. `Annotated` says what is not plain from a type:
@@ -66,6 +67,47 @@ def json_value(value: Any) -> Any:
     if hasattr(value, "item"):  # a number or truth value of NumPy, which need not be imported for that
         return json_value(value.item())
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def value_of(shape: Any, content: Any) -> Any:
+    """The value of a dataclass, or of any annotation made of those, that was written as JSON; `ValueError` where it has
+    another shape.
+
+    >>> value_of(tuple[int, ...], [1, 2])
+    (1, 2)
+    """
+    if shape is Any:
+        return content
+    if shape is float and type(content) is int:
+        return float(content)
+    if shape in _SCALARS:
+        return _if(type(content) is shape, content)
+    origin, arguments = get_origin(shape), get_args(shape)
+    if origin is Annotated:
+        return math.nan if NULL_IF_NAN in arguments and content is None else value_of(arguments[0], content)
+    if origin is Literal:
+        return _if(content in arguments, content)
+    if origin in (Union, UnionType):
+        return value_of(next(kind for kind in arguments if (kind is NoneType) is (content is None)), content)
+    if _is_object(shape):
+        hints = get_type_hints(shape, include_extras=True)
+        if isinstance(content, list) and hasattr(shape, "_fields"):  # a named tuple
+            content = dict(zip(shape._fields, content, strict=True))
+        _if(isinstance(content, dict) and content.keys() <= hints.keys(), content)
+        try:
+            return shape(**{name: value_of(hints[name], item) for name, item in content.items()})
+        except TypeError as error:  # one without a default is missing
+            raise ValueError(str(error)) from None
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {key: value_of(arguments[1], item) for key, item in _if(isinstance(content, dict), content).items()}
+    kind = tuple if origin is tuple else list
+    return kind(value_of(arguments[0], item) for item in _if(isinstance(content, list), content))
+
+
+def _if(right: bool, content: Any) -> Any:
+    if not right:
+        raise ValueError(f"{content!r} has another shape")
+    return content
 
 
 def schema_of(shape: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from fuzz.power_cases import PowerJudge
 from fuzz.query_cases import QueryJudge
 from fuzz.reader_cases import LongReaderJudge, ReaderJudge
 from fuzz.users import as_nobody
+from fuzz.workspace_cases import WorkspaceJudge
 
 SUITES: dict[str, Callable[[Path], Judge]] = {
     "readers": ReaderJudge,
@@ -23,6 +24,7 @@ SUITES: dict[str, Callable[[Path], Judge]] = {
     "ciff": CiffJudge,
     "index": lambda folder: IndexJudge(make_corpus(folder / "corpus"), folder),
     "power": PowerJudge,
+    "workspaces": WorkspaceJudge,
 }
 STEP = 500
 

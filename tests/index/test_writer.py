@@ -787,7 +787,7 @@ def test_a_full_disk_ends_the_command(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "0"}
     done = subprocess.run(command, timeout=600, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode != 0
-    assert "cannot write" in done.stderr
+    assert "cannot be written" in done.stderr
     assert not (tmp_path / "x").exists()
 
 

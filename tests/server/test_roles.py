@@ -179,6 +179,7 @@ def test_the_audit_log_names_whose_token_it_was(served):
 
 def test_a_file_of_tokens(tmp_path):
     path = tmp_path / "tokens"
+    path.touch(0o600)
     path.write_text(f"# who\nadmin {'a' * 16} Anna Smith\n\nreader {'b' * 20}  # anybody\n")
     tokens = read_tokens(path)
     assert tokens == (Token("a" * 16, Role.ADMIN, "Anna Smith"), Token("b" * 20, Role.READER))

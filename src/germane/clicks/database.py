@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from germane.errors import MissingExtraError, ParameterError, StorageError
+from germane.errors import DiskFullError, InputError, MissingExtraError, ParameterError, StorageError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+_FULL = ("No space left", "quota exceeded")
 LEAST_MEMORY = 128
 """Megabytes below which DuckDB cannot sort."""
 
@@ -46,10 +47,13 @@ def working_database(folder: Path, *, memory: int, threads: int | None) -> "Iter
             connection.execute("SET enable_progress_bar = false")
             connection.execute("PRAGMA force_compression = 'dictionary'")  # to find the best takes longer than it saves
             yield connection
-        except duckdb.IOException as error:
-            raise StorageError(f"{folder}: {first_line(error)}") from error
         except duckdb.OutOfMemoryException as error:
             raise StorageError(f"{memory} MB do not suffice: {first_line(error)}; allow more memory") from error
+        except duckdb.IOException as error:
+            full = any(words in str(error) for words in _FULL)
+            raise (DiskFullError if full else StorageError)(f"{folder}: {first_line(error)}") from error
+        except duckdb.Error as error:
+            raise InputError(f"a file is damaged, or holds something else: {first_line(error)}") from error
         finally:
             connection.close()
     finally:

@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from germane.data.atomic import open_for_writing
+from germane.data.owned import append_lines, open_owned
 from germane.errors import ParameterError
 from germane.schema import Response
 
@@ -47,21 +48,22 @@ class ClickLog:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         content = b"".join(_line(event, now) for event in events)
         with self._alone():
-            new = not self.path.exists()
-            with self.path.open("ab") as file:
-                # What was cut off by a crash was never acknowledged; it must not take the next line with it.
-                file.write(content if file.tell() == 0 or _ends_a_line(self.path) else b"\n" + content)
-                file.flush()
-                os.fsync(file.fileno())
-            if new:
-                _flush_folder(self.path.parent)
+            append_lines(self.path, content)
         return len(events)
 
     def read(self) -> Iterator[bytes]:
-        """The lines, the oldest first, as they are now: whole lines alone."""
-        if self.path.exists():
-            with self.path.open("rb") as file:
-                yield from (line for line in file if line.endswith(b"\n"))
+        """The lines, the oldest first, as they are now: whole lines alone, none longer than `add` writes them."""
+        try:
+            descriptor = open_owned(self.path)
+        except FileNotFoundError:
+            return
+        with open(descriptor, "rb") as file:
+            whole = True
+            while line := file.readline(LONGEST + 1):
+                ended = line.endswith(b"\n")
+                if whole and ended:
+                    yield line
+                whole = ended
 
     def erase(self) -> int:
         """Forget everything; how many lines there were."""
@@ -105,21 +107,18 @@ class ClickLog:
             if not any(gone(_event(line)) for line in self.read()):
                 return 0
             count = 0
-            with open_for_writing(self.path) as new:
+            with open_for_writing(self.path, owned=True) as new:
                 for line in self.read():
                     if gone(_event(line)):
                         count += 1
                     else:
                         new.write(line.decode("utf-8", "replace"))
-            _flush_folder(self.path.parent)
         return count
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Hold the lock; threads of one process wait for one another too, as each opens the file for itself."""
-        descriptor = os.open(
-            self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
-        )
+        descriptor = open_owned(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
@@ -172,17 +171,3 @@ def _time_of(written: Any) -> datetime | None:
         return datetime.fromtimestamp(written if abs(written) < 1e11 else written / 1000.0, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def _ends_a_line(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

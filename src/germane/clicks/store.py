@@ -14,6 +14,7 @@ not added again: to import a file twice adds nothing.
 
 import fcntl
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import orjson
 
@@ -29,8 +30,16 @@ from germane.clicks.database import working_database
 from germane.clicks.reading import LogReader
 from germane.clicks.rules import ImportRules
 from germane.data.atomic import write_bytes
+from germane.data.owned import (
+    check_owned,
+    fsync_folder,
+    make_private_folder,
+    open_owned,
+    read_owned,
+    storage_errors,
+)
 from germane.errors import IndexLockedError, InputError, ParameterError, StorageError
-from germane.schema import HIDDEN, Response
+from germane.schema import HIDDEN, Response, value_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -48,6 +57,9 @@ TABLES: Mapping[str, str] = {
     "queries": "time, query_id, user_id, client_id, session, query, hits",
     "events": "time, query_id, user_id, client_id, session, query, action, object, position, title",
 }
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+MOST_MANIFEST = 64 << 20
+"""Bytes of a manifest."""
 _KIND = {"queries": "query", "events": "event"}
 
 Progress = Callable[[str], None]
@@ -92,19 +104,31 @@ class EraseResponse(Response):
     dates: Annotated[tuple[str, ...], HIDDEN] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """What the manifest says."""
+
+    format: int
+    rules: ImportRules
+    next: int
+    rows_read: int
+    dropped: Mapping[str, int]
+    files: tuple[DayFile, ...]
+
+
 class ClickStore:
     """The history in a folder."""
 
-    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, manifest: _Manifest) -> None:
         self.folder = folder
         self._load(manifest)
 
-    def _load(self, manifest: dict[str, Any]) -> None:
-        self.rules = ImportRules(**manifest["rules"])
-        self.files = [DayFile(*file) for file in manifest["files"]]
-        self.rows_read: int = manifest["rows_read"]
-        self.dropped: Counter[str] = Counter(manifest["dropped"])
-        self._next: int = manifest["next"]
+    def _load(self, manifest: _Manifest) -> None:
+        self.rules = manifest.rules
+        self.files = [DayFile(*file) for file in manifest.files]
+        self.rows_read = manifest.rows_read
+        self.dropped: Counter[str] = Counter(manifest.dropped)
+        self._next = manifest.next
 
     @classmethod
     def create(cls, folder: str | Path, rules: ImportRules | None = None) -> "ClickStore":
@@ -112,12 +136,8 @@ class ClickStore:
         path = Path(folder)
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise ParameterError(f"{path} is there already, and not an empty folder; ClickStore.open opens a history")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StorageError(f"{path} cannot be made: {error.strerror}") from error
-        store = cls(path, {"rules": (rules or ImportRules()).to_dict(), "files": [], "rows_read": 0, "dropped": {},
-                           "next": 1})  # fmt: skip
+        make_private_folder(path.resolve())
+        store = cls(path, _Manifest(FORMAT, rules or ImportRules(), 1, 0, {}, ()))
         store._write_manifest()
         return store
 
@@ -137,9 +157,15 @@ class ClickStore:
         return sum(file.rows for file in self.files if file.table == table)
 
     def paths(self, table: str, days: Sequence[str]) -> list[str]:
-        """The files of a table for these days."""
+        """The files of a table for these days; `StorageError` where there is something else by that name."""
         wanted = set(days)
-        return [str(self.folder / file.name) for file in self.files if file.table == table and file.day in wanted]
+        found = [self.folder / file.name for file in self.files if file.table == table and file.day in wanted]
+        for path in found:
+            if path.parent.is_symlink() or path.parent.parent.is_symlink():
+                raise StorageError(f"{path.parent} is reached by a link, which is not followed here")
+            if not check_owned(path):
+                raise InputError("a file of the history is missing: import its day into a new one", source=str(path))
+        return [str(path) for path in found]
 
     # -- import --------------------------------------------------------------------------------------------------------
 
@@ -233,7 +259,8 @@ class ClickStore:
         """A new file of the rows, in the order of time; None, and no file, where there are none."""
         made = DayFile(table, day, self._next, 0)
         path = self.folder / made.name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent.parent)
+        make_private_folder(path.parent)
         (rows,) = connection.execute(
             f"COPY (SELECT * FROM ({select}) ORDER BY time, query_id) TO {literal(str(path))} "
             "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 200000)"
@@ -242,7 +269,12 @@ class ClickStore:
             path.unlink()
             return None
         self._next += 1
-        _flush(path)
+        descriptor = open_owned(path, os.O_RDWR)
+        try:
+            with storage_errors(path):
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
         return made._replace(rows=int(rows))
 
     def _expired(self, today: date | None) -> set[str]:
@@ -303,7 +335,8 @@ class ClickStore:
         days = set()
         try:
             for file in self.files:
-                scan = f"read_parquet({path_list([str(self.folder / file.name)])})"
+                (path,) = (path for path in self.paths(file.table, [file.day]) if path.endswith(file.name))
+                scan = f"read_parquet({path_list([path])})"
                 (hit,) = connection.execute(f"SELECT count(*) FROM {scan} WHERE {gone}").fetchall()[0]
                 if not hit:
                     kept.append(file)
@@ -326,8 +359,8 @@ class ClickStore:
 
     def _write_manifest(self) -> None:
         for folder in sorted({(self.folder / file.name).parent for file in self.files}):
-            _flush(folder)
-            _flush(folder.parent)
+            fsync_folder(folder)
+            fsync_folder(folder.parent)
         content = {
             "format": FORMAT,
             "rules": self.rules.to_dict(),
@@ -336,8 +369,7 @@ class ClickStore:
             "dropped": dict(sorted(self.dropped.items())),
             "files": [list(file) for file in sorted(self.files)],
         }
-        write_bytes(self.folder / MANIFEST, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
-        _flush(self.folder)
+        write_bytes(self.folder / MANIFEST, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n", owned=True)
         self._sweep()
 
     def _sweep(self) -> None:
@@ -354,7 +386,8 @@ class ClickStore:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Hold the lock of the one writer, on the latest state; what an interrupted one left behind is removed."""
-        descriptor = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        make_private_folder(self.folder.resolve())
+        descriptor = open_owned(self.folder / LOCK, os.O_RDWR | os.O_CREAT)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -375,19 +408,26 @@ def _silent(step: str) -> None:
     pass
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def _manifest(folder: Path) -> _Manifest:
     path = folder / MANIFEST
     try:
-        content = orjson.loads(path.read_bytes())
-    except FileNotFoundError:
+        content = orjson.loads(read_owned(path, MOST_MANIFEST))
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError("no history of clicks; 'germane clicks import' makes one", source=str(folder)) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", source=str(path)) from None
     except orjson.JSONDecodeError as error:
         raise InputError(f"damaged: {error}", source=str(path)) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"not the manifest of a history of clicks of format {FORMAT}", source=str(path))
-    return content
+    try:
+        found: _Manifest = value_of(_Manifest, content)
+        for table, day, number, rows in found.files:
+            if table not in TABLES or _DAY.fullmatch(day) is None or number < 0 or rows < 0:
+                raise ValueError("a file that no history has")
+        if found.next < 0 or found.rows_read < 0:
+            raise ValueError("a number below 0")
+    except ValueError as error:
+        raise InputError(f"damaged: {error}", source=str(path)) from None
+    return found
 
 
 def log_files(sources: Sequence[str | Path]) -> list[Path]:
@@ -420,12 +460,3 @@ def literal(text: str) -> str:
 
 def path_list(paths: Sequence[str]) -> str:
     return f"[{', '.join(map(literal, paths))}], hive_partitioning = false"
-
-
-def _flush(path: Path) -> None:
-    """Have what was written of a file or folder on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

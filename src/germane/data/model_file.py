@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
 from germane.arrays import AnyArray
 from germane.data.atomic import write_bytes
+from germane.data.owned import open_regular
 from germane.errors import InputError
 
 _LONGEST_HEADER = 100
@@ -54,30 +55,35 @@ class ModelFile:
         np.savez_compressed(archive, allow_pickle=False, **held)
         body = archive.getvalue()
         header = b"%s %d %s\n" % (self.magic, self.version, hashlib.sha256(body).hexdigest().encode())
-        write_bytes(path, header + body)
+        write_bytes(path, header + body, private=True)
 
     def begins(self, path: str | Path) -> bool:
         """Whether the file begins as one of this format does; what comes then may still be damaged."""
         try:
-            with open(path, "rb") as file:
+            with self._open(path) as file:
                 return file.read(len(self.magic)) == self.magic
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
 
     @contextmanager
-    def reading(self, path: str | Path) -> Iterator[tuple[Any, Arrays, int]]:
+    def reading(self, path: str | Path, content: bytes | None = None) -> Iterator[tuple[Any, Arrays, int]]:
         """The settings, the arrays and the length of what was read; `InputError` for what is missing, damaged, of a
-        newer version or something else, and for whatever fails within."""
-        body = self._body(path)
+        newer version or something else, and for whatever fails within. `content`: what the file holds, if it was read
+        already."""
+        body = self._body(path, content)
         with self.refusing_what_is_forged(path):
             arrays = self._read_arrays(body, str(path))
             settings = json.loads(arrays.pop(_SETTINGS).tobytes())
             yield settings, arrays, len(body)
 
-    def _body(self, path: str | Path) -> bytes:
+    @staticmethod
+    def _open(path: str | Path) -> BinaryIO:
+        return open(open_regular(Path(path), follow=True), "rb")
+
+    def _body(self, path: str | Path, content: bytes | None) -> bytes:
         pattern = re.compile(re.escape(self.magic) + rb" (\d{1,9}) ([0-9a-f]{64})\n")
         try:
-            with open(path, "rb") as file:
+            with io.BytesIO(content) if content is not None else self._open(path) as file:
                 head = file.readline(_LONGEST_HEADER)
                 header = pattern.fullmatch(head)
                 body = file.read() if header is not None else b""  # else it may be anything, of any length
@@ -130,13 +136,22 @@ class ModelFile:
 
 
 def _array(data: bytes) -> AnyArray:
-    """An array in NumPy's format. Its numbers are counted before room is made for them."""
+    """An array in NumPy's format, and nothing else."""
     file = io.BytesIO(data)
+    array = read_array(file)
+    if file.tell() != len(data):
+        raise ValueError("something follows the array")
+    return array
+
+
+def read_array(file: io.BytesIO) -> AnyArray:
+    """The array in NumPy's format that comes next. Its numbers are counted before room is made for them."""
     if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError
+        raise ValueError("not an array")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-    n = math.prod(shape)
-    if dtype.kind not in KINDS or min(shape, default=0) < 0 or len(data) - file.tell() != n * dtype.itemsize:
-        raise ValueError
-    flat = np.frombuffer(data, dtype, n, file.tell())
+    n, at = math.prod(shape), file.tell()
+    size = n * dtype.itemsize
+    if dtype.kind not in KINDS or min(shape, default=0) < 0 or len(file.getbuffer()) - at < size:
+        raise ValueError("an array that is not there")
+    flat = np.frombuffer(file.read(size), dtype, n)
     return flat.reshape(shape, order="F" if by_columns else "C").copy(order="K")

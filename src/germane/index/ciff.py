@@ -26,11 +26,11 @@ import numpy as np
 import orjson
 
 from germane.arrays import Integers, Words
+from germane.data.owned import fsync_folder, storage_error
 from germane.errors import InputError, ParameterError, StorageError
 from germane.index import wire_kernels
 from germane.index.builder import check_id
 from germane.index.columns import ColumnsWriter
-from germane.index.durable import fsync_folder
 from germane.index.lists import PIECE, transposed
 from germane.index.manifest import recovery_meta
 from germane.index.merge import join_lists, renumbering
@@ -139,7 +139,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
         os.replace(temporary, path)
         fsync_folder(path.parent)
     except OSError as error:
-        raise StorageError(f"{target} cannot be written: {error.strerror or error}") from error
+        raise storage_error(target, error) from error
     finally:
         with suppress(OSError):
             os.unlink(temporary)

@@ -26,9 +26,10 @@ import numpy.typing as npt
 import orjson
 
 from germane.arrays import AnyArray
+from germane.data.owned import open_regular
 from germane.errors import DamagedIndexError, IndexFormatError
 from germane.index.courtesy import give_way
-from germane.index.durable import discard, identity_of, keep, new_temporary, open_regular, storage_errors
+from germane.index.durable import discard, identity_of, keep, new_temporary, storage_errors
 
 MAGIC = b"GERMANE\n"
 VERSION = 1

@@ -4,7 +4,10 @@ Every file is written under a temporary name, flushed to the disk (fsync) and re
 process killed at any point therefore leaves either the old file or the new one, and perhaps a temporary one that nobody
 reads. Temporary names are random and made exclusively, so that no file or link that lies there already is written to
 (but for the lock's: commits are counted in it, if it holds nothing else and has no other name); what is read must be a
-regular file, so that no link leads out of the index and no pipe keeps a reader waiting.
+regular file (`data.owned`), so that no link leads out of the index and no pipe keeps a reader waiting.
+
+A new index is for its owner alone. Who opens its folder to others (`chmod -R g+rX FOLDER`) opens what is written there
+from then on: files get the permissions of the folder that they lie in.
 """
 
 import contextlib
@@ -13,7 +16,6 @@ import fcntl
 import os
 import re
 import secrets
-import stat
 import sys
 import time
 import weakref
@@ -21,6 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
+from germane.data import owned
+from germane.data.owned import PRIVATE_FILE, PRIVATE_FOLDER, fsync_folder, open_regular
 from germane.errors import IndexLockedError, StorageError
 
 LOCK_NAME = "LOCK"
@@ -29,7 +33,6 @@ COUNT_BYTES = 8
 TEMPORARY = re.compile(r"(new|part)-[0-9a-f]{32}\.tmp")
 """Names of files being made: `new` ones get their own name when they are whole, `part`s are joined to one file."""
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
-_CREATION_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _unfinished: set[Path] = set()
 """Temporary files that this process is writing now."""
@@ -38,19 +41,8 @@ _unfinished: set[Path] = set()
 @contextlib.contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
     """Turn the operating system's refusals into sentences."""
-    try:
+    with owned.storage_errors(path, then="; what was committed before is untouched"):
         yield
-    except OSError as error:
-        reasons = {
-            errno.ENOSPC: "no space left on the disk",
-            errno.EDQUOT: "the disk quota is used up",
-            errno.EROFS: "the disk is read-only",
-            errno.EACCES: "permission denied",
-            errno.EPERM: "permission denied",
-            errno.EFBIG: "the file would exceed the size limit",
-        }
-        reason = reasons.get(error.errno or 0) or error.strerror or str(error)
-        raise StorageError(f"cannot write {path}: {reason}; what was committed before is untouched") from error
 
 
 Identity = tuple[int, int, int, int]
@@ -62,50 +54,21 @@ def identity_of(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of a regular file. A link, a pipe or a device by that name is an OSError, and never waited for."""
-    descriptor = os.open(path, flags | _CREATION_FLAGS, 0o644)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
+def mode_in(folder: Path) -> int:
+    """The permissions of files in a folder: as private as it is (`make_folder`), or as open as somebody made it."""
+    return PRIVATE_FILE | (folder.stat().st_mode & 0o066)
 
 
-def read_regular(path: Path, limit: int) -> bytes:
-    """The content of a regular file of at most `limit` bytes."""
-    descriptor = open_regular(path)
-    try:
-        return read_whole(descriptor, path, limit)
-    finally:
-        os.close(descriptor)
+def make_folder(folder: Path, within: Path | None = None) -> None:
+    """Make a folder and those above it, durable on return: each name is flushed with the folder that holds it.
 
-
-def read_whole(descriptor: int, path: Path, limit: int) -> bytes:
-    """The same of one that is open; `path`: its name."""
-    content, step = b"", os.fstat(descriptor).st_size + 1
-    while piece := os.read(descriptor, min(step, limit + 1 - len(content))):
-        content += piece
-        if len(content) > limit:
-            raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
-    return content
-
-
-def fsync_folder(folder: Path) -> None:
-    """Make renames in `folder` durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, durable on return: each name is flushed with the folder that holds it."""
+    It is for its owner alone; those `within` an index are as open as that is.
+    """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
+    for path in reversed(missing):
+        path.mkdir(0o777 if within is None and path != folder else PRIVATE_FOLDER, exist_ok=True)
+        if within is not None:
+            path.chmod(within.stat().st_mode & 0o777)
     for path in missing:
         fsync_folder(path.parent)
 
@@ -115,10 +78,18 @@ def new_temporary(folder: Path) -> tuple[BinaryIO, Path]:
     path = folder / f"new-{secrets.token_hex(16)}.tmp"
     _unfinished.add(path)
     try:
-        return open(path, "xb"), path
+        return open_new(path), path
     except BaseException:
         _unfinished.discard(path)
         raise
+
+
+def open_new(path: Path) -> BinaryIO:
+    """A file that is not there yet, with the permissions of its folder."""
+    file = open(path, "xb")  # noqa: SIM115 - `keep` or `discard` closes it
+    with contextlib.suppress(PermissionError):  # a file system without permissions
+        os.fchmod(file.fileno(), mode_in(path.parent))
+    return file
 
 
 def keep(file: BinaryIO, temporary: Path, path: Path, *, replacing: bool = False) -> None:
@@ -275,7 +246,7 @@ class WriterLock:
         until = time.monotonic() + PATIENCE
         while True:
             with storage_errors(path):
-                self._descriptor = open_regular(path, os.O_RDWR | os.O_CREAT)
+                self._descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, mode_in(folder))
             try:
                 with storage_errors(path):
                     try:

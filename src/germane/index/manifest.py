@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import orjson
 
+from germane.data.owned import open_regular, read_whole
 from germane.errors import IndexFormatError
 from germane.index.durable import (
     TEMPORARY,
@@ -23,8 +24,6 @@ from germane.index.durable import (
     Identity,
     identity_of,
     is_unfinished,
-    open_regular,
-    read_whole,
     write_atomic,
 )
 from germane.index.vector_fields import VectorField, check_name

@@ -13,13 +13,14 @@ import numpy as np
 import orjson
 
 from germane.arrays import Integers, Mask
+from germane.data.owned import fsync_folder, open_regular, read_regular
 from germane.errors import GermaneError, IndexFormatError, InputError
 from germane.index import verify
 from germane.index.builder import check_fields, check_id
 from germane.index.check import checked_deletions, checked_segment, checked_vectors, ids_of
 from germane.index.container import Container
 from germane.index.deletions import delete, no_deletions, read_bitmap, write_deletions
-from germane.index.durable import LOCK_NAME, WriterLock, fsync_folder, open_regular, read_regular, storage_errors
+from germane.index.durable import LOCK_NAME, WriterLock, make_folder, open_new, storage_errors
 from germane.index.ingest import NewPaths, NewSegment, build_segment
 from germane.index.manifest import (
     MAX_BYTES,
@@ -379,7 +380,7 @@ class _Repair:
             n += 1
         aside = self.folder / f"damaged-{n}"
         with storage_errors(aside):
-            aside.mkdir()
+            make_folder(aside, self.folder)
             for path in self.damaged:
                 try:
                     os.link(path, aside / path.name, follow_symlinks=False)
@@ -408,7 +409,7 @@ def _copy(path: Path, target: Path) -> None:
     if path.is_symlink():
         target.symlink_to(os.readlink(path))
         return
-    with open(open_regular(path), "rb") as source, open(target, "xb") as copy:
+    with open(open_regular(path), "rb") as source, open_new(target) as copy:
         shutil.copyfileobj(source, copy)
         copy.flush()
         os.fsync(copy.fileno())

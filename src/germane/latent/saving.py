@@ -63,9 +63,10 @@ def is_latent_model(value: object) -> TypeGuard[LatentModel]:
     return isinstance(value, GenerativeModel | ProjectionModel | EnsembleModel)
 
 
-def load(path: str | Path) -> LatentModel:
-    """What `save` wrote; `InputError` for what is missing, damaged, of a newer version or something else."""
-    with FILE.reading(path) as (settings, arrays, _):
+def load(path: str | Path, content: bytes | None = None) -> LatentModel:
+    """What `save` wrote; `InputError` for what is missing, damaged, of a newer version or something else. `content`:
+    what the file holds, if it was read already."""
+    with FILE.reading(path, content) as (settings, arrays, _):
         words = tuple(arrays.pop(_WORDS).tobytes().decode().split("\n"))
         vocabulary = Vocabulary(words, analyzer_from_dict(settings.pop("analyzer")))
         if settings["model"] != _ENSEMBLE:

@@ -4,9 +4,11 @@ import hashlib
 import sqlite3
 import threading
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from germane.data.owned import claim_database
 from germane.errors import InputError, ParameterError, StorageError
 from germane.metasearch.clock import Clock
 
@@ -68,6 +70,7 @@ class Cache:
             raise InputError("there is no cache to answer from; search without 'offline' first", source=str(path))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            claim_database(self.path, create=True)
             self._base = sqlite3.connect(self.path, timeout=10, isolation_level=None, check_same_thread=False)
             (owner,) = self._base.execute("PRAGMA application_id").fetchone()
             tables = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -95,7 +98,7 @@ class Cache:
                 if not self.offline:
                     self._base.execute("UPDATE answers SET used=? WHERE key=?", (date, key))
             return Body(zlib.decompress(found[0]), found[1])
-        except (sqlite3.DatabaseError, zlib.error) as error:
+        except (sqlite3.DatabaseError, zlib.error, TypeError) as error:
             raise _unusable(self.path, error) from None
 
     def put(self, key: bytes, host: str, body: Body) -> None:
@@ -116,7 +119,8 @@ class Cache:
                     self._shrink()
                     self._base.execute("COMMIT")
                 except BaseException:
-                    self._base.execute("ROLLBACK")
+                    with suppress(sqlite3.Error):
+                        self._base.execute("ROLLBACK")
                     raise
         except sqlite3.DatabaseError as error:
             raise _unusable(self.path, error) from None
@@ -133,13 +137,19 @@ class Cache:
             total -= size
 
     def __len__(self) -> int:
-        return int(self._base.execute("SELECT count(*) FROM answers").fetchone()[0])
+        try:
+            return int(self._base.execute("SELECT count(*) FROM answers").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            raise _unusable(self.path, error) from None
 
     def clear(self) -> None:
         """Forget all answers."""
-        with self._lock:
-            self._base.execute("DELETE FROM answers")
-            self._base.execute("VACUUM")
+        try:
+            with self._lock:
+                self._base.execute("DELETE FROM answers")
+                self._base.execute("VACUUM")
+        except sqlite3.DatabaseError as error:
+            raise _unusable(self.path, error) from None
 
     def close(self) -> None:
         """Let go of the file."""

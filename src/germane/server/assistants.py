@@ -18,7 +18,7 @@ from germane.errors import GermaneError
 from germane.server.library import Library
 from germane.server.metrics import Metrics
 from germane.server.problems import told
-from germane.server.running import WORKSPACE, engines_of, home_folder
+from germane.server.running import WORKSPACE, engines_of, home_folder, make_home
 from germane.server.safety import Safety
 from germane.server.settings import Settings
 from germane.server.tools import Tools
@@ -64,7 +64,7 @@ def reading_library(
     where: str | Path = workspace or home_folder() / WORKSPACE
     with ExitStack() as open_things:
         if allow_write and workspace is None:
-            home_folder().mkdir(parents=True, exist_ok=True)
+            make_home(home_folder())
         elif workspace is None and not Path(where).exists():
             where = Path(open_things.enter_context(TemporaryDirectory(prefix="germane-"))) / WORKSPACE
         kept = Workspace.open(where, create=allow_write or workspace is None)

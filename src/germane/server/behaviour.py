@@ -6,6 +6,7 @@ number in a cookie that is set only where logging is on.
 """
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 
+from germane.errors import StorageError
 from germane.server.listing import Listing
 from germane.server.rendering import LOGGING
 
@@ -43,8 +45,14 @@ class Seen:
                 "query_id": self.query_id, "client_id": self.client, "application": self.collection,
                 "user_query": self.query, "query_response_hit_ids": list(self.ids),
             }  # fmt: skip
-            answer.background = BackgroundTask(self.library.events.add, [row])
+            answer.background = BackgroundTask(_log, self.library, row)
         return answer
+
+
+def _log(library: "Library", row: dict[str, Any]) -> None:
+    """Keep the row of a list. A full disk keeps nobody from searching: then nothing is learnt from this list."""
+    with suppress(StorageError):
+        library.events.add([row])
 
 
 def client_of(request: Request) -> str:

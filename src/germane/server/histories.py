@@ -5,6 +5,7 @@ meanwhile, so that a folder whose lock is free is one that a killed process left
 starts, before clicks are erased, and before and after each history.
 """
 
+import os
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from germane.data.owned import make_private_folder, open_owned
 from germane.errors import InputError
 from germane.server.locks import lock_file, locked
 from germane.server.problems import ProblemError
@@ -41,9 +43,9 @@ def history(library: "Library", collection: str, *, empty: bool = False) -> "Ite
     with lock_file(lock) as descriptor:
         locked(descriptor)  # before the folder is there: nobody finds it without its owner
         try:
-            folder.mkdir(0o700)
+            make_private_folder(folder)
             log = folder / "log.jsonl"
-            with log.open("wb") as file:
+            with open(open_owned(log, os.O_WRONLY | os.O_CREAT), "wb") as file:
                 file.writelines(_lines_of(library, collection))
             store = ClickStore.create(folder / "history")
             store.add([log], memory=MEMORY, threads=THREADS)

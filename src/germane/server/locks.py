@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from germane.data.owned import open_owned
+
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[int]:
     """The file, open to be locked; what was locked is free again afterwards."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = open_owned(path, os.O_RDWR | os.O_CREAT)
     try:
         yield descriptor
     finally:

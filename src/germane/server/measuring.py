@@ -17,7 +17,9 @@ import orjson
 from germane.data import SkipReport
 from germane.data.atomic import write_bytes
 from germane.data.bad_records import OnBad, Skipped
+from germane.data.owned import check_owned, make_private_folder, read_owned
 from germane.errors import GermaneError, InputError, ParameterError, UnknownDocumentError
+from germane.schema import value_of
 from germane.server.listing import title_of
 
 if TYPE_CHECKING:
@@ -139,16 +141,16 @@ class Evaluations:
                 raise InputError(f"there is no file of {ROLES[role]}: a run and its judgements are needed")
         for handed in files.values():
             _check(handed)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self._folder)
         self._forget()
         key = secrets.token_hex(16)
         folder = self._folder / key
-        folder.mkdir()
+        make_private_folder(folder)
         try:
             for role, handed in files.items():
-                write_bytes(folder / role, handed.content)
+                write_bytes(folder / role, handed.content, owned=True)
             names = {role: handed.name for role, handed in files.items()}
-            write_bytes(folder / "names.json", orjson.dumps(names))
+            write_bytes(folder / "names.json", orjson.dumps(names), owned=True)
             self.view(key)
         except BaseException:
             shutil.rmtree(folder)
@@ -243,8 +245,10 @@ def _read(folder: Path) -> _Read:
     from germane.evaluate import load_qrels, load_run
 
     try:
-        names: dict[str, str] = orjson.loads((folder / "names.json").read_bytes())
-    except OSError:
+        names: dict[str, str] = value_of(dict[str, str], orjson.loads(read_owned(folder / "names.json", 1 << 20)))
+        for role in ROLES.keys() & names.keys():
+            check_owned(folder / role)
+    except (FileNotFoundError, ValueError):
         raise ParameterError(
             "there is no such evaluation, it may be older than a day: hand the files in again"
         ) from None

@@ -112,7 +112,7 @@ class Operation:
             content = {"application/json": {"schema": _plain(schema_of(self.answer))}}
         problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
         codes = sorted({400, *self.errors, 401, 403, 429, *((413, 415) if self.body or self.raw else ()),
-                        *((503,) if self.role > Role.READER else ())})  # fmt: skip
+                        *((503, 507) if self.role > Role.READER else ())})  # fmt: skip
         told: dict[str, Any] = {
             "operationId": f"{self.method.lower()}{self.path.replace('/', '_').replace('{', '').replace('}', '')}",
             "summary": self.summary,

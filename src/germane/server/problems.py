@@ -8,6 +8,7 @@ import orjson
 
 from germane.errors import (
     DeadlineError,
+    DiskFullError,
     DocumentExistsError,
     GermaneError,
     IndexLockedError,
@@ -24,7 +25,7 @@ TITLES = {
     405: "Not done this way",
     408: "Too slow", 409: "In conflict with what is there", 413: "Too large", 415: "Not this kind of content",
     422: "A value cannot be used", 429: "Too many requests", 431: "Too large", 500: "The server failed",
-    503: "Not possible now",
+    503: "Not possible now", 507: "No space left",
 }  # fmt: skip
 
 
@@ -55,6 +56,7 @@ _STATUS: tuple[tuple[type[GermaneError], int], ...] = (
     (DocumentExistsError, 409),
     (IndexLockedError, 503),
     (DeadlineError, 503),
+    (DiskFullError, 507),
     (StorageError, 503),
     (MissingExtraError, 503),
     (ParameterError, 422),

@@ -2,12 +2,14 @@
 
 import hashlib
 import mmap
+import os
 import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from germane.data.atomic import write_bytes
+from germane.data.owned import open_owned
 
 SLOTS, PROBES = 4096, 8
 _SLOT = struct.Struct("<Qdd")
@@ -17,7 +19,7 @@ _BYTES = SLOTS * _SLOT.size
 
 def make_shared(path: Path) -> None:
     """A file with empty buckets, for the processes of one server."""
-    write_bytes(path, bytes(_BYTES))
+    write_bytes(path, bytes(_BYTES), owned=True)
 
 
 class Rates:
@@ -31,7 +33,7 @@ class Rates:
         if shared is None:
             self._slots = mmap.mmap(-1, _BYTES)
         else:
-            with shared.open("r+b") as file:
+            with open(open_owned(shared, os.O_RDWR), "r+b") as file:
                 self._slots = mmap.mmap(file.fileno(), _BYTES)
 
     def allow(self, client: str) -> bool:

@@ -2,6 +2,9 @@
 models, and sees what was clicked."""
 
 import hmac
+import os
+import shlex
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,6 +13,7 @@ from pathlib import Path
 from germane.errors import InputError, ParameterError
 from germane.server.problems import ProblemError
 
+MOST_BYTES = 1 << 20
 SHORTEST = 16
 """Characters of a token."""
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -55,7 +59,12 @@ class Token:
 def read_tokens(path: Path) -> tuple[Token, ...]:
     """The tokens of a file: on each line a role, a token and, if one likes, a name; # begins a comment."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        with path.open("rb") as file:
+            _require_private(path, os.fstat(file.fileno()))
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InputError(f"a file of tokens has at most {MOST_BYTES:,} bytes", source=str(path))
+        lines = content.decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         said = getattr(error, "strerror", None) or "it is not UTF-8"
         raise InputError(f"cannot be read: {said}", source=str(path)) from None
@@ -79,6 +88,16 @@ def read_tokens(path: Path) -> tuple[Token, ...]:
     if len({token.value for token in found}) < len(found):
         raise InputError("a token stands there twice", source=str(path))
     return tuple(found)
+
+
+def _require_private(path: Path, found: os.stat_result) -> None:
+    """Refuse a file that others may read or write; of root's, the group that the server is in may read it."""
+    others = 0o037 if found.st_uid == 0 and os.geteuid() != 0 else 0o077
+    if stat.S_ISREG(found.st_mode) and found.st_mode & others:
+        raise InputError(
+            f"other users of this machine can read or change the tokens: chmod 600 {shlex.quote(str(path))}",
+            source=str(path),
+        )
 
 
 def identified(tokens: Iterable[Token], given: str) -> Token | None:

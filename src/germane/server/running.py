@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from germane.data.owned import make_private_folder
 from germane.engine import Engine
 from germane.errors import MissingExtraError, ParameterError
 from germane.server.library import Library
@@ -41,11 +42,17 @@ def home_folder() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "germane"
 
 
+def make_home(home: Path) -> None:
+    """Make the folder where it is not there: for its owner alone. One that is there may be anything of the user's."""
+    if not home.exists():
+        make_private_folder(home)
+
+
 def sample_engine(home: Path, watched: Callable[[Iterable[Document]], Iterable[Document]] = iter) -> Engine:
     """The sample collection, indexed where it is not yet; whole or not at all."""
     folder = home / NAME
     if not folder.exists():
-        home.mkdir(parents=True, exist_ok=True)
+        make_home(home)
         new = home / f"{NAME}.new"
         shutil.rmtree(new, ignore_errors=True)
         with Engine.create(new) as engine:
@@ -74,7 +81,7 @@ def open_library(
 ) -> Library:
     """The indexes by the names of their folders, or the sample, and the workspace; logs lie beside that."""
     home = home_folder() if workspace is None or "://" in str(workspace) else Path(workspace).resolve().parent
-    home.mkdir(parents=True, exist_ok=True)
+    make_home(home)
     engines = engines_of(indexes)
     sample = "" if engines else NAME
     engines = engines or {NAME: sample_engine(home, watched)}

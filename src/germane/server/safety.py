@@ -25,12 +25,14 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import anyio
+from anyio import CapacityLimiter, to_thread
 
-from germane.server.audit import Audit
+from germane.errors import StorageError
+from germane.server.audit import Audit, Entry
 from germane.server.cross_site import is_foreign, is_refused
 from germane.server.early import EARLY_HASH
 from germane.server.metrics import Metrics
-from germane.server.problems import ProblemError, problem_bytes, problem_page
+from germane.server.problems import ProblemError, problem_bytes, problem_page, told
 from germane.server.rates import Rates
 from germane.server.requested import Requested, requested
 from germane.server.roles import SAFE, Role, Token, identified, page_role, require
@@ -75,6 +77,7 @@ class Safety:
         self._tokens = settings.all_tokens
         self._rates = Rates(settings.per_minute, shared=settings.rates)
         self._audit = Audit(settings.audit)
+        self._noting = CapacityLimiter(4)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -100,18 +103,32 @@ class Safety:
                 message = {**message, "headers": [*message.get("headers", ()), *added]}
             await send(message)
 
+        entry = None
         try:
             self._check(scope, headers, cookies, csrf)
             waits = receive if scope["method"] in SAFE else None  # a body is read by whoever takes it
             requested.set(Requested(_caller(scope), self.settings.request_seconds, waits))
+            entry = await self._noted(scope)
             await self.app(scope, _Limited(receive, self.settings.max_body, self.settings.body_seconds), sent)
         except ProblemError as refusal:
             await _refuse(refusal, scope, headers, sent)
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.note(str(scope["method"]), route, status, time.perf_counter() - began)
-            if scope["method"] not in SAFE:
-                self._audit.request(scope, status)
+            if entry is not None:
+                entry.end(status)
+            elif scope["method"] not in SAFE:
+                await to_thread.run_sync(self._audit.refused, scope, status, limiter=self._noting)
+
+    async def _noted(self, scope: Scope) -> Entry | None:
+        """The line of a change in the audit log; the change is refused where there can be none."""
+        if scope["method"] in SAFE:
+            return None
+        try:
+            return await to_thread.run_sync(self._audit.begin, scope, limiter=self._noting)
+        except StorageError as error:
+            status, said = told(error)
+            raise ProblemError(status, f"nothing was changed, since it could not be noted: {said}") from None
 
     def _check(self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], csrf: str) -> None:
         host = headers.get("host", "")

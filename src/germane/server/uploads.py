@@ -15,6 +15,7 @@ from germane.data.bad_records import Skipped
 from germane.data.budget import allowance, spend
 from germane.data.fields import NumberFields
 from germane.data.formats import detect_format
+from germane.data.owned import check_owned, make_private_folder
 from germane.errors import InputError, ParameterError
 from germane.refine.screening.verdicts import Verdict, verdicts_of
 from germane.types import Document
@@ -63,14 +64,14 @@ class Uploads:
         """Keep the file, and say what is in it; what cannot be read at all is refused, and not kept."""
         if not content:
             raise InputError("the file is empty", source=name)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self._folder)
         self._forget()
         key = secrets.token_hex(16)
         folder = self._folder / key
-        folder.mkdir()
+        make_private_folder(folder)
         path = folder / (_UNFIT.sub("_", Path(name.replace("\\", "/")).name).lstrip(".")[-80:] or "file")
         try:
-            write_bytes(path, content)
+            write_bytes(path, content, owned=True)
             with allowance(MOST_SECONDS, MOST_RECORD_BYTES):
                 return self._preview(key, name, path)
         except BaseException:
@@ -138,7 +139,7 @@ class Uploads:
         if not _NAME.fullmatch(key):
             raise ParameterError("there is no such file waiting: hand it in again")
         found = next((self._folder / key).glob("*"), None)
-        if found is None:
+        if found is None or not check_owned(found):
             raise ParameterError("there is no such file waiting, it may have been taken in already: hand it in again")
         return found
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from germane.data.atomic import open_for_writing
+from germane.data.owned import make_private_folder
 from germane.data.writing import write_documents
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.errors import ParameterError
@@ -135,7 +137,7 @@ def export(library: "Library", settings: Mapping[str, Any], progress: Progress) 
     """All documents of a collection as a file, which can be fetched for a day."""
     engine, format = library.engine(settings.get("collection")), settings.get("format", "jsonl")
     folder = library.home / "exports"
-    folder.mkdir(exist_ok=True)
+    make_private_folder(folder)
     for old in folder.iterdir():
         if time.time() - old.stat().st_mtime > KEPT_SECONDS:
             old.unlink(missing_ok=True)
@@ -148,7 +150,8 @@ def export(library: "Library", settings: Mapping[str, Any], progress: Progress) 
                 progress.tell(done=number, total=total, step="writing")
             yield harmless(document) if format == "csv" else document
 
-    count = write_documents(folder / name, watched(), format)
+    with open_for_writing(folder / name, owned=True) as file:
+        count = write_documents(file, watched(), format)
     return {"documents": count, "file": name}
 
 

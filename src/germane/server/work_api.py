@@ -2,10 +2,12 @@
 
 import secrets
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from germane.data.owned import read_owned
 from germane.engine.learning.values import GateReport, ModelVersion
 from germane.latent.names import LATENT_NAMES
 from germane.server.api import COLLECTION, FORMAT, ON_KNOWN, K, members, text
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from germane.server.library import Library
     from germane.workspace.values import Job
 
+MOST_EXPORT = 4 << 30
+"""Bytes of a file that is fetched."""
 LOOK_SECONDS = 0.25
 """How often a stream of a job's progress looks for news."""
 JOB = Parameter("job", "the number of a job", "integer", "path", least=1, most=10**11)
@@ -101,10 +105,12 @@ def job_file(library: "Library", given: Given) -> Attachment:
     found = described(library.workspace.jobs.get(given["job"]))
     if found.kind != "export" or found.state != "done" or found.result is None:
         raise ProblemError(404, f"there is no file of job {found.job}: it is no export, or it has not ended")
-    path = library.home / "exports" / str(found.result["file"])
-    if not path.is_file():
-        raise ProblemError(404, f"there is no file of job {found.job} any more: files are kept for a day")
-    return Attachment(path.read_bytes(), str(found.settings.get("format", "jsonl")))
+    path = library.home / "exports" / Path(str(found.result["file"])).name
+    try:
+        content = read_owned(path, MOST_EXPORT)
+    except FileNotFoundError:
+        raise ProblemError(404, f"there is no file of job {found.job} any more: files are kept for a day") from None
+    return Attachment(content, str(found.settings.get("format", "jsonl")))
 
 
 async def progress_of(

@@ -10,7 +10,7 @@ from germane.metasearch.answers import SourceError
 from germane.stream.fetching import Fetcher
 from germane.stream.intake import Intake
 from germane.stream.store import Store
-from germane.workspace.columns import json_text
+from germane.workspace.columns import ascended, json_text
 
 FIRST_WAIT, LONGEST_WAIT = 10.0, 3600.0
 """Seconds until a message is sent again after one failure, doubled for each after it."""
@@ -36,7 +36,7 @@ class Outbox:
         arrived = last = 0
         now = self.fetcher.clock.date()
         while rows := self.store.outbox(AT_ONCE, after=last, passing=failed):
-            last = rows[-1].id
+            last = ascended(last, rows[-1].id)
             for row in rows:
                 if row.not_before > now:
                     failed.add(row.url)  # in their order

@@ -1,16 +1,33 @@
 """State as bytes, without pickle: the same state gives the same bytes, and they give it back to the last bit."""
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import orjson
+from sqlalchemy.exc import SQLAlchemyError
 
 from germane.arrays import AnyArray
-from germane.errors import StorageError
+from germane.data.model_file import read_array
+from germane.errors import GermaneError, StorageError
 from germane.track import Bag
+
+
+@contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Whatever fails while state is made of what is kept is the fault of what is kept."""
+    try:
+        yield
+    except (GermaneError, SQLAlchemyError):
+        raise
+    except Exception as error:
+        raise StorageError(
+            f"what is kept of a stream is damaged ({type(error).__name__}: {error}); an archive of the workspace can "
+            "be imported into a new one"
+        ) from error
 
 
 def packed(state: Mapping[str, Any]) -> bytes:
@@ -25,10 +42,8 @@ def packed(state: Mapping[str, Any]) -> bytes:
 def unpacked(content: bytes) -> dict[str, AnyArray]:
     """What `packed` was given; a number is an array without dimensions."""
     stream = io.BytesIO(content)
-    try:
-        return {name: np.load(stream, allow_pickle=False) for name in orjson.loads(stream.readline())}
-    except (ValueError, EOFError, TypeError) as error:
-        raise StorageError(f"what is kept of a stream is damaged: {error}") from None
+    with refusing_damage():
+        return {name: read_array(stream) for name in orjson.loads(stream.readline())}
 
 
 def bag_bytes(bags: Sequence[Bag]) -> list[bytes]:
@@ -41,7 +56,8 @@ def bag_bytes(bags: Sequence[Bag]) -> list[bytes]:
 
 def bag_of(content: bytes) -> Bag:
     """The bag that `bag_bytes` wrote."""
-    terms, counts = np.frombuffer(content, "<u4").reshape(2, -1)
+    with refusing_damage():
+        terms, counts = np.frombuffer(content, "<u4").reshape(2, -1)
     return Bag(terms.astype(np.int64), counts.astype(np.float64))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from germane.arrays import Integers
 from germane.errors import ParameterError
 from germane.stream.arrivals import Arrival, title_of
-from germane.stream.packing import bag_bytes, bag_of, packed, packed_bags, unpacked, unpacked_bags
+from germane.stream.packing import bag_bytes, bag_of, packed, packed_bags, refusing_damage, unpacked, unpacked_bags
 from germane.stream.store import Store
 from germane.stream.values import FOLLOWING, PAUSED, REMOVED, FollowedTopic, Judged, Processed, Sighting
 from germane.text import Analyzer
@@ -528,6 +528,10 @@ class Watch:
         return settings
 
     def _read(self, connection: "Connection") -> Memory:
+        with refusing_damage():
+            return self._restored(connection)
+
+    def _restored(self, connection: "Connection") -> Memory:
         analyzer = Analyzer.from_dict(self._settings(connection)["analyzer"])
         maker = BagMaker(analyzer, Vocabulary(self.store.words(connection)))
         parts = self.store.parts(connection)
@@ -566,8 +570,9 @@ def refresh_at(background: Background) -> int:
 
 def following_of(settings: Mapping[str, Any]) -> Following:
     """How a topic is followed, from what is kept of it."""
-    method = method_named(settings["method"], **settings["parameters"])
-    return Following(method, Costs(**settings["costs"]), settings["unjudged"])
+    with refusing_damage():
+        method = method_named(settings["method"], **settings["parameters"])
+        return Following(method, Costs(**settings["costs"]), settings["unjudged"])
 
 
 def message_of(hit: Sighting) -> dict[str, Any]:

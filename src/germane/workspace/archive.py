@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import orjson
-from sqlalchemy import Connection, LargeBinary, Table, func, insert, select, text
+from sqlalchemy import Connection, Table, func, insert, select, text
 
 from germane.data.atomic import open_for_writing
 from germane.data.lines import read_lines
 from germane.errors import GermaneError, InputError
+from germane.workspace.columns import Bytes, ascended
 from germane.workspace.database import Database
 from germane.workspace.migrations import LATEST, added_since, is_known
 from germane.workspace.tables import metadata
@@ -74,7 +75,7 @@ def _lines(connection: Connection) -> Iterator[bytes]:
             for row in rows:
                 shown = {str(key): _written(value) for key, value in row.items()}
                 yield orjson.dumps([table.name, shown], option=orjson.OPT_APPEND_NEWLINE)
-            last = rows[-1]["id"]
+            last = ascended(last, rows[-1]["id"])
 
 
 def _written(value: Any) -> Any:
@@ -151,7 +152,7 @@ def _row(
         _bad(f"'{content[0]}' is no table of this schema, or has other columns", source, number)
     row = {**content[1], **later}
     for column in table.c:
-        if isinstance(column.type, LargeBinary):
+        if isinstance(column.type, Bytes):
             try:
                 row[column.name] = base64.b64decode(row[column.name], validate=True)
             except (binascii.Error, TypeError, ValueError):

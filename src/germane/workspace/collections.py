@@ -7,6 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from germane.errors import ParameterError
 from germane.types import Document
+from germane.workspace.columns import ascended
 from germane.workspace.database import Database, refusing
 from germane.workspace.tables import collections, records
 from germane.workspace.values import AddReport, Collection
@@ -107,4 +108,4 @@ def records_of(database: Database, number: int) -> Iterator[Document]:
         if not rows:
             return
         yield from (Document(row.document, row.fields) for row in rows)
-        last = rows[-1].id
+        last = ascended(last, rows[-1].id)

@@ -4,19 +4,90 @@ import math
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Integer, Text
+from sqlalchemy import BigInteger, Boolean, Float, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeDecorator
 
-from germane.errors import ParameterError
-
-RowId = BigInteger().with_variant(Integer(), "sqlite")
-"""SQLite numbers rows by INTEGER alone, which has 64 bits there."""
+from germane.errors import InputError, ParameterError
 
 
-class Plain(TypeDecorator[str]):
+class Kept(TypeDecorator[Any]):
+    """A value of one kind. SQLite keeps any kind in any column, so that a damaged file may hold others: refused."""
+
+    kind: type[Any]
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        inner, kind, what = super().result_processor(dialect, coltype), self.kind, self.kind.__name__
+
+        def process(value: Any) -> Any:
+            if value is None:
+                return None
+            try:
+                found = value if inner is None else inner(value)
+            except (TypeError, ValueError):
+                found = None
+            if not isinstance(found, kind):
+                raise damaged(f"{str(value)[:40]!r} stands where a value of the type {what} was kept")
+            return found
+
+        return process
+
+
+def damaged(what: str) -> InputError:
+    """The error of a workspace that holds what was never written to it."""
+    return InputError(f"the workspace is damaged: {what}; an archive of it can be imported into a new one")
+
+
+def ascended(before: int, number: int) -> int:
+    """The number of a row that follows one of the number `before`; where rows do not ascend, a reader never ends."""
+    if number <= before:
+        raise damaged("rows do not follow one another")
+    return number
+
+
+class Whole(Kept):
+    """A whole number."""
+
+    impl, kind = Integer, int
+    cache_ok = True
+
+
+class RowId(Kept):
+    """The number of a row. SQLite numbers rows by INTEGER alone, which has 64 bits there."""
+
+    impl, kind = BigInteger, int
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Any) -> Any:
+        return Integer() if dialect.name == "sqlite" else BigInteger()
+
+
+class Number(Kept):
+    """A number of double precision."""
+
+    impl, kind = Float(53), float
+    cache_ok = True
+
+
+class Truth(Kept):
+    """A truth value."""
+
+    impl, kind = Boolean, bool
+    cache_ok = True
+    coerce_to_is_types = (type(None), bool)
+    """What `IS` is compared with as it stands, as of SQLAlchemy's own truth values."""
+
+
+class Bytes(Kept):
+    """Bytes."""
+
+    impl, kind = LargeBinary, bytes
+    cache_ok = True
+
+
+class Plain(Kept):
     """Text; what one of the databases could not hold is refused in both."""
 
-    impl = Text
+    impl, kind = Text, str
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
@@ -33,7 +104,10 @@ class Json(TypeDecorator[Any]):
         return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Any) -> Any:
-        return None if value is None else orjson.loads(value)
+        try:
+            return None if value is None else orjson.loads(value)
+        except orjson.JSONDecodeError as error:
+            raise damaged(f"not JSON: {error}") from None
 
 
 def checked_text(value: str) -> str:

@@ -4,6 +4,7 @@ A write is one transaction, and on disk before it is acknowledged: SQLite keeps 
 every commit (synchronous=FULL), PostgreSQL does so by itself. Writers of one SQLite file wait for one another.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,13 +15,18 @@ from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, ins
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from germane.errors import GermaneError, InputError, MissingExtraError, ParameterError, StorageError
+from germane.data.owned import claim_database
+from germane.errors import DiskFullError, GermaneError, InputError, MissingExtraError, ParameterError, StorageError
 from germane.workspace.migrations import LATEST, VERSION_TABLE, is_known, upgrade
 
 WAIT_SECONDS = 60
 """How long a write waits for those of other processes."""
 SQLITE_SETTINGS = {"synchronous": "FULL", "foreign_keys": "ON", "cache_size": "-32768", "wal_autocheckpoint": "4000"}
 _WRITES = "germane_writes"
+
+
+class RowRefusedError(StorageError):
+    """A row that breaks a rule of the schema: a name twice, or the number of a row that is not there."""
 
 
 def now() -> str:
@@ -121,8 +127,8 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except IntegrityError:
-            raise
+        except IntegrityError as error:
+            raise RowRefusedError(f"{self.name}: a row breaks a rule of the schema: {_said(error)}") from error
         except SQLAlchemyError as error:
             raise _sentence(error, self.name) from error
 
@@ -132,7 +138,7 @@ def refusing(message: str) -> Iterator[None]:
     """A row that breaks a rule of the schema (a name twice, a row that is not there) is refused with this sentence."""
     try:
         yield
-    except IntegrityError:
+    except RowRefusedError:
         raise ParameterError(message) from None
 
 
@@ -154,10 +160,11 @@ def _engine_of(where: str | Path, *, create: bool) -> tuple[Engine, str]:
         path = Path(where)
     if path.is_dir():
         raise InputError("a folder, where a workspace is a file", source=str(path))
-    if not path.exists() and not create:
+    if not os.path.lexists(path) and not create:
         raise InputError("there is no such workspace: make one with 'germane workspace init'", source=str(path))
     if path.name in ("", ".", ":memory:"):
         raise ParameterError("a workspace needs a file to be kept in")
+    claim_database(path, create=create)
     engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": WAIT_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -180,7 +187,7 @@ def _sentence(error: SQLAlchemyError, name: str) -> GermaneError:
     cause = getattr(error, "orig", None)
     if isinstance(cause, GermaneError):
         return cause
-    said = " ".join(str(cause or error).split())
+    said = _said(error)
     if "not a database" in said:
         return InputError("not a workspace: the file is no SQLite database", source=name)
     if "malformed" in said:
@@ -189,8 +196,14 @@ def _sentence(error: SQLAlchemyError, name: str) -> GermaneError:
         return StorageError(f"{name} cannot be opened: its folder must be there, and be writable too")
     if "readonly" in said:
         return StorageError(f"{name} cannot be written; a workspace needs a file and a folder that are writable")
+    if "disk is full" in said or "No space left" in said:
+        return DiskFullError(f"{name} cannot be written: no space left on the disk; what was kept before is untouched")
     if "locked" in said:
         return StorageError(f"{name}: other processes write to it, for more than {WAIT_SECONDS} seconds")
     if isinstance(error, DatabaseError):
         return StorageError(f"{name}: {said[:300]}")
     return StorageError(f"{name}: the database answered with an error: {said[:300]}")
+
+
+def _said(error: SQLAlchemyError) -> str:
+    return " ".join(str(getattr(error, "orig", None) or error).split())

@@ -43,5 +43,5 @@ def last_standing(connection: Connection, table: Table, whose: ColumnElement[boo
     latest = select(table).where(whose).order_by(table.c.id.desc()).limit(1)
     row = connection.execute(latest).first()
     while row is not None and row.undoes is not None:
-        row = connection.execute(latest.where(table.c.id < row.undoes)).first()
+        row = connection.execute(latest.where(table.c.id < min(row.id, row.undoes))).first()
     return row

@@ -7,10 +7,13 @@ from sqlalchemy import ColumnElement, Connection, select
 from germane.errors import ParameterError
 from germane.refine.screening.verdicts import Verdict
 from germane.types import Mark, Marks
+from germane.workspace.columns import damaged
 from germane.workspace.database import Database, refusing
 from germane.workspace.history import last_standing, standing
 from germane.workspace.tables import marks
 from germane.workspace.values import Collection, MarkEntry, Search
+
+_MARKS = frozenset(int(mark) for mark in Mark)
 
 
 class MarkHistory:
@@ -77,4 +80,6 @@ def _verdict(row: Any) -> Verdict | None:
 
 
 def _entry(row: Any) -> MarkEntry:
+    if row.mark not in _MARKS:
+        raise damaged(f"{row.mark} stands where a mark was kept")
     return MarkEntry(row.id, row.document, Mark(row.mark), row.by, row.at, row.undoes)

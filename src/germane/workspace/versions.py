@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Row, Table, func, select
-from sqlalchemy.exc import IntegrityError
 
 from germane.errors import ParameterError, StorageError
 from germane.types import Marks
-from germane.workspace.database import Database
+from germane.workspace.database import Database, RowRefusedError
 from germane.workspace.tables import interests, models, topics
 from germane.workspace.values import Interest, ModelVersion, TrackedTopic
 
@@ -42,7 +41,7 @@ class _Versions:
                     row = {"name": name, "version": version, **values, "at": self._database.clock()}
                     self._database.add(connection, self.table, **row)
                     return row
-            except IntegrityError:  # another process saved this version first
+            except RowRefusedError:  # another process saved this version first
                 continue
         raise StorageError(f"'{name}' is saved by too many others at once; try again")
 

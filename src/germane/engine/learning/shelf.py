@@ -13,37 +13,40 @@ opens files that never change: it sees the old model or the new one. The index i
 
 import contextlib
 import hashlib
-import math
 import re
 import threading
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import orjson
 
+from germane.data.owned import fsync_folder, read_regular, storage_error
 from germane.engine.learning.source import FieldSource
 from germane.engine.learning.stage import LatentStage
-from germane.engine.learning.values import (
-    Distribution,
-    GateReport,
-    GateSet,
-    Loss,
-    ModelVersion,
-    TrainingData,
-)
+from germane.engine.learning.values import ModelVersion
 from germane.engine.promotion import LATEST, PROMOTED, SHELF
 from germane.errors import GermaneError, InputError, ParameterError, StorageError
-from germane.index.durable import WriterLock, fsync_folder, make_folder, storage_errors, write_atomic
+from germane.index.durable import WriterLock, make_folder, mode_in, storage_errors, write_atomic
 from germane.latent.saving import LatentModel, load, save
 from germane.rank.registry import MODELS
+from germane.schema import value_of
 
 SERVING = "SERVING"
 DEFAULT_NAME = "clicks"
 OTHER_MODEL = "the learnt model is not the one that its record tells of"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _RECORD = re.compile(r"(\d{6})\.json")
+MOST_RECORD, MOST_MODEL = 64 << 20, 16 << 30
+"""Bytes of files that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointer:
+    """What SERVING says."""
+
+    served: tuple[int, ...]
+    last: int = 0
 
 
 class ModelShelf:
@@ -58,6 +61,7 @@ class ModelShelf:
 
     def names(self) -> list[str]:
         """The models that have a version, sorted."""
+        _refuse_links(self._folder)
         if not self._folder.is_dir():
             return []
         return sorted(path.name for path in self._folder.iterdir() if _NAME.fullmatch(path.name) and _numbers(path))
@@ -88,8 +92,12 @@ class ModelShelf:
         """What its record tells, whoever serves."""
         path = self._folder / name / f"{number:06}.json"
         try:
-            return _version(orjson.loads(path.read_bytes()), serving=False)
-        except (OSError, ValueError, TypeError, KeyError):
+            content = orjson.loads(read_regular(path, MOST_RECORD))
+            found: ModelVersion = value_of(ModelVersion, {**content, "serving": False})
+            if (found.name, found.version) != (name, number):
+                raise ValueError("the record of another version")
+            return found
+        except (OSError, ValueError, TypeError):
             raise InputError(
                 f"the record of a learnt model is damaged; 'germane models remove {self._folder.parent} "
                 f"{name}@{number}' deletes the version",
@@ -112,10 +120,14 @@ class ModelShelf:
     def _model(self, version: ModelVersion) -> LatentModel:
         path = self._folder / version.name / f"{version.version:06}.model"
         try:
-            model = load(path)
+            content = read_regular(path, MOST_MODEL)
+            model = load(path, content)
+        except OSError as error:
+            why = storage_error(path, error, "read")
+            raise InputError(f"{why}; {self._remedy(version.name)}") from None
         except InputError as error:
             raise InputError(f"{error.message}; {self._remedy(version.name)}", source=error.source) from None
-        if _digest(path) != version.file:
+        if _digest(content) != version.file:
             raise InputError(f"{OTHER_MODEL}; {self._remedy(version.name)}", source=str(path))
         return model
 
@@ -171,7 +183,9 @@ class ModelShelf:
             target = folder / f"{number:06}.model"
             with storage_errors(target):
                 save(model, target)
-            made = replace(version, name=name, version=number, file=_digest(target), serving=False)
+                target.chmod(mode_in(folder))
+                digest = _digest(read_regular(target, MOST_MODEL))
+            made = replace(version, name=name, version=number, file=digest, serving=False)
             record = asdict(made)
             del record["serving"]
             write_atomic(folder / f"{number:06}.json", orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
@@ -264,11 +278,11 @@ class ModelShelf:
     def _pointer(self, name: str) -> tuple[list[int], int]:
         path = self._folder / name / SERVING
         try:
-            content = orjson.loads(path.read_bytes())
-            return [int(number) for number in content["served"]], int(content.get("last", 0))
+            content = value_of(_Pointer, orjson.loads(read_regular(path, MOST_RECORD)))
+            return list(content.served), content.last
         except FileNotFoundError:
             return [], 0
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError):
             raise InputError("it does not say which version serves", source=str(path)) from None
 
     def _point(self, folder: Path, served: list[int], *, latest: bool = True) -> None:
@@ -287,18 +301,20 @@ class ModelShelf:
         """The names that serve, the one promoted last in the end; an index of an earlier release does not tell."""
         path = self._folder / LATEST
         try:
-            return [str(name) for name in orjson.loads(path.read_bytes())["order"]]
+            content = value_of(dict[str, tuple[str, ...]], orjson.loads(read_regular(path, MOST_RECORD)))
+            return list(content["order"])
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, KeyError):
             raise InputError("it does not say which model was promoted last", source=str(path)) from None
 
     @contextlib.contextmanager
     def _changing(self, name: str) -> Iterator[Path]:
         check_name(name)
         folder = self._folder / name
+        _refuse_links(self._folder, folder)
         with storage_errors(folder):
-            make_folder(folder)
+            make_folder(folder, self._folder.parent)
         lock = WriterLock(folder)
         try:
             yield folder
@@ -318,8 +334,15 @@ def check_name(name: str) -> None:
         raise ParameterError(f"'{name}' has a meaning of its own where a model is named: give this one another name")
 
 
+def _refuse_links(*folders: Path) -> None:
+    for folder in folders:
+        if folder.is_symlink():
+            raise StorageError(f"{folder} is a link, which is not followed here: put the folder itself there")
+
+
 def _numbers(folder: Path) -> list[int]:
     """The versions whose records are there."""
+    _refuse_links(folder.parent, folder)
     try:
         found = [_RECORD.fullmatch(path.name) for path in folder.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -329,30 +352,5 @@ def _numbers(folder: Path) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _version(content: dict[str, Any], *, serving: bool) -> ModelVersion:
-    gate = content.pop("gate")
-    kept: dict[str, Any] = content.pop("distribution")
-    lists = {name: tuple(each) for name, each in kept.items() if isinstance(each, list)}
-    distribution = Distribution(searches=int(kept["searches"]), clicks=int(kept["clicks"]), **lists)
-    return ModelVersion(
-        **{**content, "data": TrainingData(**content["data"])},
-        gate=None if gate is None else gate_report(gate),
-        distribution=distribution,
-        serving=serving,
-    )
-
-
-def gate_report(content: dict[str, Any]) -> GateReport:
-    """A report as JSON has it."""
-    sets = [
-        GateSet(**{
-            **each, **{name: math.nan for name in ("p_t", "low", "high") if each.get(name) is None},
-            "worst": tuple(Loss(**loss) for loss in each["worst"]),
-        })
-        for each in content["sets"]
-    ]  # fmt: skip
-    return GateReport(**{**content, "sets": tuple(sets)})
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
