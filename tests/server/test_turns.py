@@ -44,6 +44,25 @@ class Asked:
         return self.come()
 
 
+def test_one_worker_of_several_is_kept_for_those_who_use_little() -> None:
+    async def work() -> None:
+        turns = Turns(3, 1, 64)
+        for _ in range(20):
+            assert turns.ask("much").done()
+            turns.give_back("much", costly=False, used=1.0)
+        first, second, third = (turns.ask("much") for _ in range(3))
+        assert (first.done(), second.done(), third.done()) == (True, True, False)
+        assert turns.ask("little").done()
+        assert not turns.ask("little").done()
+        turns.give_back("little", costly=False, used=0.001)
+        assert not third.done()
+        turns.give_back("much", costly=False, used=1.0)
+        turns.give_back("little", costly=False, used=0.001)
+        assert third.done()
+
+    running(work)
+
+
 def test_callers_take_turns_however_many_requests_each_has() -> None:
     async def work() -> None:
         asked = Asked(Turns(2, 1, 64))
@@ -61,7 +80,7 @@ def test_callers_take_turns_however_many_requests_each_has() -> None:
 
 def test_costly_requests_hold_some_workers_and_hold_nobody_up() -> None:
     async def work() -> None:
-        asked = Asked(Turns(4, 2, 64))
+        asked = Asked(Turns(5, 2, 64))
         for each in ("a", "b", "c"):
             asked.ask(each, costly=True)
         assert asked.under_way == [("a", True), ("b", True)]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.engine.feedback_report import FeedbackReport
-from germane.engine.snippets import WIDTH, Snippet, snippet
+from germane.engine.snippets import LONGEST, WIDTH, Snippet, snippet
 from germane.lm.parameters import whole
 from germane.rank.hits import Hits
 from germane.rank.matching import Facet, Found, count, facet, matching
@@ -189,12 +189,12 @@ class SearchResult(Sequence[Hit]):
         """
         return self.snippet_of(self.fields(i), width)
 
-    def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH) -> Snippet:
-        """The same of a result whose fields are at hand."""
+    def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH, longest: int = LONGEST) -> Snippet:
+        """The same of a result whose fields are at hand; `longest`: characters of its text that are looked at."""
         fields, analyzer = self.texts
         names = [name for name in fields if name != "title"] or fields
         text = "\n".join(str(stored[name]) for name in names if stored.get(name) is not None)
-        return snippet(text, self.query.weights.keys(), analyzer, whole("width", width, least=20))
+        return snippet(text, self.query.weights.keys(), analyzer, whole("width", width, least=20), longest)
 
     @property
     def texts(self) -> "tuple[tuple[str, ...], Analyzer]":

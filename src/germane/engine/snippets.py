@@ -1,7 +1,7 @@
 """The piece of a text that shows best why it was found, with the query's words marked."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,10 +12,15 @@ WIDTH = 240
 LONGEST = 200_000
 """Characters that are looked at: a snippet of a whole book is not worth its reading."""
 
+OF_ALL, LEAST = 400_000, 1_000
+"""Characters that are looked at for all results of one answer together, and at least for each."""
+
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 MOST_WORDS = 100_000
 """Words whose terms are remembered, of each analyser."""
 MOST_ANALYZERS = 8
+MOST_IN_WINDOW = 50
+"""Words of the query that are counted in one piece of a text."""
 
 
 class Span(NamedTuple):
@@ -106,9 +111,10 @@ def snippet(
     terms: Collection[str],
     analyzer: "Analyzer",
     width: int = WIDTH,
+    longest: int = LONGEST,
 ) -> Snippet:
-    """About `width` characters that hold as many different words of the query as possible."""
-    text = " ".join(text[:LONGEST].split())
+    """About `width` characters that hold as many different words of the query as possible, of the first `longest`."""
+    text = " ".join(text[:longest].split())
     spans = marks(text, terms, analyzer)
     start = _best_start(spans, width)
     start = 0 if start <= width // 3 else text.rfind(" ", 0, start - width // 6) + 1
@@ -122,14 +128,18 @@ def snippet(
 
 def _best_start(spans: list[Span], width: int) -> int:
     """Where a window begins that holds the most different terms, then the most words."""
-    best, start = (0, 0), 0
-    for i, first in enumerate(spans):
-        inside = _within(spans[i : i + 50], first.start + width * 2 // 3)
-        worth = len({span.term for span in inside}), len(inside)
+    best, start, end = (0, 0), 0, 0
+    inside: dict[str, int] = {}
+    for i, first in enumerate(spans):  # the window moves on: each word comes in once and goes out once
+        end = max(end, i)
+        while end < min(len(spans), i + MOST_IN_WINDOW) and spans[end].end <= first.start + width * 2 // 3:
+            inside[spans[end].term] = inside.get(spans[end].term, 0) + 1
+            end += 1
+        worth = len(inside), end - i
         if worth > best:
             best, start = worth, first.start
+        if end > i:
+            inside[first.term] -= 1
+            if not inside[first.term]:
+                del inside[first.term]
     return start
-
-
-def _within(spans: Iterable[Span], end: int) -> list[Span]:
-    return [span for span in spans if span.end <= end]

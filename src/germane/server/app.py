@@ -1,7 +1,6 @@
 """The application: routes, the threads that searches run in, and what is said when something goes wrong."""
 
 import contextlib
-import functools
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -137,7 +136,11 @@ def _endpoint(
         raw = await request.body() if operation.body is not None or operation.raw else b""
         kind = request.headers.get("content-type", "")
         given = replace(operation.read(request.path_params, request.query_params, raw, kind), bound=request.state.bound)
-        call = functools.partial(operation.handler, library, given)
+
+        def call() -> bytes | Attachment | Response:  # written as JSON aside too: large answers hold nobody up
+            answer = operation.handler(library, given)
+            return answer if isinstance(answer, bytes | Attachment) else json_response(answer, operation.status)
+
         cost = operation.cost(given) if callable(operation.cost) else operation.cost
         answer = await aside(call, changing=operation.role > Role.READER, cost=cost)
         if isinstance(answer, bytes | Attachment):
@@ -147,7 +150,8 @@ def _endpoint(
                 return Response(answer, media_type=media)
             name = f"germane.{ENDINGS.get(format, 'jsonl')}"
             return Response(answer, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
-        return json_response(answer, operation.status)
+        written: Response = answer
+        return written
 
     return endpoint
 

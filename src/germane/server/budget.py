@@ -26,15 +26,20 @@ MOST_IDS = 100
 MOST_KEPT = 1_000
 """Results of a kept search that marks order."""
 MAX_EXPANSIONS = 100
-MAX_LOOKS = 1_000_000
+MAX_LOOKS = 1_250_000
 
+SIGNS: Mapping[str, float] = {'"': 12.0, "~": 30.0, "*": 12.0, ":": 6.0, "AND": 1.0, "OR": 1.0}
+"""What the signs of a query are taken to cost before it is read, to know whether it waits with the costly ones."""
+PLACES = ("bigram", "bm25f", "lmf", "sdm", "sdm-lm", "dcm", "sd")
+"""Models that look into documents, of about this cost a word."""
+PLACES_WORD = 20.0
 BUDGET = 450.0
 """The unit is about a millisecond of one processor, on 200,000 documents."""
 COSTLY = 60.0
 """A request of this cost waits with the costly ones, which hold at most half of the workers."""
 PLAIN = 5.0
 COSTS: Mapping[str, float] = {
-    "result": 0.15, "snippet": 0.45, "deeper result": 0.005, "result in a group": 0.025, "facet": 10.0, "order": 30.0,
+    "result": 0.15, "snippet": 0.9, "deeper result": 0.005, "result in a group": 0.025, "facet": 10.0, "order": 30.0,
     "second ranking": 100.0,
 }  # fmt: skip
 
@@ -54,8 +59,11 @@ def costs_of(request: SearchRequest) -> dict[str, float]:
 
 
 def cost_of(request: SearchRequest) -> float:
-    """The cost of a search."""
-    return PLAIN + sum(costs_of(request).values())
+    """The cost of a search, with what its query is likely to add: whether it waits with the costly ones."""
+    query = request.query
+    signs = sum(cost * query.count(sign) for sign, cost in SIGNS.items())
+    words = len(query.split()) * (PLACES_WORD if request.ranking.model in PLACES else 1.0)
+    return PLAIN + signs + words + sum(costs_of(request).values())
 
 
 def check(request: SearchRequest, settings: Settings) -> None:

@@ -10,19 +10,20 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from germane.engine.requests import SearchRequest
 from germane.errors import InputError
 from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
 from germane.refine.registry import METHOD_TITLES
 from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.aside import Aside
-from germane.server.budget import BUDGET, MOST_K
+from germane.server.budget import BUDGET, MOST_K, cost_of
 from germane.server.exports import ENDINGS, TYPES, exported
 from germane.server.forms import Form, inside, whole
 from germane.server.histories import remove_left
 from germane.server.library import Library
 from germane.server.listing import Listing, group_hits, groups_of, keep_search, listing, request_of, title_of
-from germane.server.place import Place
+from germane.server.place import PAGE, Place
 from germane.server.problems import ProblemError, told
 from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
@@ -98,8 +99,8 @@ class Pages:
         return await self._shown(request, place)
 
     async def _shown(self, request: Request, place: Place) -> Response:
-        grouping = BUDGET if place.g and not place.s else 0.0
-        shown: Listing = await self.aside(lambda: listing(self.library, place), cost=grouping)
+        cost = 0.0 if place.s else BUDGET if place.g else cost_of(SearchRequest(place.effective, PAGE))
+        shown: Listing = await self.aside(lambda: listing(self.library, place), cost=cost)
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []
         headers = {"x-place": shown.place.url(page=shown.place.page)}
