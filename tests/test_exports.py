@@ -78,8 +78,8 @@ PUBLIC = {
 }  # fmt: skip
 ERRORS = {
     "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "DamagedIndexError",
-    "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError", "StorageError",
-    "MissingExtraError",
+    "DeadlineError", "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError",
+    "StorageError", "MissingExtraError",
 }  # fmt: skip
 MODELS = (
     "dirichlet",

@@ -13,6 +13,7 @@ GermaneError                  catch this to catch them all
 ├── UnknownDocumentError      an id that is not in the index
 ├── StorageError              the disk or a file cannot be used; what was committed before is still there
 │   └── DiskFullError         no space, or no quota, is left
+├── DeadlineError             the answer would come too late, or nobody waits for it any more
 └── MissingExtraError         an optional package is needed; says what to install
 """
 

@@ -162,7 +162,7 @@ def test_a_topic_is_saved_and_what_is_new_told(library):
         ("refine", {"query": "heart"}, "at least one result"),
         ("refine", {"query": "heart", "relevant": ["zz"]}, "zz"),
         ("refine", {"search": 9, "relevant": ["a"]}, "no search 9"),
-        ("find", {"query": "heart", "sources": ["/etc/passwd"]}, "no source '/etc/passwd'"),
+        ("find", {"query": "heart", "sources": ["/etc/passwd"]}, "no source 'passwd'"),
         ("find", {"query": "heart", "sources": ["http://127.0.0.1:9200"]}, "no source"),
         ("what_is_new", {"since": "soon"}, "is a date"),
         ("mark", {"query": "heart", "relevant": ["zz"]}, "no result 'zz'"),
