@@ -78,8 +78,8 @@ PUBLIC = {
 }  # fmt: skip
 ERRORS = {
     "GermaneError", "InputError", "QueryError", "ParameterError", "IndexFormatError", "DamagedIndexError",
-    "DeadlineError", "IndexLockedError", "EngineClosedError", "DocumentExistsError", "UnknownDocumentError",
-    "StorageError", "MissingExtraError",
+    "CutShortError", "DeadlineError", "DiskFullError", "IndexLockedError", "EngineClosedError", "DocumentExistsError",
+    "UnknownDocumentError", "StorageError", "MissingExtraError",
 }  # fmt: skip
 MODELS = (
     "dirichlet",
