@@ -438,6 +438,11 @@ def test_a_search_becomes_a_topic_whose_threshold_is_turned(page: Page) -> None:
     page.get_by_role("button", name="Check this collection").click()
     expect(page.locator(".hits .row").first).to_be_visible()
     expect(page.locator("svg.timeline")).to_be_visible()
+    first = ids(page)[0]
+    page.keyboard.press("y")
+    expect(page.locator(".judged .row.yes")).to_have_attribute("data-id", first)
+    page.keyboard.press("u")
+    expect(page.locator(".judged")).to_have_count(0)
     scores = page.locator(".hits .row .about").evaluate_all(
         "all => all.map(one => +one.textContent.split('score ')[1])"
     )

@@ -73,18 +73,22 @@ function show(answer, keep) {
   select(open || all[Math.min(place, all.length - 1)]);
 }
 
+/** In a list of results in place, elsewhere (the results of a topic) by a new page. */
+function change(button, keep) {
+  if (root()) send(button.form, button, keep);
+  else button.form.requestSubmit(button);
+}
+
 /** Mark the current row; the first that is neither marked nor moved away becomes the current one. */
 export function mark(kind) {
   const row = current() || rows()[0];
   const button = row?.querySelector(`.act.${kind}`);
-  if (!button || !button.form) return;
-  if (root()) send(button.form, button, NEXT);
-  else button.form.requestSubmit(button);
+  if (button?.form) change(button, NEXT);
 }
 
 export function press(id) {
   const button = document.getElementById(id);
-  if (button && !button.disabled && button.form) send(button.form, button, current()?.dataset.id);
+  if (button?.form && !button.disabled) change(button, current()?.dataset.id);
 }
 
 /** Open or close "why here" below a row. */
