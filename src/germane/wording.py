@@ -1,6 +1,11 @@
-"""Counts in sentences: one record, two records."""
+"""Counts and names in sentences: one record, two records; Jürgen Müller and not Müller, Jürgen."""
 
+import re
 from collections.abc import Mapping
+from typing import Any
+
+_GIVEN = re.compile(r"(?:[^\W\d_][\w.'’-]*+\s*+){1,5}")
+_SUFFIX = re.compile(r"(?:Jr|Sr|II|III|IV)\.?", re.IGNORECASE)
 
 
 def counted(n: int, noun: str, many: str = "") -> str:
@@ -32,3 +37,22 @@ def without_a_number(unreadable: Mapping[str, int], noun: str = "record") -> lis
     return [
         f"{counted(n, noun)} {'has' if n == 1 else 'have'} no readable {field}" for field, n in unreadable.items() if n
     ]
+
+
+def people(value: Any) -> list[str]:
+    """The names in a field of authors, as they are said: given names first. Several in one text are cut at semicolons.
+
+    >>> people("Müller, Jürgen; Smith, Anna B."), people(["King, Martin L., Jr.", "WHO", "Li Wei"])
+    (['Jürgen Müller', 'Anna B. Smith'], ['Martin L. King Jr.', 'WHO', 'Li Wei'])
+    """
+    listed = value if isinstance(value, list | tuple) else [value]
+    texts = (part for item in listed if item for part in str(item).split(";"))
+    return [_said(" ".join(text.split())) for text in texts if text.strip()]
+
+
+def _said(name: str) -> str:
+    family, *rest = (part.strip() for part in name.split(","))
+    suffix = rest.pop() if len(rest) == 2 and _SUFFIX.fullmatch(rest[-1]) else ""
+    if not family or len(rest) != 1 or not _GIVEN.fullmatch(rest[0]):
+        return name
+    return " ".join(filter(None, (rest[0], family, suffix)))

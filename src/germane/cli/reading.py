@@ -9,6 +9,7 @@ from germane.cli.keys import END, Keys, keys
 from germane.cli.screening_tables import facts_of, show_explanation
 from germane.cli.streams import counted, terminal
 from germane.errors import GermaneError
+from germane.wording import people
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -200,6 +201,8 @@ def _facts(document: "Document") -> list[str]:
     found = []
     for name in _FACTS:
         value = fields.get(name)
+        if name in ("authors", "author"):
+            value = [*people(value)]
         several = value if isinstance(value, list) else [value]
         written = ", ".join(str(one) for one in several if one is not None)
         if written and written not in found:

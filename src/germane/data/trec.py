@@ -11,6 +11,7 @@ from pathlib import Path
 from germane.data.bad_records import OnBad, stop
 from germane.data.fields import squeeze
 from germane.data.lines import Block, read_lines
+from germane.data.markup import without_comments
 from germane.errors import CutShortError, InputError
 from germane.types import Document, FieldValue
 
@@ -82,7 +83,7 @@ def _unclosed(source: str, line: int) -> InputError:
 
 def _document(text: str) -> Document | None:
     attribute = _DOC_ID.match(text)
-    sections, loose = _sections(_without_comments(text[text.index(">") + 1 :]))
+    sections, loose = _sections(without_comments(text[text.index(">") + 1 :]))
     identifier = next((squeeze(part) for tag, part in sections if tag in ID_TAGS and part.strip()), "")
     identifier = identifier or (attribute[1] if attribute else "")
     if not identifier:
@@ -133,13 +134,3 @@ def _clean(text: str) -> str:
     if "&" in text:
         text = html.unescape(_ENTITY.sub(lambda found: _ENTITIES[found[0]], text))
     return text.strip()
-
-
-def _without_comments(text: str) -> str:
-    kept: list[str] = []
-    position = 0
-    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        kept.append(text[position:start])
-        position = end + 3
-    kept.append(text[position:])
-    return " ".join(kept)

@@ -14,6 +14,7 @@ from xml.parsers import expat
 import orjson
 
 from germane.data.fields import squeeze
+from germane.data.markup import without_comments
 from germane.metasearch.answers import SourceError
 
 EXCERPT = 160
@@ -24,7 +25,7 @@ DEPTH = 100
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)[\"']")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|!--.*?--)>", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _BLOCK = re.compile(r"</(?:jats:)?(?:p|title|sec|h\d|div|li)>|<br\s*/?>", re.IGNORECASE)
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
@@ -127,6 +128,8 @@ class Tree:
         """Why the tree ends early; empty where it does not."""
         self._records, self._each = records, each
         self._open: list[Element] = []
+        self._text: list[str] = []
+        self._behind_record = False
         self.parser = parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -143,6 +146,8 @@ class Tree:
         return text_of_element(next(self.root.iter(name), None))
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._put_text()
+        self._behind_record = False
         element = Element(name.rpartition(" ")[2], {key.rpartition(" ")[2]: value for key, value in attributes.items()})
         if len(self._open) >= DEPTH:
             raise SourceError("unreadable", f"XML of more than {DEPTH} elements within one another")
@@ -153,6 +158,8 @@ class Tree:
         self._open.append(element)
 
     def _end(self, _: str) -> None:
+        self._put_text()
+        self._behind_record = False
         element = self._open.pop()
         if element.tag in self._records:
             self.n_finished += 1
@@ -161,10 +168,20 @@ class Tree:
                 return
             self._each(element)
             if self._open:
-                self._open[-1].remove(element)
+                del self._open[-1][-1]  # which it is
+                self._behind_record = True
 
     def _data(self, text: str) -> None:
-        if not self._open:
+        if self._open:
+            self._text.append(text)
+
+    def _put_text(self) -> None:
+        """Give what was read since the last tag to its element."""
+        if not self._text:
+            return
+        text = "".join(self._text)
+        self._text.clear()
+        if self._behind_record:  # the record is gone, and what stands between records says nothing
             return
         element = self._open[-1]
         if len(element):
@@ -196,5 +213,5 @@ def plain(markup: str) -> str:
     >>> plain("<jats:p>CO<sub>2</sub> &amp; heat &lt; 3</jats:p>")
     'CO2 & heat < 3'
     """
-    text = html.unescape(_TAG.sub("", _BLOCK.sub("\n", markup)))
+    text = html.unescape(_TAG.sub("", _BLOCK.sub("\n", without_comments(markup, ""))))
     return "\n".join(filter(None, map(squeeze, text.split("\n"))))

@@ -19,6 +19,7 @@ from germane.server.kept import Refined
 from germane.server.place import PAGE, Place, quoted
 from germane.server.problems import ProblemError
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
+from germane.wording import people
 from germane.workspace.values import Result, Search
 
 if TYPE_CHECKING:
@@ -376,8 +377,7 @@ def cut(text: str, places: Sequence[tuple[int, int]]) -> Pieces:
 
 def about(fields: Mapping[str, FieldValue]) -> tuple[str, ...]:
     """The line below a title: who, where, when."""
-    author = fields.get("author")
-    names = [str(name) for name in (author if isinstance(author, list) else [author]) if name]
+    names = people(fields.get("author"))
     who = f"{names[0]} and others" if len(names) > 2 else " and ".join(names)
     return tuple(str(each) for each in (who, fields.get("journal"), fields.get("year")) if each not in (None, ""))
 

@@ -12,6 +12,7 @@ from germane.refine.refinement import Refinement
 from germane.server.listing import about, ranking_of, safe_link, title_of
 from germane.server.place import Place
 from germane.types import Document, text_of
+from germane.wording import people
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -152,13 +153,12 @@ def document_view(library: "Library", place: Place, name: str) -> Shown:
     for term in engine.analyzer.terms(place.q):
         weights.setdefault(term, max(weights.values(), default=1.0))
     text = text_of(document.fields, ("text", "abstract"))
-    author = document.fields.get("author")
-    names = author if isinstance(author, list) else [author] if author else []
+    names = people(document.fields.get("author"))
     return Shown(
         name,
         title_of(document),
         about(document.fields)[-2:] if names else about(document.fields),
-        ", ".join(map(str, names)),
+        ", ".join(names),
         tuple(_weighted(part, weights, engine.analyzer) for part in text.split("\n") if part.strip()),
         tuple((key, _shown(value)) for key, value in document.fields.items() if key not in SHOWN_APART and value),
         safe_link(document.fields),

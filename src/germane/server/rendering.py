@@ -15,7 +15,7 @@ from germane.server import charts
 from germane.server.early import EARLY, MODULES
 from germane.server.place import Place
 from germane.server.roles import Role
-from germane.wording import counted
+from germane.wording import counted, people
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -50,6 +50,7 @@ class Renderer:
         self._environment.globals.update(charts=charts, version=__version__, early=Markup(EARLY), modules=MODULES)
         self._environment.filters["count"] = lambda n: f"{n:,}"
         self._environment.filters["counted"] = counted
+        self._environment.filters["people"] = people
         self._environment.filters["source"] = lambda name: SOURCE_TITLES.get(name, name)
         self._environment.filters["format_name"] = lambda name: FORMAT_TITLES.get(name, name)
         self._environment.filters["ended"] = ended

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from germane.data.bad_records import SkipReport
 from germane.data.pubmed import parse_pubmed
-from germane.errors import InputError
+from germane.errors import CutShortError, InputError
 from germane.metasearch.answers import BrokenOffError, Failure, SourceError, SourceRecord
 from germane.metasearch.calls import Call
 from germane.metasearch.payload import Payload
@@ -134,8 +134,14 @@ def _fetched(payload: Payload) -> _Articles:
         raise SourceError("error", f"efetch: {payload.excerpt}")
     documents: list[Document] = []
     report = SkipReport()
+
+    def on_bad(error: InputError) -> bool:
+        if isinstance(error, CutShortError):
+            raise error
+        return report.note(error)
+
     try:
-        for document in parse_pubmed(payload.text.encode(errors="replace"), on_bad=report.note):
+        for document in parse_pubmed(payload.text.encode(errors="replace"), on_bad=on_bad):
             documents.append(document)
     except InputError as error:
         if not documents:
