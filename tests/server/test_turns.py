@@ -154,6 +154,10 @@ def test_a_request_ends_at_its_deadline_and_compiling_does_not_count(monkeypatch
     now, compiled = [0.0], [0.0]
     monkeypatch.setattr("germane.server.requested.compiling_seconds", lambda: compiled[0])
     asked = Requested("a", 10.0, clock=lambda: now[0])
+    now[0] = 100.0  # its body was long on its way
+    asked.look()
+    now[0] = 0.0
+    asked = Requested("a", 10.0, clock=lambda: now[0])
     asked.look()
     now[0], compiled[0] = 30.0, 25.0
     asked.look()
@@ -189,6 +193,24 @@ def test_a_waiting_request_whose_client_has_gone_leaves_the_queue() -> None:
         assert done == []
         await aside(lambda: done.append("c"))
         assert done == ["c"]
+
+    running(work)
+
+
+def test_a_waiting_request_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("germane.server.aside.LOOK_SECONDS", 0.0)
+
+    async def work() -> None:
+        aside, now = Aside(1), [0.0]
+        assert aside.searches.ask("a").done()
+        requested.set(Requested("b", 10.0, clock=lambda: now[0]))
+        task = asyncio.ensure_future(aside(lambda: None))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not task.done()
+        now[0] = 11.0
+        with pytest.raises(DeadlineError, match="10 seconds"):
+            await task
 
     running(work)
 

@@ -424,9 +424,7 @@ def new_project(library: "Library", given: Given) -> ProjectsResponse:
     if "search" in given.body:
         documents = search_documents(library, given.body["search"], "all")
     elif "key" in given.body:
-        documents = list(
-            library.uploads.documents(given.body["key"], incomplete=given.body.get("incomplete", False))
-        )
+        documents = list(library.uploads.documents(given.body["key"], incomplete=given.body.get("incomplete", False)))
         decided = library.uploads.verdicts(given.body["key"]) if reviewer else {}
         for name in {reviewer} | {verdict.by for said in decided.values() for verdict in said if verdict.by}:
             library.screens.check_act(name, given.bound)

@@ -1,5 +1,6 @@
 """Work aside from the event loop: in threads, one turn after the other, as long as somebody waits for it."""
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +20,8 @@ CHANGES = 4
 """Changes at the same time: they wait for one another, and must not keep searches waiting."""
 STREAMS = 8
 """Meta-searches that are streamed at the same time."""
+LOOK_SECONDS = 1.0
+"""How often a request that waits is looked at whether it is still worth its time."""
 MOST_WAITING = 64
 """Requests of one caller that may wait."""
 
@@ -65,11 +68,17 @@ class Aside:
                 return await anyio.to_thread.run_sync(lambda: _measured(work, spent), limiter=self._threads)
         turn = self.searches.ask(name, costly=cost > COSTLY)
 
-        def leave() -> None:
+        def wait_on() -> None:
             if not turn.done():
-                turn.set_exception(DeadlineError("nobody waits for the answer any more"))
+                try:
+                    asked.look()
+                except DeadlineError as error:
+                    turn.set_exception(error)
+                else:
+                    asyncio.get_running_loop().call_later(LOOK_SECONDS, wait_on)
 
-        with asked.watched(leave):
+        wait_on()
+        with asked.watched(wait_on):
             async with self.searches.held(turn, name, costly=cost > COSTLY) as spent:
                 asked.look()
                 limited_work = partial(_limited, asked, work)

@@ -14,7 +14,8 @@ Receive = Callable[[], Awaitable[Any]]
 
 
 class Requested:
-    """A request of `caller`, worth `seconds` of work and waiting; time in which kernels are compiled does not count.
+    """A request of `caller`, worth `seconds` of work and waiting from the first look on, when it has come whole; time
+    in which kernels are compiled does not count.
 
     `receive` gives the messages of its connection, of which the last says that the client has gone; None where a body
     is still to be read.
@@ -24,13 +25,16 @@ class Requested:
         self, caller: str, seconds: float, receive: Receive | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.caller, self._seconds, self._receive, self._clock = caller, seconds, receive, clock
-        self._began, self._compiled = clock(), compiling_seconds()
+        self._began: float | None = None
+        self._compiled = 0.0
         self.gone = False
 
     def look(self) -> None:
         """A `DeadlineError` where the answer is not worth more work."""
         if self.gone:
             raise DeadlineError("nobody waits for the answer any more")
+        if self._began is None:
+            self._began, self._compiled = self._clock(), compiling_seconds()
         compiled = compiling_seconds() - self._compiled
         if self._clock() - self._began - compiled > self._seconds:
             raise DeadlineError(
