@@ -35,7 +35,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *TUTORIALS]
 ELSEWHERE = {"extending.md": "tests/test_extending.py runs its blocks as the files that they name"}
 NOT_OURS = {"pip": "installs packages", "make": "installs, or runs the tests themselves"}
 """Other programs that a console block may show, and why they are not run."""
-READ = frozenset({"text", "dockerfile", "json"})
+READ = frozenset({"text", "dockerfile", "json", "nginx"})
 """Languages of blocks that are only read."""
 REAL_DATA = "\n## On real data\n"
 PREPARED = "germane demo --into my-index --files ."

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,11 @@ class ServerProcess:
                     answer += part
             return answer
 
+    def audited(self) -> list[dict[str, Any]]:
+        """The lines of the audit log; one may come after the answer that it tells of."""
+        path = self.home / "audit.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
     def resident(self) -> int:
         """Bytes of memory that the process and its children hold."""
         import psutil
@@ -110,10 +115,12 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
     """Start servers over sixty documents, each in a folder of its own; they end with the module."""
     started: list[ServerProcess] = []
 
-    def start(*options: str, environment: Mapping[str, str] | None = None) -> ServerProcess:
+    def start(
+        *options: str, environment: Mapping[str, str] | None = None, documents: Iterable[Document] | None = None
+    ) -> ServerProcess:
         home = tmp_path_factory.mktemp("attacked")
         with Engine.create(home / "library") as engine:
-            engine.add(small_documents())
+            engine.add(small_documents() if documents is None else documents)
         server = ServerProcess(home, *options, environment=environment)
         started.append(server)
         return server

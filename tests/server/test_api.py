@@ -185,7 +185,7 @@ def test_no_cell_of_a_table_is_a_formula():
     documents = [Document(text, {"title": text, "author": [text, "x"]}) for text in hostile]
     import csv
 
-    rows = list(csv.reader(io.StringIO(exported(documents, "csv").decode())))
+    rows = list(csv.reader(io.StringIO(b"".join(exported(documents, "csv")).decode())))
     assert all(not cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows for cell in row)
 
 

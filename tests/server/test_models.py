@@ -34,7 +34,7 @@ def served(tmp_path_factory):
     with Engine.create(home / "research") as engine:
         engine.add(sample_documents(each=6))
     engines = {"research": Engine.open(home / "research")}
-    settings = Settings(per_minute=10**6, audit=home / "audit.jsonl")
+    settings = Settings(per_minute=10**6, min_users=2, audit=home / "audit.jsonl")
     library = Library(engines, Workspace.open(home / "w"), settings, home)
     app = create_app(library)
     titles = [str(document.fields["title"]).split(":")[0] for document in sample_documents(each=6)]

@@ -328,6 +328,13 @@ class Observations:
         ).fetchall()
         return dict(found)
 
+    def users_by_query(self) -> dict[str, int]:
+        """How many people typed each query; of those that differ in white space alone, the fewest."""
+        found = self.connection.execute(
+            "SELECT regexp_replace(query, '\\s+', ' ', 'g'), CAST(min(users) AS BIGINT) FROM query_users GROUP BY 1"
+        ).fetchall()
+        return dict(found)
+
     def raw_curve(self) -> tuple[Floats, Floats]:
         """Impressions and clicks by position."""
         found = self.connection.execute(

@@ -38,6 +38,8 @@ ENDINGS = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ris": "ris",
     ".nbib": "medline", ".medline": "medline", ".bib": "bibtex", ".bibtex": "bibtex", ".xml": "endnote-xml",
 }  # fmt: skip
+TABLES = ("csv", "tsv")
+"""Formats that name their columns first."""
 WRITABLE = tuple(dict.fromkeys(ENDINGS.values()))
 
 MEANINGS: dict[str, dict[str, str]] = {
@@ -100,17 +102,45 @@ def write_documents(
     `encoding` is that of a file, UTF-8 unless another is named; a text that it lacks is an error.
     """
     chosen = format_for(target if isinstance(target, str | Path) else None, format)
+    counted = _Counted(_again(documents) if chosen in TABLES else documents)
     with open_for_writing(target, encoding=encoding) as file:
-        if chosen in ("csv", "tsv"):
-            return _write_table(file, documents, tabs=chosen == "tsv")
-        records = _Records(chosen)
-        if chosen == ENDNOTE.name:
-            file.write(HEAD)
-        for document in documents:
-            file.write(records.next(document))
-        if chosen == ENDNOTE.name:
-            file.write(TAIL)
-        return records.count
+        file.writelines(written(counted, chosen))
+    return counted.count
+
+
+def written(documents: Iterable[Document], format: str) -> Iterator[str]:
+    """What a file of the documents holds, a piece at a time, however many there are.
+
+    A table names its columns first: what can be gone through twice is, and what cannot is held in memory meanwhile.
+    """
+    if format in TABLES:
+        yield from _table(_again(documents), tabs=format == "tsv")
+        return
+    records = _Records(format)
+    if format == ENDNOTE.name:
+        yield HEAD
+    yield from map(records.next, documents)
+    if format == ENDNOTE.name:
+        yield TAIL
+
+
+def _again(documents: Iterable[Document]) -> Iterable[Document]:
+    """The documents, to be gone through more than once."""
+    return list(documents) if isinstance(documents, Iterator) else documents
+
+
+class _Counted:
+    """Documents, and how many there were when they were gone through last."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.count = 0
+        self._documents = documents
+
+    def __iter__(self) -> Iterator[Document]:
+        self.count = 0
+        for document in self._documents:
+            self.count += 1
+            yield document
 
 
 class _Records:
@@ -310,17 +340,17 @@ def _verbatim(value: str) -> str:
     return _AFTER_BACKSLASH.sub(r"\\\1", re.sub(r"[{}\s]+", " ", value).strip())
 
 
-def _write_table(file: TextIO, documents: Iterable[Document], *, tabs: bool) -> int:
+def _table(documents: Iterable[Document], *, tabs: bool) -> Iterator[str]:
     """A header of all fields that occur, but for the records' own texts, and a row for each document."""
-    rows = [(document.id, document.fields) for document in documents]
-    names = list(dict.fromkeys(name for _, fields in rows for name in fields if name not in ("id", SOURCE_FIELD)))
-    for place, cells in enumerate(_rows(rows, names)):
+    names = list(dict.fromkeys(
+        name for document in documents for name in document.fields if name not in ("id", SOURCE_FIELD)
+    ))  # fmt: skip
+    for place, cells in enumerate(_rows(documents, names)):
         if tabs:
-            file.write("\t".join(" ".join(re.split(r"[\t\r\n]+", cell)) for cell in cells) + "\n")
+            yield "\t".join(" ".join(re.split(r"[\t\r\n]+", cell)) for cell in cells) + "\n"
         else:
             # In the header any separator is quoted, so that a reader cannot take it for the one.
-            file.write(",".join(_cell(cell, _IN_HEADER if place == 0 else _IN_ROWS) for cell in cells) + "\n")
-    return len(rows)
+            yield ",".join(_cell(cell, _IN_HEADER if place == 0 else _IN_ROWS) for cell in cells) + "\n"
 
 
 _IN_ROWS = re.compile(r'[,"\r\n]')
@@ -331,7 +361,7 @@ def _cell(text: str, special: re.Pattern[str]) -> str:
     return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
 
-def _rows(rows: list[tuple[str, Mapping[str, FieldValue]]], names: list[str]) -> Iterator[list[str]]:
+def _rows(documents: Iterable[Document], names: list[str]) -> Iterator[list[str]]:
     yield ["id", *names]
-    for doc_id, fields in rows:
-        yield [doc_id, *("; ".join(listed(fields.get(name))) for name in names)]
+    for document in documents:
+        yield [document.id, *("; ".join(listed(document.fields.get(name))) for name in names)]

@@ -12,7 +12,7 @@
 """
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
@@ -48,6 +48,8 @@ _BLOCK_BITS = BLOCK.bit_length() - 1
 
 TERM_CACHE = 1 << 16
 """Terms whose numbers a segment remembers."""
+_AT_A_TIME = 1024
+"""Ids that `all_ids` reads at once."""
 SMALL = 1024
 """Documents of a segment that is read as a whole when it is first asked: its dictionary, its posting lists, its ids.
 Each commit of a few documents brings such a segment, and the searches after it ask for most of what it holds."""
@@ -488,9 +490,13 @@ class Segment:
             self._ids_are_sound = self.container.verified("id_bytes")
         return self._decoded(self._ids, docs)
 
-    def all_ids(self) -> list[str]:
-        """All ids, by document number; read without a kernel."""
-        return [self._text(doc_id) for doc_id in self.all_strings("id")]
+    def all_ids(self) -> Iterator[str]:
+        """All ids, by document number; read without a kernel, and some at a time."""
+        data, offsets = self.packed("id")
+        for first in range(0, self.n_docs, _AT_A_TIME):
+            some = offsets[first : first + _AT_A_TIME + 1]
+            for doc_id in unpack_strings(data[some[0] : some[-1]], some - some[0]):
+                yield self._text(doc_id)
 
     @cached_property
     def _ids(self) -> Packed:

@@ -289,9 +289,7 @@ class Snapshot:
     def documents(self, *, vectors: bool = False) -> Iterator[Document]:
         """All live documents, segment by segment; with `vectors`, those that callers gave them, as they are stored."""
         for live in self.segments:
-            rows = zip(
-                live.segment.all_ids(), live.deletions.deleted.tolist(), live.segment.stored.all_fields(), strict=True
-            )
+            rows = zip(live.segment.all_ids(), live.deletions.deleted, live.segment.stored.all_fields(), strict=True)
             for doc, (doc_id, deleted, fields) in enumerate(rows):
                 if not deleted:
                     yield Document(doc_id, fields, _own_vectors(live, doc) if vectors else {})

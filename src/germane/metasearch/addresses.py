@@ -22,6 +22,20 @@ Resolver: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 """Host and port to addresses."""
 Origin: TypeAlias = tuple[str, int]
 
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+NOT_PUBLIC = tuple(map(ipaddress.ip_network, (
+    # The registry of special-purpose addresses of IPv4 (IANA), private use, multicast and reserved ones.
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+    # That of IPv6, within the part that is given out to the public network (2000::/3): Teredo, ORCHID, benchmarks and
+    # the rest of the protocols' assignments, documentation, 6to4, and what answers for private addresses (AS112).
+    "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+)))  # fmt: skip
+"""Blocks that lead to nobody's public server, whatever the release of Python knows of them."""
+_PUBLIC_6 = ipaddress.ip_network("2000::/3")
+"""All else of IPv6 is special: loopback, local and site-local addresses, multicast, segment routing, discarded."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _PORTS = {"http": 80, "https": 443}
 
@@ -32,14 +46,15 @@ def is_public(address: str) -> bool:
     >>> is_public("93.184.216.34"), is_public("::ffff:127.0.0.1"), is_public("169.254.169.254")
     (True, False, False)
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
+    found: Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
-        within = found.ipv4_mapped or found.sixtofour
-        if within is None and found in _NAT64:
-            within = ipaddress.IPv4Address(found.packed[-4:])
-        if within is not None:
-            found = within
-    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+        if found.ipv4_mapped is not None:
+            found = found.ipv4_mapped
+        elif found in _NAT64:  # the only way to IPv4 in some networks
+            found = ipaddress.IPv4Address(found.packed[-4:])
+        elif found not in _PUBLIC_6:
+            return False
+    return not any(found in block for block in NOT_PUBLIC)
 
 
 def origin_of(url: str) -> Origin:

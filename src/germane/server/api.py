@@ -21,11 +21,11 @@ from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.refine.screening.verdicts import NO_VERDICT, with_verdict
 from germane.server import budget, topics
-from germane.server.exports import TYPES, exported
+from germane.server.exports import TYPES, Attachment, Documents, attachment, in_pieces
 from germane.server.histories import remove_left
 from germane.server.kept import MARKS
 from germane.server.listing import learnt_model, title_of
-from germane.server.operations import Given, Media, Operation, Parameter
+from germane.server.operations import Given, Media, Operation, Parameter, json_of
 from germane.server.problems import ProblemError
 from germane.server.responses import (
     BadRecord,
@@ -187,7 +187,7 @@ def add_documents(library: "Library", given: Given) -> BulkResponse:
         if not line.strip():
             continue
         try:
-            record = orjson.loads(line)
+            record = json_of(line)
             if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
                 raise ValueError("not an object with an id")
             name = str(record.pop("id"))
@@ -206,8 +206,8 @@ def add_documents(library: "Library", given: Given) -> BulkResponse:
     return BulkResponse(_added(report, engine, unreadable), tuple(bad))
 
 
-def export_collection(library: "Library", given: Given) -> bytes:
-    return exported(library.engine(given["collection"]).documents(), given["format"])
+def export_collection(library: "Library", given: Given) -> Attachment:
+    return attachment(Documents(library.engine(given["collection"]).documents), given["format"])
 
 
 def _fields(record: Any) -> dict[str, Any]:
@@ -282,8 +282,8 @@ def groups(library: "Library", given: Given) -> GroupsResponse:
     return GroupsResponse(tuple(Group(tuple(words), tuple(ids)) for words, ids in found))
 
 
-def export_search(library: "Library", given: Given) -> bytes:
-    return exported(search_documents(library, given["search"], given["which"], given["format"]), given["format"])
+def export_search(library: "Library", given: Given) -> Attachment:
+    return attachment(search_documents(library, given["search"], given["which"], given["format"]), given["format"])
 
 
 def search_documents(library: "Library", number: int, which: str, format: str = "") -> list[Document]:
@@ -353,7 +353,7 @@ def drop_upload(library: "Library", given: Given) -> CountResponse:
 def add_events(library: "Library", given: Given) -> CountResponse:
     if given.content_type == NDJSON:
         try:
-            events = [orjson.loads(line) for line in given.raw.splitlines() if line.strip()]
+            events = [json_of(line) for line in given.raw.splitlines() if line.strip()]
         except orjson.JSONDecodeError as error:
             raise ProblemError(400, f"a line is not JSON: {error}") from None
     else:
@@ -361,8 +361,8 @@ def add_events(library: "Library", given: Given) -> CountResponse:
     return CountResponse(library.events.add(events))
 
 
-def read_events(library: "Library", given: Given) -> bytes:
-    return b"".join(library.events.read())
+def read_events(library: "Library", given: Given) -> Attachment:
+    return Attachment(in_pieces(library.events.read()), "jsonl")
 
 
 def erase_events(library: "Library", given: Given) -> CountResponse:

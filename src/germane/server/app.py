@@ -13,7 +13,7 @@ import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -25,7 +25,7 @@ from germane.server import api, finding, pages, work_api
 from germane.server.api import ATOM
 from germane.server.aside import Aside
 from germane.server.budget import MOST_SOURCES
-from germane.server.exports import ENDINGS, TYPES, Attachment
+from germane.server.exports import Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
 from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
@@ -33,6 +33,7 @@ from germane.server.problems import ProblemError, problem_bytes, told
 from germane.server.rendering import Renderer
 from germane.server.roles import Role, require
 from germane.server.safety import Safety
+from germane.server.sending import Sender
 
 STREAMED = Operation(
     "GET", "/find", "Ask several sources; answers stream in as server-sent events, 'answer' for each source and 'list' "
@@ -59,11 +60,11 @@ def create_app(library: Library) -> Starlette:
         yield
         await anyio.to_thread.run_sync(library.close)
 
-    renderer = Renderer(library)
+    renderer, sender = Renderer(library), Sender()
     static = StaticFiles(directory=str(files("germane") / "server" / "static"))
     routes: list[BaseRoute] = [
-        *_api_routes(library, metrics, aside),
-        *pages.routes(library, renderer, aside),
+        *_api_routes(library, metrics, aside, sender),
+        *pages.routes(library, renderer, aside, sender),
         Mount("/static", static, name="static"),
     ]
     app = Starlette(
@@ -73,6 +74,7 @@ def create_app(library: Library) -> Starlette:
             ProblemError: _failed(renderer),
             GermaneError: _failed(renderer),
             HTTPException: _failed(renderer),
+            ClientDisconnect: _failed(renderer),
             Exception: _failed(renderer),
         },
         middleware=[Middleware(Safety, settings=library.settings, metrics=metrics)],
@@ -81,7 +83,7 @@ def create_app(library: Library) -> Starlette:
     return app
 
 
-def _api_routes(library: Library, metrics: Metrics, aside: Aside) -> list[BaseRoute]:
+def _api_routes(library: Library, metrics: Metrics, aside: Aside, sender: Sender) -> list[BaseRoute]:
     described = orjson.dumps(openapi((*OPERATIONS, STREAMED, work_api.STREAM)))
 
     async def document(request: Request) -> Response:
@@ -122,20 +124,21 @@ def _api_routes(library: Library, metrics: Metrics, aside: Aside) -> list[BaseRo
         taken = path.replace("{id}", "{id:path}").replace(
             "{name}", "{name:path}" if path.endswith("{name}") else "{name}"
         )
-        routes.append(Route(PREFIX + taken, _endpoint(library, operations, aside), methods=list(operations)))
+        routes.append(Route(PREFIX + taken, _endpoint(library, operations, aside, sender), methods=list(operations)))
     # An id may hold slashes, so its route takes all that follows: others of the same beginning come first.
     return sorted(routes, key=lambda route: ":path}" in str(getattr(route, "path", "")))
 
 
 def _endpoint(
-    library: Library, operations: dict[str, Operation], aside: Aside
+    library: Library, operations: dict[str, Operation], aside: Aside, sender: Sender
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         operation = operations["GET" if request.method == "HEAD" else request.method]
         require(request.state.role, operation.role)
         raw = await request.body() if operation.body is not None or operation.raw else b""
         kind = request.headers.get("content-type", "")
-        given = replace(operation.read(request.path_params, request.query_params, raw, kind), bound=request.state.bound)
+        given = operation.read(request.path_params, request.query_params, raw, kind)
+        given = replace(given, bound=request.state.bound, role=request.state.role)
 
         def call() -> bytes | Attachment | Response:  # written as JSON aside too: large answers hold nobody up
             answer = operation.handler(library, given)
@@ -143,14 +146,9 @@ def _endpoint(
 
         cost = operation.cost(given) if callable(operation.cost) else operation.cost
         answer = await aside(call, changing=operation.role > Role.READER, cost=cost)
-        if isinstance(answer, bytes | Attachment):
-            answer, format = answer if isinstance(answer, Attachment) else (answer, given.values.get("format", ""))
-            media = TYPES.get(format, operation.answer.kinds[0])
-            if media == ATOM:
-                return Response(answer, media_type=media)
-            name = f"germane.{ENDINGS.get(format, 'jsonl')}"
-            return Response(answer, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
-        written: Response = answer
+        if isinstance(answer, Attachment):
+            return await sender(answer)
+        written: Response = Response(answer, media_type=ATOM) if isinstance(answer, bytes) else answer
         return written
 
     return endpoint
@@ -180,6 +178,8 @@ def _failed(renderer: Renderer) -> Callable[[Request, Exception], Response]:
         if isinstance(error, HTTPException):
             status, detail = error.status_code, _said(error)
             headers = dict(error.headers or {})
+        elif isinstance(error, ClientDisconnect):
+            status, detail = 400, "the request ended before it had come whole"  # nobody reads it, but metrics count it
         else:
             status, detail = told(error)
             headers = error.headers if isinstance(error, ProblemError) else {}

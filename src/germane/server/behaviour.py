@@ -5,6 +5,7 @@ later pages, and those in an order of one's own marks, get no row: nothing is le
 number in a cookie that is set only where logging is on.
 """
 
+import re
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 CLIENT = "germane_client"
 """The cookie with the visitor's number."""
 YEAR = 365 * 24 * 3600
+_POSITION = re.compile(r"[0-9]{1,7}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def click(request: Request, fields: Any, collection: str) -> dict[str, Any] | No
     """The event of a result that was opened; None where it is not to be logged."""
     if request.cookies.get(LOGGING) == "off" or not fields["q"] or not fields["id"]:
         return None
-    position = int(fields["position"]) if fields["position"].isdigit() and len(fields["position"]) < 8 else None
+    position = int(fields["position"]) if _POSITION.fullmatch(fields["position"]) else None
     search = fields["search"]
     known = len(search) == 24 and search.isalnum() and search.isascii()
     event: dict[str, Any] = {

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from germane.errors import GermaneError, InputError, MissingExtraError
 from germane.server.listing import title_of
 from germane.server.problems import ProblemError, told, without_folders
+from germane.server.roles import Role
+from germane.server.withholding import shown_version
 from germane.types import Document
 
 if TYPE_CHECKING:
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 TRAINING = "train"
 """The kind of job that learns."""
-USERS = 5
-"""A query that fewer people typed is learnt from only where somebody says so."""
 RANKS = 10
 LEAST_SEARCHES = 100
 """Searches since a model was trained that say whether queries have drifted."""
@@ -73,6 +73,7 @@ class ModelsView:
     serving: "tuple[tuple[ModelVersion, str], ...]"
     versions: "tuple[ModelVersion, ...]"
     training: "JobResponse | None"
+    min_users: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +123,15 @@ class Learning:
             tuple((version, clicks.health[version.name]) for version in versions if version.serving),
             tuple(sorted(versions, key=lambda version: (version.trained_at, version.version), reverse=True)),
             self.training(collection),
+            self._library.settings.min_users,
         )
 
-    def version(self, collection: str, reference: str, loss: int = 1) -> VersionView:
-        """A version, with the n-th of its worst losses opened."""
+    def version(self, collection: str, reference: str, role: Role, loss: int = 1) -> VersionView:
+        """A version as somebody of that role may see it, with the n-th of its worst losses opened."""
         from germane.engine.learning.gate import PLAIN  # loads the statistics of SciPy
 
         engine = self._library.engine(collection)
-        found = engine.models.version(reference)
+        found = shown_version(engine.models.version(reference), role, self._library.settings.min_users)
         sets = found.gate.sets if found.gate is not None else ()
         chosen = next((each for each in sets if each.worst), sets[0] if sets else None)
         if found.gate is None or chosen is None or not chosen.worst:
@@ -185,7 +187,8 @@ class Learning:
         from germane.server.histories import history
         from germane.server.work import click_rules
 
-        engine, rules = self._library.engine(collection), click_rules(USERS)
+        min_users = self._library.settings.min_users
+        engine, rules = self._library.engine(collection), click_rules(min_users)
         names = [name for name in engine.models.names() if engine.models.serving(name) is not None]
         plain = {name: health(engine, name, None, rules).line for name in names}
         if not self._library.events.path.exists():
@@ -197,7 +200,7 @@ class Learning:
                 if not store.days:
                     return Clicks(None, plain)
                 with observe(store, memory=rules.memory, threads=rules.threads) as observed:
-                    stats = click_stats(store, observed, min_users=USERS)
+                    stats = click_stats(store, observed, min_users=min_users)
                 lines = {name: health_line(health(engine, name, store, rules), plain[name]) for name in names}
                 return Clicks(stats, lines)
         except MissingExtraError as error:

@@ -18,6 +18,8 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
 }  # fmt: skip
 _DEEPEST = 32
+MOST_WHOLE = (1 << 63) - 1
+"""Of 64 bits with a sign; those of JSON that are still larger, or smaller, are read as numbers with a fraction."""
 
 
 class Parameter(NamedTuple):
@@ -47,6 +49,7 @@ class Given:
     """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is.
 
     `bound`: the name of the token that was brought, as which alone its owner screens; None where nobody is bound.
+    `role`: what whoever asks may do.
     """
 
     values: Mapping[str, Any]
@@ -54,6 +57,7 @@ class Given:
     raw: bytes = b""
     content_type: str = ""
     bound: str | None = None
+    role: Role = Role.READER
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -98,7 +102,7 @@ class Operation:
         if kind not in ("application/json", ""):
             raise ProblemError(415, f"the body is to be application/json, not '{kind[:60]}'")
         try:
-            body = orjson.loads(raw)
+            body = json_of(raw)
         except orjson.JSONDecodeError as error:
             raise ProblemError(400, f"the body is not JSON: {error}") from None
         check(body, self.body, "the body")
@@ -153,6 +157,21 @@ def openapi(operations: tuple[Operation, ...]) -> dict[str, Any]:
         },
         "security": [{}, {"token": []}],
     }  # fmt: skip
+
+
+def json_of(raw: bytes) -> Any:
+    """What JSON says; refused where it holds a whole number of more than 64 bits, which nothing here can keep."""
+    found = orjson.loads(raw)
+    waiting = [found]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, int) and value > MOST_WHOLE:
+            raise ProblemError(422, f"a whole number has at most 64 bits, and {value} has more")
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return found
 
 
 def check(value: Any, schema: Mapping[str, Any], where: str, depth: int = 0) -> None:

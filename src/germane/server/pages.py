@@ -18,7 +18,7 @@ from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.aside import Aside
 from germane.server.budget import BUDGET, MOST_K, cost_of
-from germane.server.exports import ENDINGS, TYPES, exported
+from germane.server.exports import Attachment, attachment, chosen
 from germane.server.forms import Form, inside, whole
 from germane.server.histories import remove_left
 from germane.server.library import Library
@@ -31,18 +31,20 @@ from germane.server.roles import identified
 from germane.server.safety import TOKEN
 from germane.server.sample import SCREENED, SEARCHES
 from germane.server.screens import REASONS, ScreenState
+from germane.server.sending import Sender
 from germane.stream.shares import missed_told
 from germane.track.registry import METHOD_TITLES as TRACKED_BY
 from germane.types import Document
 
 YEAR = 365 * 24 * 3600
+MOST_DAYS = 10_000
 
 
-def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute]:
+def routes(library: Library, renderer: Renderer, aside: Aside, sender: Sender) -> list[BaseRoute]:
     """All pages."""
     from germane.server.streaming import find_stream
 
-    made = Pages(library, renderer, aside)
+    made = Pages(library, renderer, aside, sender)
     return [
         Route("/", made.search),
         Route("/search", made.search),
@@ -88,8 +90,8 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
 class Pages:
     """The views, over one library."""
 
-    def __init__(self, library: Library, renderer: Renderer, aside: Aside) -> None:
-        self.library, self.renderer, self.aside = library, renderer, aside
+    def __init__(self, library: Library, renderer: Renderer, aside: Aside, sender: Sender) -> None:
+        self.library, self.renderer, self.aside, self.sender = library, renderer, aside, sender
 
     # -- search ----------------------------------------------------------------------------------------------------
 
@@ -175,14 +177,15 @@ class Pages:
         place = Place.of(request.url.query, self.library.settings)
         format, which = request.query_params.get("format", "ris"), request.query_params.get("which", "all")
 
-        def work() -> bytes:
+        def work() -> Attachment:
             if place.s:
-                return exported(search_documents(self.library, place.s, which, format), format)
+                return attachment(search_documents(self.library, place.s, which, format), format, "results")
             engine = self.library.engine(place.c)
             answer = self.library.answer(place.c, request_of(engine, place, MOST_K, 0))
-            return exported((Document(hit.id, hit.fields) for hit in group_hits(answer, place)), format)
+            ids = [hit.id for hit in group_hits(answer, place)]
+            return attachment(chosen(engine, ids), format, "results")
 
-        return _attachment(await self.aside(work), format, "results")
+        return await self.sender(await self.aside(work))
 
     async def find(self, request: Request) -> Response:
         """Ask several sources, and keep the list."""
@@ -240,8 +243,8 @@ class Pages:
         name = form["name"].strip()
 
         def work() -> None:
-            if form["search"].isdigit():
-                documents = search_documents(self.library, int(form["search"]), "all")
+            if form["search"]:
+                documents = search_documents(self.library, whole(form["search"]), "all")
             else:
                 place = Place.of("", self.library.settings)
                 place = Place(q=form["q"].strip(), c=place.c)
@@ -329,12 +332,11 @@ class Pages:
         format, which = query.get("format", "ris"), query.get("which", "included")
         reviewer, bound, screens = query.get("reviewer", ""), request.state.bound, self.library.screens
 
-        def work() -> bytes:
+        def work() -> Attachment:
             screens.check_sight(name, reviewer, bound)
-            return exported(screens.documents(name, reviewer, which, format), format)
+            return attachment(screens.documents(name, reviewer, which, format), format, which)
 
-        content = await self.aside(work)
-        return _attachment(content, format, which)
+        return await self.sender(await self.aside(work))
 
     # -- topics ----------------------------------------------------------------------------------------------------
 
@@ -398,8 +400,8 @@ class Pages:
         """What a topic delivered, as a digest tells it."""
         name, days = request.path_params["name"], request.query_params.get("days", "")
         since = None
-        if days.isdigit() and len(days) <= 4:
-            since = (datetime.now(UTC) - timedelta(days=int(days))).isoformat(timespec="seconds")
+        if days:
+            since = (datetime.now(UTC) - timedelta(days=min(abs(whole(days)), MOST_DAYS))).isoformat(timespec="seconds")
         found = await self.aside(lambda: topics.digest_view(self.library, name, since))
         return self.renderer.page(request, "digest.html", view="topics", title=name, digest=found, days=days)
 
@@ -512,8 +514,3 @@ def _at(place: Place, number: int) -> Place:
 
 def _heading(record: Document | None) -> str:
     return "" if record is None else title_of(record)
-
-
-def _attachment(content: bytes, format: str, name: str) -> Response:
-    headers = {"content-disposition": f'attachment; filename="{name}.{ENDINGS[format]}"'}
-    return Response(content, media_type=TYPES[format], headers=headers)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 WORKSPACE = "germane.workspace"
 GRACE = 10
 """Seconds that requests under way have to end when the server is told to stop."""
+NOT_SENT = 128 << 10
+"""Bytes of an answer that the system takes in advance: what a slow reader takes is soon seen."""
 
 
 def home_folder() -> Path:
@@ -95,6 +97,8 @@ def listening(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     found = socket.socket(family)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # each connection inherits it: the system keeps little that is not sent
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, NOT_SENT)
     if settings.workers > 1:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
@@ -151,32 +155,24 @@ def uvicorn_server(app: "Starlette", library: Library) -> "uvicorn.Server":
 
 def _server(app: "App", settings: Settings, ending: Callable[[], None]) -> "uvicorn.Server":
     try:
-        import uvicorn
-
         from germane.server.connections import timed
+        from germane.server.ending import Server
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "uvicorn", "web", "The server") from None
-
-    class Server(uvicorn.Server):
-        """Ends streams and the job under way first, so that nobody waits for them."""
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            ending()
-            await super().shutdown(sockets)
-
     return Server(
-        uvicorn.Config(
-            app,
-            http=timed(settings.head_seconds),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            date_header=True,
-            timeout_keep_alive=15,
-            timeout_graceful_shutdown=GRACE,
-            limit_concurrency=500,
-            lifespan="on",
-        )
+        app,
+        ending,
+        http=timed(settings.head_seconds, settings.take_seconds),
+        ws="none",
+        proxy_headers=False,  # `safety.py` does it, for the proxies that were named
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=GRACE,
+        limit_concurrency=500,
+        lifespan="on",
     )
 
 

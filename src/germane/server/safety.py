@@ -2,6 +2,8 @@
 
 The middleware is plain ASGI, so that bodies are counted as they come and answers may stream.
 
+- **One meaning**: a header that decides something stands there once, else 400.
+- **Proxies**: who asked is what a proxy says, if it is one that was named (`forwarded.py`).
 - **DNS rebinding**: the Host header must name an address of the server's own, else 403.
 - **Token**: a bearer token, or the cookie that `/sign-in` sets; compared in constant time. Its role decides what may be
   done (`roles.py`): of pages here, of the API where its operations are called. The feed of a topic opens with a key of
@@ -12,14 +14,15 @@ The middleware is plain ASGI, so that bodies are counted as they come and answer
   from another site (Sec-Fetch-Site, Origin), and one made with a cookie or without a token must bring the value of the
   `germane_csrf` cookie in the header `X-CSRF-Token` or the form field `csrf` (double submit). Programs that send JSON
   without cookies cannot be made to do so by a page: they need a content type or header that no form can send.
-- **Limits**: bytes of a body, seconds until it has come, requests a minute from one address.
+- **Limits**: bytes of a body, seconds until it has come, requests a minute from one address. An answer that is given
+  before its request has come whole says that the connection ends.
 """
 
 import hmac
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -31,6 +34,8 @@ from germane.errors import StorageError
 from germane.server.audit import Audit, Entry
 from germane.server.cross_site import is_foreign, is_refused
 from germane.server.early import EARLY_HASH
+from germane.server.forwarded import TrustedProxies
+from germane.server.lingering import is_whole
 from germane.server.metrics import Metrics
 from germane.server.problems import ProblemError, problem_bytes, problem_page, told
 from germane.server.rates import Rates
@@ -61,8 +66,9 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 OPEN_PATHS = ("/static/", "/sign-in", "/api/v1/health")
 """What is answered without a token."""
-
-
+ONCE = ("host", "origin", "sec-fetch-site", "authorization", "x-csrf-token", "content-type", "content-length")
+"""Headers that decide something."""
+_HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 _FEED = re.compile(r"/api/v1/topics/([^/]+)/feed")
 
 
@@ -78,6 +84,7 @@ class Safety:
         self._rates = Rates(settings.per_minute, shared=settings.rates)
         self._audit = Audit(settings.audit)
         self._noting = CapacityLimiter(4)
+        self._proxies = TrustedProxies(settings.trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -85,7 +92,8 @@ class Safety:
             await self.app(scope, receive, send)
             return
         began, status = time.perf_counter(), 500
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = _headers(scope["headers"])
+        self._proxies.apply(scope, headers)
         cookies = _cookies(headers.get("cookie", ""))
         csrf = cookies.get(CSRF, "")
         api = str(scope["path"]).startswith("/api/")
@@ -97,6 +105,8 @@ class Safety:
             if message["type"] == "http.response.start":
                 status = int(message["status"])
                 added = list(HEADERS)
+                if not is_whole(scope):
+                    added.append((b"connection", b"close"))
                 if fresh:
                     cookie = f"{CSRF}={fresh}; Path=/; SameSite=Strict"
                     added.append((b"set-cookie", cookie.encode()))
@@ -131,9 +141,14 @@ class Safety:
             raise ProblemError(status, f"nothing was changed, since it could not be noted: {said}") from None
 
     def _check(self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], csrf: str) -> None:
+        names = [name for name, _ in scope["headers"]]
+        for each in ONCE:
+            if names.count(each.encode()) > 1:
+                raise ProblemError(400, f"the header {each} stands there twice: send it once")
         host = headers.get("host", "")
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        if name.lower() not in self.settings.allowed_hosts:
+        match = _HOST.fullmatch(host)
+        name = host if match is None else match[1]
+        if match is None or name.lower() not in self.settings.allowed_hosts:
             known = ", ".join(sorted(self.settings.allowed_hosts))
             raise ProblemError(403, f"the server does not answer under the name '{name[:80]}'; it is known as {known}")
         client = (scope.get("client") or ("", 0))[0]
@@ -142,8 +157,8 @@ class Safety:
                 429, "too many requests in the last minute: wait a little and try again", retry_after="10"
             )
         length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self.settings.max_body:
-            raise ProblemError(413, _too_large(self.settings.max_body), connection="close")
+        if length.isascii() and length.isdigit() and int(length) > self.settings.max_body:
+            raise ProblemError(413, _too_large(self.settings.max_body))
         who = self._bearer(headers) or identified(self._tokens, cookies.get(TOKEN, ""))
         path, api = str(scope["path"]), str(scope["path"]).startswith("/api/")
         if self._tokens and who is None and not self._feed(scope, path) and not path.startswith(OPEN_PATHS):
@@ -153,13 +168,13 @@ class Safety:
             )  # fmt: skip
         role = who.role if who is not None else Role.READER if self._tokens else Role.ADMIN
         bound = None if who is None or role == Role.ADMIN else who.name
-        scope["state"].update(known=who is not None or not self._tokens)
-        scope["state"].update(role=role, who="" if who is None else who.name or who.role.word, bound=bound)
-        scope["state"]["foreign"] = is_foreign(headers)
+        name = "" if who is None else who.name or who.role.word
+        scope["state"].update(known=who is not None or not self._tokens, from_page=False)
+        scope["state"].update(role=role, who=name, bound=bound, foreign=is_foreign(headers))
         if scope["method"] in SAFE and is_refused(headers, path, scope.get("query_string", b"")):
             raise ProblemError(403, "another site asked for this, and not a person: open the address yourself")
         if scope["method"] not in SAFE:
-            self._check_origin(str(scope["method"]), headers, host, csrf, api=api)
+            self._check_origin(scope["state"], str(scope["method"]), headers, host, csrf, api=api)
         if self.pages and not api:
             require(role, page_role(str(scope["method"]), path))
 
@@ -175,18 +190,22 @@ class Safety:
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[-1]
         return any(same_secret(given, feed_key(token.value, match[1])) for token in self._tokens)
 
-    def _check_origin(self, method: str, headers: dict[str, str], host: str, csrf: str, *, api: bool) -> None:
+    def _check_origin(
+        self, state: dict[str, Any], method: str, headers: dict[str, str], host: str, csrf: str, *, api: bool
+    ) -> None:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if site not in (None, "same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
+        if site not in (None, "same-origin", "none") or (origin is not None and _netloc(origin) != host):
             raise ProblemError(403, "a change was asked for by another site, and refused")
         if self._bearer(headers) or not self.pages:
+            state["from_page"] = True
             return
         given = headers.get("x-csrf-token", "")
         kind = headers.get("content-type", "").partition(";")[0].strip()
         form = kind in ("application/x-www-form-urlencoded", "multipart/form-data")
-        if form and not given and not api:
-            return  # the form's own field is compared when it is read: `pages.Form`
+        if form and "x-csrf-token" not in headers and not api:
+            return  # the form's own field is compared when it is read: `forms.Form`
         if same_secret(given, csrf):
+            state["from_page"] = True
             return
         simple = method == "POST" and (form or kind in ("", "text/plain"))  # what a page of another site can send
         if not headers.get("cookie") and (not simple or "x-requested-with" in headers):
@@ -225,12 +244,12 @@ class _Limited:
         with anyio.move_on_after(max(self._deadline - time.monotonic(), 0.0)) as waiting:
             message = await self._receive()
         if waiting.cancelled_caught:
-            raise ProblemError(408, "the request took too long to come", connection="close")
+            raise ProblemError(408, "the request took too long to come")
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))
             self._whole = not message.get("more_body", False)
             if self._read > self._most:
-                raise ProblemError(413, _too_large(self._most), connection="close")
+                raise ProblemError(413, _too_large(self._most))
         return message
 
 
@@ -253,6 +272,23 @@ async def _refuse(refusal: ProblemError, scope: Scope, asked: dict[str, str], se
     headers += [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The headers by their names in lower case; those that may come several times in one, as HTTP joins them."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = text if key not in found else found[key] + ("; " if key == "cookie" else ", ") + text
+    return found
+
+
+def _netloc(address: str) -> str:
+    """Host and port of an address; empty where it is none."""
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return ""
 
 
 def _cookies(header: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from germane.errors import ParameterError
 from germane.metasearch import Configuration
+from germane.server.forwarded import TrustedProxies
 from germane.server.roles import Role, Token
 
 PORT = 8017
@@ -20,9 +21,11 @@ class Settings:
 
     `hosts`: names under which the server may be asked, beside its own address. Limits: bytes of a body, characters of a
     query, the deepest result that a page may begin at, results that marks re-rank, requests a minute from one address,
-    and searches at the same time; seconds for the head of a request, and for its body. `sources`: what meta-search may
-    ask. `audit`: the file that changes are noted in. `retain_days`: how long clicks are kept; 0 keeps them for ever.
-    `workers`: processes that share the indexes, and `rates` the file by which they count requests.
+    and searches at the same time; seconds for the head of a request, for its body, and for a reader to take some of its
+    answer. `sources`: what meta-search may ask. `audit`: the file that changes are noted in. `retain_days`: how long
+    clicks are kept; 0 keeps them for ever. `min_users`: a query of the log is shown if so many visitors typed it.
+    `trusted_proxies`: addresses and networks that are believed whom they ask for. `workers`: processes that share the
+    indexes, and `rates` the file by which they count requests.
     """
 
     host: str = "127.0.0.1"
@@ -38,16 +41,22 @@ class Settings:
     threads: int = 8
     head_seconds: float = 15.0
     body_seconds: float = 30.0
+    take_seconds: float = 30.0
     find_seconds: float = 20.0
     request_seconds: float = 10.0
     sources: Configuration = field(default_factory=Configuration)
     audit: Path | None = None
     retain_days: int = 365
+    min_users: int = 5
+    trusted_proxies: tuple[str, ...] = ()
     workers: int = 1
     rates: Path | None = None
 
     def __post_init__(self) -> None:
         tokens = self.all_tokens  # complains of those that are too short
+        TrustedProxies(self.trusted_proxies)  # complains of what is no address
+        if self.min_users < 1:
+            raise ParameterError(f"min_users is a number of visitors from 1 on, not {self.min_users}")
         if not is_loopback(self.host) and not tokens:
             raise ParameterError(
                 f"the address {self.host} can be reached from other machines: give a token (--token), which requests "

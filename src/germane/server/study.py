@@ -64,9 +64,17 @@ class Study:
         """One version: how it fared at the gate, and a loss opened."""
         collection = self._collection(request.query_params.get("c", ""))
         reference, loss = request.path_params["reference"], whole(request.query_params.get("loss", "1"))
-        found = await self.aside(lambda: self.learning.version(collection, reference, loss))
+        role = request.state.role
+        found = await self.aside(lambda: self.learning.version(collection, reference, role, loss))
         return self.renderer.page(
-            request, "model.html", view="models", title=reference, shown=found, collection=collection, names=MODELS
+            request,
+            "model.html",
+            view="models",
+            title=reference,
+            shown=found,
+            collection=collection,
+            names=MODELS,
+            min_users=self.library.settings.min_users,
         )
 
     async def train(self, request: Request) -> Response:

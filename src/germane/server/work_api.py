@@ -1,22 +1,24 @@
 """The operations of /api/v1 on jobs and learnt models; `api.py` has the others."""
 
+import os
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import anyio
 
-from germane.data.owned import read_owned
+from germane.data.owned import open_owned
 from germane.engine.learning.values import GateReport, ModelVersion
 from germane.latent.names import LATENT_NAMES
 from germane.server.api import COLLECTION, FORMAT, ON_KNOWN, K, members, text
-from germane.server.exports import TYPES, Attachment
+from germane.server.exports import PIECE, TYPES, Attachment
 from germane.server.jobs import has_ended
 from germane.server.operations import Given, Media, Operation, Parameter
 from germane.server.problems import ProblemError
 from germane.server.responses import JobResponse, JobsResponse, ModelsResponse
 from germane.server.roles import Role
+from germane.server.withholding import shown_report, shown_version
 from germane.workspace.jobs import STATES
 
 if TYPE_CHECKING:
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from germane.server.library import Library
     from germane.workspace.values import Job
 
-MOST_EXPORT = 4 << 30
-"""Bytes of a file that is fetched."""
 LOOK_SECONDS = 0.25
 """How often a stream of a job's progress looks for news."""
 JOB = Parameter("job", "the number of a job", "integer", "path", least=1, most=10**11)
@@ -107,10 +107,16 @@ def job_file(library: "Library", given: Given) -> Attachment:
         raise ProblemError(404, f"there is no file of job {found.job}: it is no export, or it has not ended")
     path = library.home / "exports" / Path(str(found.result["file"])).name
     try:
-        content = read_owned(path, MOST_EXPORT)
+        file = os.fdopen(open_owned(path), "rb")
     except FileNotFoundError:
         raise ProblemError(404, f"there is no file of job {found.job} any more: files are kept for a day") from None
-    return Attachment(content, str(found.settings.get("format", "jsonl")))
+    return Attachment(_pieces_of(file), str(found.settings.get("format", "jsonl")))
+
+
+def _pieces_of(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(PIECE):
+            yield piece
 
 
 async def progress_of(
@@ -140,11 +146,15 @@ def models(library: "Library", given: Given) -> ModelsResponse:
     lines = {
         name: health(engine, name, None, ClickRules()).line for name in shelf.names() if shelf.serving(name) is not None
     }
-    return ModelsResponse(tuple(shelf.versions()), lines)
+    return ModelsResponse(tuple(_shown(library, given, each) for each in shelf.versions()), lines)
+
+
+def _shown(library: "Library", given: Given, version: ModelVersion) -> ModelVersion:
+    return shown_version(version, given.role, library.settings.min_users)
 
 
 def model(library: "Library", given: Given) -> ModelVersion:
-    return library.engine(given["collection"]).models.version(given["version"])
+    return _shown(library, given, library.engine(given["collection"]).models.version(given["version"]))
 
 
 def gate(library: "Library", given: Given) -> GateReport:
@@ -162,15 +172,23 @@ def compare(library: "Library", given: Given) -> GateReport:
 
     engine = library.engine(given["collection"])
     baseline = None if given["baseline"] == "plain" else given["baseline"]
+    least = library.settings.min_users
+    users = least if given["min_users"] is None else given["min_users"]
+    if users < least:
+        raise ProblemError(
+            422, f"a query counts here if {least:,} visitors typed it, or more: 'min_users' is not below that"
+        )
     for each in (given["candidate"], *([baseline] if baseline else ())):
         engine.models.version(each)
     with history(library, given["collection"]) as store:
-        rules = click_rules(given["min_users"])
-        return compared(engine, store, given["candidate"], baseline, settings=LearnSettings(), rules=rules)
+        report = compared(
+            engine, store, given["candidate"], baseline, settings=LearnSettings(), rules=click_rules(users)
+        )
+    return shown_report(report, given.role, least)
 
 
 def promote(library: "Library", given: Given) -> ModelVersion:
-    return library.engine(given["collection"]).models.promote(given["version"])
+    return _shown(library, given, library.engine(given["collection"]).models.promote(given["version"]))
 
 
 def roll_back(library: "Library", given: Given) -> ModelsResponse:
@@ -194,8 +212,9 @@ IMPORT = members(
 )  # fmt: skip
 EXPORT = members((), collection=text(200), format={"type": "string", "enum": list(FORMAT.choices)})
 MIN_USERS = Parameter(
-    "min_users", "a query that fewer visitors typed does not count", "integer", least=1, most=10**6, default=5
-)
+    "min_users", "a query that fewer visitors typed does not count; not below what the server was told", "integer",
+    least=1, most=10**6,
+)  # fmt: skip
 BEGUN: Mapping[str, Any] = {"status": 202}
 FILE = Media(tuple(media.partition(";")[0] for media in TYPES.values()))
 STREAM = Operation(
@@ -226,7 +245,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/collections/{collection}/comparison", "Two versions on held-out clicks, as the gate does it",
               compare, GateReport, (COLLECTION, Parameter("candidate", "a version", required=True, least=1, most=100),
                                     Parameter("baseline", "another, or plain for the plain ranking", most=100,
-                                              default="plain"), MIN_USERS)),
+                                              default="plain"), MIN_USERS), role=Role.ADMIN),
     Operation("GET", f"{MODELS}/{{version}}", "A version: what it was learnt from, and how it fared", model,
               ModelVersion, (COLLECTION, VERSION)),
     Operation("GET", f"{MODELS}/{{version}}/gate", "The verdict of the gate", gate, GateReport, (COLLECTION, VERSION)),

@@ -65,6 +65,17 @@ def serve(
     retain_clicks: Annotated[
         int, typer.Option(metavar="DAYS", help="Forget clicks that are older; 0 keeps them for ever.", min=0)
     ] = 365,
+    min_users: Annotated[
+        int, typer.Option(metavar="N", help="Show a query of the log only if so many visitors typed it.", min=1)
+    ] = 5,
+    trusted_proxies: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A proxy, or a network of them, whose X-Forwarded-For is believed; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     check: Annotated[bool, typer.Option("--check", help="Start, fetch the page once, and end.")] = False,
 ) -> None:
@@ -86,7 +97,8 @@ def serve(
 
     settings = Settings(
         host=host, port=port, token=token, tokens=() if token_file is None else read_tokens(token_file),
-        hosts=tuple(name or ()), workers=workers, retain_days=retain_clicks, per_minute=rate,
+        hosts=tuple(name or ()), workers=workers, retain_days=retain_clicks, per_minute=rate, min_users=min_users,
+        trusted_proxies=tuple(trusted_proxies or ()),
         sources=Configuration() if sources is None else Configuration.read(sources),
     )  # fmt: skip
 

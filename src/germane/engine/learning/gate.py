@@ -30,10 +30,11 @@ PLAIN = "the plain ranking"
 
 @dataclass(frozen=True, eq=False)
 class GateQuery:
-    """A query and the gains of its documents."""
+    """A query, the gains of its documents, and how many people typed it."""
 
     text: str
     gains: Mapping[str, float]
+    users: int | None = None
 
 
 def ndcg(ids: Sequence[str], gains: Mapping[str, float], k: int = CUT_OFF) -> float:
@@ -68,7 +69,7 @@ def compared(name: str, queries: Sequence[GateQuery], candidate: npt.ArrayLike, 
         int((difference > 0).sum()),
         int((difference < 0).sum()),
         int((difference == 0).sum()),
-        tuple(Loss(queries[i].text, float(a[i]), float(b[i])) for i in losing),
+        tuple(Loss(queries[i].text, float(a[i]), float(b[i]), queries[i].users) for i in losing),
         *(map(float, paired_effect(a, b)[1:3]) if len(a) > 1 else (math.nan, math.nan)),
     )
 

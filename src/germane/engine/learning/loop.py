@@ -21,7 +21,7 @@ from germane.engine.learning.shelf import DEFAULT_NAME, check_name
 from germane.engine.learning.source import FieldSource
 from germane.engine.learning.stage import LatentStage
 from germane.engine.learning.tuning import GRIDS, mixed, tuned_mixing
-from germane.engine.learning.values import GateReport, Health, LearnReport, ModelVersion, TrainingData
+from germane.engine.learning.values import CLICKED, JUDGED, GateReport, Health, LearnReport, ModelVersion, TrainingData
 from germane.errors import InputError, ParameterError
 from germane.evaluate.frames import AnyQrels, AnyTopics, as_qrels, as_topics
 from germane.latent.ensemble import EnsembleModel
@@ -119,7 +119,7 @@ def learn(
     serving = engine.models.promoted()
     baseline = None if serving is None else engine.models.stage(serving)
     stage = LatentStage(candidate, mixing["first_weight"], name="the candidate")
-    sets = {"held-out clicks": test, **({"judged queries": judged} if judged else {})}
+    sets = {CLICKED: test, **({JUDGED: judged} if judged else {})}
     gate = judged_at_gate(
         engine, sets, stage, baseline, depth=settings.depth, alpha=settings.alpha, allow_equal=settings.allow_equal
     )
@@ -154,10 +154,10 @@ def compare(
     stages = [None if each is None else engine.models.stage(each) for each in (candidate, baseline)]
     sets: dict[str, Sequence[GateQuery]] = {}
     if store is not None:
-        sets["held-out clicks"] = split(engine, store, settings, rules)[1]
+        sets[CLICKED] = split(engine, store, settings, rules)[1]
     judged = judged_queries(topics, qrels)
     if judged:
-        sets["judged queries"] = judged
+        sets[JUDGED] = judged
     if not sets:
         raise ParameterError("a comparison needs clicks, or topics with judgements")
     return judged_at_gate(
@@ -211,7 +211,8 @@ def gate_queries(pairs: Sequence[ClickedPair]) -> list[GateQuery]:
     gains: dict[str, dict[str, float]] = {}
     for pair in pairs:
         gains.setdefault(pair.query, {})[pair.doc_id] = pair.weight
-    return [GateQuery(query, own) for query, own in gains.items()]
+    users = {pair.query: pair.users for pair in pairs}
+    return [GateQuery(query, own, users[query]) for query, own in gains.items()]
 
 
 def judged_queries(topics: AnyTopics | None, qrels: AnyQrels | None) -> list[GateQuery]:

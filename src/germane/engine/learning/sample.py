@@ -20,12 +20,14 @@ _PAIRS = "pairs.jsonl"
 
 
 class ClickedPair(NamedTuple):
-    """A query, a document of the index that was clicked for it, its title, and Score(d, q)."""
+    """A query, a document of the index that was clicked for it, its title, Score(d, q), and how many people typed the
+    query."""
 
     query: str
     doc_id: str
     title: str
     weight: float
+    users: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class ClickSample:
         """The SHA-256 of the pairs."""
         digest = hashlib.sha256()
         for pair in self.pairs:
-            digest.update(orjson.dumps(tuple(pair)))
+            digest.update(orjson.dumps((pair.query, pair.doc_id, pair.title, pair.weight)))
         return digest.hexdigest()
 
 
@@ -71,9 +73,9 @@ def sampled(
     ):
         path = Path(folder) / _PAIRS
         report = write_pairs(observed, path, pair_rules, titles=titled)
-        return ClickSample(
-            observed.days, list(_read(path)), report, observed.searches_by_query(), observed.raw_curve()[1]
-        )
+        users = observed.users_by_query()
+        pairs = [pair._replace(users=users.get(pair.query)) for pair in _read(path)]
+        return ClickSample(observed.days, pairs, report, observed.searches_by_query(), observed.raw_curve()[1])
 
 
 def _read(path: Path) -> Iterator[ClickedPair]:

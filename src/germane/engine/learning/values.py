@@ -3,9 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from germane.schema import ABSENT, HIDDEN, MaybeNaN, Response
+
+CLICKED, JUDGED = "held-out clicks", "judged queries"
+"""The sets of queries at the gate: what people typed, and topics that somebody made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,19 @@ class TrainingData:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A query that the candidate ranks worse: both values of the measure."""
+    """A query that the candidate ranks worse: both values of the measure, and how many people typed it, where clicks
+    tell."""
 
     query: str
+    candidate: float
+    baseline: float
+    users: Annotated[int | None, ABSENT] = None
+
+
+class Withheld(NamedTuple):
+    """Losses whose queries are nobody else's business: how many, and both means of the measure."""
+
+    queries: int
     candidate: float
     baseline: float
 
@@ -50,7 +63,10 @@ class Loss:
 @dataclass(frozen=True, slots=True)
 class GateSet:
     """One set of queries: means of the measure, the one-sided p-values of paired tests (candidate above baseline), wins
-    and losses, the worst losses, and the interval that holds the mean difference with 95 %."""
+    and losses, the worst losses, and the interval that holds the mean difference with 95 %.
+
+    `withheld`: what a server does not show of the worst losses.
+    """
 
     name: str
     measure: str
@@ -65,6 +81,7 @@ class GateSet:
     worst: tuple[Loss, ...]
     low: MaybeNaN = math.nan
     high: MaybeNaN = math.nan
+    withheld: Annotated[Withheld | None, ABSENT] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,35 @@
+"""Files on their way to a reader: each piece is made when the one before was taken."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import anyio
+import anyio.to_thread
+from starlette.responses import Response, StreamingResponse
+
+from germane.server.exports import ENDINGS, TYPES, Attachment
+
+MAKING = 2
+"""Pieces that are made at the same time: exports must not keep searches waiting."""
+
+
+class Sender:
+    """Sends attachments; their pieces are made in threads of their own."""
+
+    def __init__(self) -> None:
+        self._limiter = anyio.CapacityLimiter(MAKING)
+
+    async def __call__(self, file: Attachment) -> Response:
+        """The answer with the file. What goes wrong before its first piece is told as any other error is."""
+        first = await self._next(file.pieces)
+        name = f"{file.name}.{ENDINGS[file.format]}"
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return StreamingResponse(self._pieces(first, file.pieces), media_type=TYPES[file.format], headers=headers)
+
+    async def _pieces(self, first: bytes | None, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+        piece = first
+        while piece is not None:
+            yield piece
+            piece = await self._next(pieces)
+
+    async def _next(self, pieces: Iterator[bytes]) -> bytes | None:
+        return await anyio.to_thread.run_sync(lambda: next(pieces, None), limiter=self._limiter)
