@@ -7,6 +7,7 @@ to wait until it comes back takes longer than the work, and for some millisecond
 in thousands of recent documents). `njit` is Numba's own, with our cache.
 """
 
+import contextlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,11 +18,34 @@ from numba.core.runtime.nrt import rtsys
 
 from germane.lazy import with_compiler
 
+_implementation: Any = FunctionCache._impl_class
+_in_tree: Any = next(each for each in _implementation._locator_classes if each.__name__.endswith("InTreeCacheLocator"))
+
+
+class _InPlace(_in_tree):  # type: ignore[misc]
+    """Where the package lies, also for a user who may read what was compiled there and write nothing anywhere."""
+
+    def ensure_cache_path(self) -> None:
+        """Nothing: what cannot be kept is compiled again."""
+
+
+class _Places(_implementation):  # type: ignore[misc]
+    """Numba's places for machine code, and in the end one that need not be writable: without it Numba would refuse."""
+
+    _locator_classes = (*_implementation._locator_classes, _InPlace)
+
 
 class _Cache(FunctionCache):
     """Numba's, but for what it does before it looks: it makes everything ready to compile, and loads SciPy's linear
     algebra, which machine code from the disk does not need. The compiler does so itself when it is called.
     """
+
+    _impl_class = _Places
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code, where there is room and permission."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
     def __init__(self, function: Callable[..., Any], *, allocates: bool) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]

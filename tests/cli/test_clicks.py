@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+from datetime import UTC, datetime
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_erase(run, fails, store):
     assert "0 query rows and 0 events" in again
     assert "anew" not in again
     assert "choose one of --user and --older-than" in fails("clicks", "erase", store)
-    assert json.loads(run("clicks", "erase", store, "--older-than", 1, "--json").stdout)["days"] == 7
+    assert json.loads(run("clicks", "erase", store, "--older-than", 0, "--json").stdout)["days"] == 7
     assert json.loads(run("clicks", "stats", store, "--json").stdout)["searches"] == 0
 
 
@@ -138,3 +139,19 @@ def test_import_again_and_otherwise(run, fails, store, log, tmp_path):
     words = ("clicks", "import", tmp_path / "other", tmp_path / "flat.csv", "--map", "time=when", "--map", "user=who")
     told = run(*words, "--redact-digits", 3, "--keep-addresses", "--retain", 90000)
     assert "1 row read; 0 query rows and 1 event of 1 day added" in told.stderr
+
+
+def test_a_simulated_log_begins_when_it_is_told_to(run, files, tmp_path):
+    words = ("clicks", "simulate", files / "docs.jsonl", "--topics", files / "queries.tsv",
+             "--qrels", files / "qrels.txt", "--searches", 50, "--users", 5, "--days", 2)  # fmt: skip
+
+    def days(into, *more):
+        run(*words, "--into", into, *more)
+        rows = (json.loads(line) for line in (into / "ubi_queries.jsonl").read_text().splitlines())
+        return {row["timestamp"][:10] for row in rows}
+
+    assert days(tmp_path / "told", "--first-day", "2024-02-28") == {"2024-02-28", "2024-02-29"}
+    assert max(days(tmp_path / "recent")) < datetime.now(UTC).date().isoformat()
+    assert min(days(tmp_path / "recent")) > "2026-01-02"
+    refused = run(*words, "--into", tmp_path / "none", "--first-day", "2026-13-01")
+    assert (refused.exit_code, "2026-13-01" in refused.stderr) == (2, True)

@@ -82,6 +82,10 @@ def test_the_whole_path(run, fails, files):
     assert versions[2]["mixing"]["lambda1"] == 0.7
     listed = run("models", "list", index, "--from", store, *SMALL).stdout
     assert "clicks@3 (um), trained" in listed
+    rows = [line.split() for line in listed.splitlines()[1:4]]
+    ends = [("clicks@1", "failed"), ("clicks@2", "passed"), ("clicks@3", "serves")]
+    assert [(row[0], row[-1]) for row in rows] == ends
+    assert max(map(len, listed.splitlines()[:4])) <= 80
     assert "queries stable" in listed
     compared = json.loads(run("models", "compare", index, "clicks@2", "clicks@3", *judged, "--json").stdout)
     assert compared["against"] == "clicks@3"

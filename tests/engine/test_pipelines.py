@@ -265,7 +265,9 @@ def test_experiment(engine: Engine) -> None:
         (lambda p: fuse(p, 3), "3 is none"),
         (lambda p: fuse(p, p, method="borda"), "no fusion 'borda'"),
         (lambda p: fuse(p, p, weights=[1]), "2 rankings need 2 weights"),
-        (lambda p: experiment({"a": p}, TOPICS, QRELS), "two runs at least"),
+        (lambda p: experiment({}, TOPICS, QRELS), "a run at least"),
+        (lambda p: experiment(p, TOPICS, QRELS, baseline="pipeline"), "two runs at least"),
+        (lambda p: experiment([p, "bm25"], TOPICS, QRELS), "'2' is no pipeline but 'bm25'"),
         (lambda p: experiment({"a": p, "b": p}, TOPICS, QRELS, baseline="c"), "'c' is none of the runs: a, b"),
         (lambda p: experiment({"a": p, "b": p}, TOPICS, QRELS, test="z"), "no test 'z'"),
     ],
@@ -273,6 +275,19 @@ def test_experiment(engine: Engine) -> None:
 def test_bad_input(engine: Engine, make, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make(engine.pipeline("bm25"))
+
+
+def test_an_experiment_of_one_pipeline_or_a_list(engine: Engine) -> None:
+    bm25, jm = engine.pipeline("bm25"), engine.pipeline("jm")
+    named = experiment({"bm25": bm25, "jm": jm}, TOPICS, QRELS, ["AP"])
+    alone = experiment(bm25, TOPICS, QRELS, ["AP"])
+    assert (alone.names, alone.pairs) == (("pipeline",), {"AP": ()})
+    assert alone.mean("pipeline", "AP") == named.mean("bm25", "AP")
+    assert "pipeline" in str(alone)
+    assert "pipeline" in alone.to_markdown()
+    listed = experiment([bm25, jm], TOPICS, QRELS, ["AP"])
+    assert listed.names == ("1", "2")
+    assert [listed.mean(name, "AP") for name in listed.names] == [named.mean(name, "AP") for name in named.names]
 
 
 def test_what_is_no_model() -> None:

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+WIDEST = 10_000
+"""Signs of a line that is not broken."""
+
+
 def titled(title: str) -> "Table":
     """A table as wide as the terminal, without lines."""
     from rich.table import Table
@@ -35,8 +39,8 @@ def put_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         put_row(row)
 
 
-def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "") -> None:
-    """A table for people; numbers with four digits."""
+def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "", whole: bool = False) -> None:
+    """A table for people; numbers with four digits. `whole`: no row is broken, however narrow the terminal is."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=title or None, title_justify="left")
@@ -45,7 +49,9 @@ def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: st
         table.add_column(name, justify="right" if numeric else "left", header_style="bold")
     for row in rows:
         table.add_row(*(written(cell) for cell in row))
-    terminal().print(table)
+    console = terminal()
+    width = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum if whole else None
+    console.print(table, width=width, crop=not whole, soft_wrap=whole)
 
 
 def put_table(wanted: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -16,7 +16,7 @@ result of their searches. A share of the clicks comes twice.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,7 +31,7 @@ from germane.errors import InputError, ParameterError, StorageError
 from germane.schema import HIDDEN, Response
 from germane.types import Document, Judgement, Topic, title_of
 
-FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+FIRST_DAY = date(2026, 1, 1)
 ROBOT_SEARCHES = 20
 
 
@@ -134,10 +134,12 @@ def simulate_log(
     repeats: float = 0.02,
     format: Literal["jsonl", "parquet"] = "jsonl",
     random_state: int = 0,
+    first_day: date = FIRST_DAY,
 ) -> LogSimulation:
     """Write `ubi_queries`, `ubi_events` and `truth.json` into a folder. The same arguments make the same bytes of JSON.
 
     `robots` is a share of the users, `repeats` of the clicks. Searches of robots come on top of `searches`.
+    The log begins on `first_day` (UTC).
     """
     model = model or ClickModel()
     for name, value, least in (("searches", searches, 1), ("users", users, 1), ("days", days, 1), ("depth", depth, 1)):
@@ -165,7 +167,21 @@ def simulate_log(
     clicked[~human] = shown[~human] >= 0
     twice = clicked & human[:, None] & (rng.random(clicked.shape) < repeats)
     curve = model.theta(depth) if model.kind == "position" else examined[human].mean(axis=0)
-    log = _Log(names, titles, known.topics, query, who, users, session, seconds, shown, clicked, twice, random_state)
+    log = _Log(
+        names,
+        titles,
+        known.topics,
+        query,
+        who,
+        users,
+        session,
+        seconds,
+        shown,
+        clicked,
+        twice,
+        random_state,
+        first_day,
+    )
     folder = Path(into)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -306,6 +322,7 @@ class _Log:
     clicked: Mask
     twice: Mask
     random_state: int
+    first_day: date
 
     def write(self, queries: Path, events: Path, rng: np.random.Generator) -> None:
         """The rows of both files, each in the order of the searches' times."""
@@ -326,7 +343,7 @@ class _Log:
         hits = [self.names[d] for d in self.shown[i].tolist() if d >= 0]
         return {
             **self._shared(i),
-            "timestamp": _timestamp(self.seconds[i]),
+            "timestamp": _timestamp(self.first_day, self.seconds[i]),
             "user_query": self.topics[self.query[i]].text,
             "query_response_hit_ids": hits,
         }
@@ -343,7 +360,7 @@ class _Log:
                         **self._shared(i),
                         "action_name": "click",
                         "session_id": f"session-{self.random_state}-{int(self.session[i])}",
-                        "timestamp": _timestamp(at + again),
+                        "timestamp": _timestamp(self.first_day, at + again),
                         "event_attributes": {
                             "position": {"ordinal": k + 1},
                             "object": {"object_id": self.names[document], "name": self.titles[document]},
@@ -357,8 +374,9 @@ def _line(row: Mapping[str, Any]) -> str:
     return orjson.dumps(row).decode() + "\n"
 
 
-def _timestamp(seconds: float) -> str:
-    time = FIRST_DAY + timedelta(milliseconds=round(1000 * float(seconds)))
+def _timestamp(first_day: date, seconds: float) -> str:
+    midnight = datetime(first_day.year, first_day.month, first_day.day, tzinfo=UTC)
+    time = midnight + timedelta(milliseconds=round(1000 * float(seconds)))
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

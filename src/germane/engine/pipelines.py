@@ -519,7 +519,7 @@ def fuse(
 
 
 def experiment(
-    pipelines: Mapping[str, Pipeline],
+    pipelines: Pipeline | Sequence[Pipeline] | Mapping[str, Pipeline],
     topics: "AnyTopics",
     qrels: "AnyQrels",
     measures: str | Sequence[str] = ("AP", "nDCG@10"),
@@ -532,11 +532,21 @@ def experiment(
 ) -> "RunsCompared":
     """Run pipelines over the judged topics and compare them: means, differences, p-values corrected by Holm's method.
 
+    `pipelines`: by the names that the table shall have; in a sequence they are called 1, 2 and so on. Of one
+    alone the means are told.
+
     Each is compared with each, or with the `baseline` alone. `test`: "t", "wilcoxon", "sign" or "randomisation".
     """
     from germane.evaluate.compare import compare_runs
     from germane.evaluate.frames import as_qrels, as_topics
 
+    if isinstance(pipelines, Pipeline):
+        pipelines = {"pipeline": pipelines}
+    elif not isinstance(pipelines, Mapping):
+        pipelines = {str(i): one for i, one in enumerate(pipelines, start=1)}
+    for name, one in pipelines.items():
+        if not isinstance(one, Pipeline):
+            raise ParameterError(f"'{name}' is no pipeline but {one!r:.60}: engine.pipeline(...) begins one")
     judged = as_qrels(qrels)
     wanted = [topic for topic in as_topics(topics) if topic.id in judged]
     runs = {name: one.run(wanted, k, syntax=syntax, threads=threads) for name, one in pipelines.items()}

@@ -242,11 +242,12 @@ def compare_runs(
     alternative: Alternative = "two-sided",
     texts: Mapping[str, str] | None = None,
 ) -> RunsCompared:
-    """Any number of runs against one another, or all against the `baseline`, corrected for there being several."""
+    """Any number of runs against one another, or all against the `baseline`, corrected for there being several; of a
+    single one the means."""
     if test not in TESTS:
         raise ParameterError(f"there is no test '{test}'; choose one of {', '.join(TESTS)}")
-    if len(runs) < 2:
-        raise ParameterError("a comparison needs two runs at least")
+    if not runs or (baseline is not None and len(runs) < 2):
+        raise ParameterError(f"a comparison needs {'a run at least' if baseline is None else 'two runs at least'}")
     if baseline is not None and baseline not in runs:
         raise ParameterError(f"the baseline '{baseline}' is none of the runs: {', '.join(runs)}")
     evaluations = {name: evaluate(run, qrels, measures) for name, run in runs.items()}

@@ -75,11 +75,11 @@ def list_(
         tell(f"{folder} has no learnt models; germane learn makes one of clicks")
         return
     rows = [
-        (f"{each.name}@{each.version}", each.model, each.minute, f"{each.data.pairs:,}", *_judged(each),
+        (f"{each.name}@{each.version}", each.model, each.trained_at[:10], f"{each.data.pairs:,}", *_judged(each),
          "serves" if each.serving else "")
         for each in versions
     ]  # fmt: skip
-    show_rows(("version", "model", "trained", "pairs", "candidate", "baseline", "gate", ""), rows)
+    show_rows(("version", "model", "trained", "pairs", "candidate", "baseline", "gate", ""), rows, whole=True)
     store = _store(clicks)
     for name in shelf.names():
         if shelf.serving(name) is not None:
@@ -225,7 +225,7 @@ def _judged(version: "ModelVersion") -> tuple[str, str, str]:
     if version.gate is None or not version.gate.sets:
         return "", "", ""
     first = version.gate.sets[0]
-    return f"{first.candidate:.4f}", f"{first.baseline:.4f}", "passed" if version.gate.passed else "did not pass"
+    return f"{first.candidate:.4f}", f"{first.baseline:.4f}", "passed" if version.gate.passed else "failed"
 
 
 def _store(folder: Path | None) -> "ClickStore | None":

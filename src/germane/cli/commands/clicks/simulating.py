@@ -1,5 +1,6 @@
 """germane clicks simulate: a log whose truth is known."""
 
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -45,6 +46,12 @@ def simulate(
     searches: Annotated[int, typer.Option(metavar="N", help="Searches of people.")] = 10_000,
     users: Annotated[int, typer.Option(metavar="N", help="People.", rich_help_panel=_USERS)] = 500,
     days: Annotated[int, typer.Option(metavar="N", help="Days of the log.")] = 7,
+    first_day: Annotated[
+        datetime | None,
+        typer.Option(
+            metavar="DATE", formats=["%Y-%m-%d"], help="The first day of the log.", show_default="it ends yesterday"
+        ),
+    ] = None,
     depth: Annotated[int, typer.Option(metavar="N", help="Results that a search shows.")] = 10,
     zipf: Annotated[float, typer.Option(metavar="S", help="The r-th query is typed in proportion to r^-S.")] = 1.0,
     ranker: Annotated[
@@ -91,6 +98,7 @@ def simulate(
         searches=searches,
         users=users,
         days=days,
+        first_day=first_day.date() if first_day else datetime.now(UTC).date() - timedelta(days=days),
         depth=depth,
         zipf=zipf,
         ranker=ranker,
