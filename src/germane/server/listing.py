@@ -16,7 +16,7 @@ from germane.rank.registry import MODEL_NAMES
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES
 from germane.server.kept import Refined
-from germane.server.place import PAGE, Place, quoted
+from germane.server.place import PAGE, Place, value_filter
 from germane.server.problems import ProblemError
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
 from germane.wording import people
@@ -147,8 +147,9 @@ def request_of(
     if place.g:
         k, offset, groups = GROUPED, 0, MOST_GROUPS
     return SearchRequest(
-        place.effective, k, ranking, rerank=learnt, offset=offset, sort=sort, facets=facets, groups=groups
-    )
+        place.effective, k, ranking, rerank=learnt, offset=offset, sort=sort, facets=facets, groups=groups,
+        filter=place.filter,
+    )  # fmt: skip
 
 
 def ranking_of(engine: "Engine", place: Place) -> tuple[RankingRequest, str]:
@@ -280,7 +281,8 @@ def keep_search(library: "Library", place: Place, document: str) -> Search:
     if all(result.document != document for result in results):
         deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"
         raise ProblemError(422, f"'{document}' is not {deep}")
-    return library.kept.keep(place.effective, results, place.c or library.first, model=answer.model)
+    narrowed = {} if place.filter is None else {"filter": place.filter.to_dict()}
+    return library.kept.keep(place.effective, results, place.c or library.first, model=answer.model, **narrowed)
 
 
 def wanted_of(place: Place, refined: Refined) -> Wanted:
@@ -340,7 +342,7 @@ def facet_view(place: Place, facet: Facet) -> FacetView | None:
     numeric = bool(facet.values) and not isinstance(facet.values[0].value, str)
     values = []
     for value in facet.values:
-        label, own = str(value.value), quoted(facet.field, value.value)
+        label, own = str(value.value), value_filter(facet.field, value.value)
         if value.high is not None and value.high != value.value:
             label = f"{value.value}–{value.high}"
             own = f"{facet.field}:{value.value}..{value.high}"

@@ -101,7 +101,8 @@ class Pages:
         return await self._shown(request, place)
 
     async def _shown(self, request: Request, place: Place) -> Response:
-        cost = 0.0 if place.s else BUDGET if place.g else cost_of(SearchRequest(place.effective, PAGE))
+        asked = SearchRequest(place.effective, PAGE, filter=place.filter)
+        cost = 0.0 if place.s else BUDGET if place.g else cost_of(asked)
         shown: Listing = await self.aside(lambda: listing(self.library, place), cost=cost)
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []

@@ -3,9 +3,16 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+import orjson
+
+from germane.engine.filtering import filter_typed
+from germane.errors import ParameterError
+from germane.rank.filter_values import Filter
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.interest import MOST_WEIGHT
 from germane.refine.registry import METHOD_NAMES
@@ -105,14 +112,29 @@ class Place:
             raise ProblemError(422, "the query holds a null character")
         if max(len(self.drop), len(self.add), len(self.f), len(self.factors)) > 50:
             raise ProblemError(422, "at most 50 words and filters")
+        try:
+            self.filter  # noqa: B018 - whatever is wrong with it is said
+        except ParameterError as error:
+            raise ProblemError(422, str(error)) from None
 
     @property
     def effective(self) -> str:
-        """The query with its filters, in the query language."""
-        if not self.f:
+        """The query with those of its filters that are in the query language."""
+        written = [each for each in map(filter_typed, self.f) if isinstance(each, str)]
+        if not written:
             return self.q
         words = f"({self.q})" if " OR " in self.q or " AND " in self.q or " NOT " in self.q else self.q
-        return " ".join((words, *self.f)).strip()
+        return " ".join((words, *written)).strip()
+
+    @property
+    def filter(self) -> Filter | None:
+        """Its filters that are plain data; values of one field are alternatives, as in the query language."""
+        by_fields: dict[tuple[str, ...], list[Filter]] = {}
+        for each in map(filter_typed, self.f):
+            if isinstance(each, Filter):
+                by_fields.setdefault(each.fields, []).append(each)
+        alternatives = [reduce(or_, filters) for filters in by_fields.values()]
+        return reduce(and_, alternatives) if alternatives else None
 
     @property
     def query_string(self) -> str:
@@ -151,13 +173,24 @@ def _whole(name: str, text: str, least: int) -> int:
     return int(text)
 
 
-def quoted(field: str, value: object) -> str:
-    """A filter on a field's value, in the query language.
+def value_filter(field: str, value: object) -> str:
+    """The filter `f` for one of a field's values: a number in the query language, a text as plain data, so that no
+    sign in it has a meaning.
 
-    >>> quoted("journal", 'The "Lancet"'), quoted("year", 1999)
-    ('journal:"The Lancet"', 'year:1999')
+    >>> value_filter("journal", 'The "Lancet"'), value_filter("year", 1999)
+    ('{"journal":"The \\\\"Lancet\\\\""}', 'year:1999')
     """
-    text = str(value)
-    if text.isalnum():
-        return f"{field}:{text}"
-    return f'{field}:"{text.replace(chr(34), "").replace(chr(92), "")}"'
+    return orjson.dumps({field: value}).decode() if isinstance(value, str) else f"{field}:{value}"
+
+
+def filter_label(text: str) -> str:
+    """A filter as people read it.
+
+    >>> filter_label('{"journal":"Nature"}'), filter_label("year:1999")
+    ('journal: Nature', 'year:1999')
+    """
+    asked = filter_typed(text)
+    if isinstance(asked, str):
+        return text
+    told = (f"{field}: {value}" for field, value in asked.to_dict().items() if isinstance(value, str))
+    return ", ".join(told) or text

@@ -13,7 +13,7 @@ from germane.data.formats import FORMAT_TITLES
 from germane.metasearch.registry import SOURCE_TITLES
 from germane.server import charts
 from germane.server.early import EARLY, MODULES
-from germane.server.place import Place
+from germane.server.place import Place, filter_label
 from germane.server.roles import Role
 from germane.wording import counted, people
 
@@ -54,6 +54,7 @@ class Renderer:
         self._environment.filters["source"] = lambda name: SOURCE_TITLES.get(name, name)
         self._environment.filters["format_name"] = lambda name: FORMAT_TITLES.get(name, name)
         self._environment.filters["ended"] = ended
+        self._environment.filters["filter_label"] = filter_label
 
     def page(
         self,

@@ -111,9 +111,11 @@ def _searched_again(library: "Library", search: Search) -> Search:
     """The same search in its own collection, as it is now."""
     model = search.settings.get("model")
     ranking = RankingRequest(model if model in MODEL_NAMES and model != DEFAULT_MODEL else None)
-    answer = library.answer(search.source, SearchRequest(search.query, library.settings.depth, ranking))
+    wanted = search.settings.get("filter")
+    answer = library.answer(search.source, SearchRequest(search.query, library.settings.depth, ranking, filter=wanted))
     results = (Result(hit.id, hit.fields, hit.score) for hit in answer.hits)
-    return library.kept.keep(search.query, results, search.source, model=answer.model)
+    narrowed = {} if wanted is None else {"filter": wanted}
+    return library.kept.keep(search.query, results, search.source, model=answer.model, **narrowed)
 
 
 def _found_again(library: "Library", search: Search, progress: Progress) -> Search:
