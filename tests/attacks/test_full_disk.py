@@ -13,8 +13,8 @@ import pytest
 
 from attacks.conftest import ServerProcess
 from germane.clicks.log import ClickLog
-from germane.data import owned
-from germane.data.owned import append_lines
+from germane.data import appending
+from germane.data.appending import append_lines
 from germane.errors import DiskFullError
 from germane.server.audit import Audit
 from germane.server.problems import told
@@ -106,9 +106,9 @@ def failing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if request.param == 3:
-        monkeypatch.setattr(owned.os, "fsync", fsync)
+        monkeypatch.setattr(appending.os, "fsync", fsync)
     else:
-        monkeypatch.setattr(owned.os, "pwrite", pwrite)
+        monkeypatch.setattr(appending.os, "pwrite", pwrite)
 
 
 @pytest.mark.parametrize("before", [b"", b'{"query_id": "0"}\n', b'{"query_id": "0"}\n{"cut'])

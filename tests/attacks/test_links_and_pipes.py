@@ -12,7 +12,8 @@ from germane import Engine
 from germane.clicks import ClickStore
 from germane.clicks.log import ClickLog
 from germane.data import owned
-from germane.data.owned import append_lines, check_owned, claim_database, make_private_folder, open_owned, read_owned
+from germane.data.appending import append_lines
+from germane.data.owned import check_owned, claim_database, make_private_folder, open_owned, read_owned
 from germane.engine.learning.shelf import ModelShelf
 from germane.errors import GermaneError, StorageError
 from germane.latent import load

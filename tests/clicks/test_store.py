@@ -52,10 +52,10 @@ def test_an_import_that_fails_leaves_the_history_as_it_was(history, tmp_path, mo
     before = everything(made.folder)
     path = write_jsonl(tmp_path / "more.jsonl", log(days=DAYS[2:]))
 
-    def full(*_):
+    def full(*_, **named):
         raise OSError(28, "No space left on device")
 
-    for name in ("write_bytes", "_flush"):
+    for name in ("write_bytes", "fsync_folder"):
         with monkeypatch.context() as patch:
             patch.setattr(store, name, full)
             with pytest.raises(OSError, match="No space"):

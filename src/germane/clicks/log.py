@@ -17,8 +17,9 @@ from typing import Any
 
 import orjson
 
+from germane.data.appending import append_lines
 from germane.data.atomic import open_for_writing
-from germane.data.owned import append_lines, open_owned
+from germane.data.owned import open_owned
 from germane.errors import ParameterError
 from germane.schema import Response
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from germane.data.owned import append_lines, append_open
+from germane.data.appending import append_lines, append_open
 from germane.errors import StorageError
 
 _ENDING, _ROOM = b"0}", b"  0}\n"
