@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from germane.cli.streams import tell
 from germane.cli.tables import arrow, titled
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ def _words(report: "FeedbackResponse") -> "Table":
 
     words = report.words[:SHOWN]
     n = len(report.words)
-    of = f"{len(words)} strongest of {n} words" if n > len(words) else f"{n} words"
+    of = f"{len(words)} strongest of {counted(n, 'word')}" if n > len(words) else counted(n, "word")
     minus = f", {AGAINST} learnt against" if any(word.weight < 0 for word in words) else ""
     repelled = {document.id for document in report.documents if document.mark is False}
     table = titled(f"The query as {report.method} rewrote it ({of}; {OWN} typed, {ADDED} learnt{minus})")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from germane.cli.streams import put_row
 from germane.engine.snippets import marks, snippet
 from germane.tables import figure
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,7 +83,7 @@ def show_page(console: "Console", found: "SearchResponse") -> None:
                 table.add_row(str(n), Text(name, "dim"))
         console.print(table)
     first, last = found.hits[0].rank, found.hits[-1].rank
-    total = f"{'' if found.total_is_exact else 'at least '}{found.total} documents"
+    total = f"{'' if found.total_is_exact else 'at least '}{counted(found.total, 'document')}"
     console.print(Text(f"{first}-{last} of {total}", "dim"))
 
 

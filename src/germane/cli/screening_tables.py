@@ -113,7 +113,7 @@ def put_simulation(result: "Simulation", rule: "StoppingRule", wanted: str) -> N
     ]
     show_rows(["measure", "mean", "95% interval over seeds"], shown)
     terminal().print(
-        f"{found.documents:,} documents, {found.relevant:,} relevant, {counted(len(found.runs), 'run')}; recall of "
-        f"{rule.target:.0%} at the recommended stop in {found.reached} of {len(found.runs)}",
+        f"{counted(found.documents, 'document')}, {found.relevant:,} relevant, {counted(len(found.runs), 'run')}; "
+        f"recall of {rule.target:.0%} at the recommended stop in {found.reached} of {len(found.runs)}",
         soft_wrap=True,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from germane.engine.results import SearchResult
 from germane.errors import QueryError
 from germane.text import tokenize
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -36,7 +37,8 @@ def why_nothing(engine: "Engine", query: str, words: Sequence[str], result: Sear
     """A sentence for a query that found nothing; one that no collection could answer is an error."""
     terms = {word: term for word in words if (term := engine.analyzer.term_of(word)) is not None}
     if result.offset and result.total:
-        return f"nothing there: {result.total} documents are found, and {result.offset} are left out before the first"
+        found = counted(result.total, "document is", "documents are")
+        return f"nothing there: {found} found, and {result.offset:,} left out before the first"
     if words and not terms:
         raise QueryError(f"the query holds only stop words ({_some(words)}), and those are not searched")
     if not words and result.query.condition is not None and len(engine):

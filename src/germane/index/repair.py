@@ -42,6 +42,7 @@ from germane.index.vectors import VectorFile, field_in, generation_in, write_vec
 from germane.schema import Response
 from germane.text import Analyzer
 from germane.types import Document
+from germane.wording import counted
 
 _NAMED = 5
 """Ids named in a sentence about lost documents."""
@@ -146,7 +147,8 @@ class _Repair:
         self._drop_replaced(segments, deletions)
         newest = max([generation_of(segment) for segment in segments] + [found[0] for found in deletions.values()])
         self._set_aside(path)
-        self.actions.append(f"made a new {NAME} from {len(segments)} segments; a commit under way may be among them")
+        self.actions.append(f"made a new {NAME} from {counted(len(segments), 'segment')}; a commit under way may be "
+                            "among them")  # fmt: skip
         entries = [
             SegmentEntry(
                 segment.name,
@@ -239,7 +241,8 @@ class _Repair:
             return
         self._set_aside(path, entry.deletions, *(file for _, file in entry.vectors))
         documents, numbers = self._rescued(segment, deleted)
-        self.actions.append(f"indexed {len(documents)} documents of {entry.name} again from their stored fields")
+        self.actions.append(f"indexed {counted(len(documents), 'document')} of {entry.name} "
+                            "again from their stored fields")  # fmt: skip
         ids = [document.id for document in documents]
         alive = np.zeros(len(ids), np.bool_)
         yield _Part(entry.name, generation_of(segment), None, alive, ids, documents, vectors=vectors, numbers=numbers)
@@ -308,7 +311,7 @@ class _Repair:
         gone = [ids[doc] for doc in np.flatnonzero(missing).tolist()]
         if gone:
             named = ", ".join(f"'{doc_id}'" for doc_id in gone[:_NAMED]) + (" ..." if len(gone) > _NAMED else "")
-            self.lost.append(f"{len(gone)} documents of {segment.name}, whose stored fields are damaged: {named}")
+            self.lost.append(f"{counted(len(gone), 'document')} of {segment.name}, of damaged stored fields: {named}")
         return documents, np.array(numbers, np.int64)
 
     def _once(self, parts: list[_Part]) -> None:
@@ -322,7 +325,7 @@ class _Repair:
                 seen.add(part.ids[i])
             if not older:
                 continue
-            self.actions.append(f"left out {len(older)} documents of {part.name} of which there are younger versions")
+            self.actions.append(f"left out {counted(len(older), 'document')} of {part.name}: there are younger ones")
             part.deleted = part.deleted.copy()
             part.deleted[older] = True
             part.entry = None

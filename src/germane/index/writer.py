@@ -52,6 +52,7 @@ from germane.index.vectors import Arriving, VectorFile, write_vectors
 from germane.lazy import load_compiler
 from germane.text import Analyzer
 from germane.types import DocId, Document, id_text
+from germane.wording import counted
 
 OnDuplicate = Literal["error", "replace", "skip"]
 
@@ -717,6 +718,7 @@ def _some(ids: list[str]) -> str:
 
 def _exists(ids: list[str]) -> DocumentExistsError:
     return DocumentExistsError(
-        f"{len(ids)} documents have an id that the index or the input holds already ({_some(ids)}): nothing was added; "
+        f"{counted(len(ids), 'document has', 'documents have')} an id that the index or the input holds already "
+        f"({_some(ids)}): nothing was added; "
         "on_duplicate='replace', on_duplicate='skip' or on_duplicate='merge' says what becomes of them"
     )

@@ -18,6 +18,7 @@ from germane.refine.refinement import RankedResult, Refinement
 from germane.refine.registry import method_named
 from germane.text import Analyzer
 from germane.types import Mark, Marks
+from germane.wording import counted
 
 AnyMarks: TypeAlias = Marks | Mapping[str, bool] | Mapping[int, bool] | None
 
@@ -297,4 +298,4 @@ def _group(mark: bool | None, passed_over: bool) -> int:
 
 
 def _results(n: int) -> str:
-    return "1 result" if n == 1 else f"{n:,} results"
+    return counted(n, "result")

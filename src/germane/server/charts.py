@@ -6,6 +6,8 @@ from statistics import NormalDist
 
 from markupsafe import Markup
 
+from germane.wording import counted
+
 
 def _svg(width: int, height: int, label: str, body: str, kind: str) -> Markup:
     return Markup(
@@ -55,8 +57,8 @@ def sparkline(counts: Sequence[int], width: int = 120, height: int = 28) -> Mark
     last = points.rpartition(" ")[2].split(",")
     body = f'<polyline class="line" points="{points}" fill="none"/>'
     body += f'<circle class="last" cx="{min(float(last[0]), width - 3):.1f}" cy="{last[1]}" r="2.5"/>'
-    days = "1 day" if len(counts) == 1 else f"{len(counts)} days"
-    return _svg(width, height, f"{sum(counts):,} hits over {days}", body, "sparkline")
+    told = f"{counted(sum(counts), 'hit')} over {counted(len(counts), 'day')}"
+    return _svg(width, height, told, body, "sparkline")
 
 
 def timeline(days: Sequence[tuple[str, int]], width: int = 640, height: int = 120) -> Markup:
@@ -77,7 +79,8 @@ def timeline(days: Sequence[tuple[str, int]], width: int = 640, height: int = 12
     if len(days) > 1:
         at = min(len(days) * step, width - 70)
         parts.append(f'<text class="label" x="{max(at - 70, 90):.0f}" y="{height - 4}">{escape(days[-1][0])}</text>')
-    return _svg(width, height, f"{sum(n for _, n in days):,} hits on {len(days)} days", "".join(parts), "timeline")
+    told = f"{counted(sum(n for _, n in days), 'hit')} on {counted(len(days), 'day')}"
+    return _svg(width, height, told, "".join(parts), "timeline")
 
 
 def ring(share: float, label: str, size: int = 96) -> Markup:

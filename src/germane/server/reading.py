@@ -12,7 +12,7 @@ from germane.refine.refinement import Refinement
 from germane.server.listing import about, ranking_of, safe_link, title_of
 from germane.server.place import Place
 from germane.types import Document, text_of
-from germane.wording import people
+from germane.wording import counted, people
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -102,7 +102,7 @@ def _why(
     most = max((abs(amount) for _, amount in (*words, *others)), default=1.0) or 1.0
     shown, rest = words[:BARS], words[BARS:]
     if rest:
-        others = [(f"{len(rest)} more words", sum(amount for _, amount in rest)), *others]
+        others = [(f"{counted(len(rest), 'more word')}", sum(amount for _, amount in rest)), *others]
     bars = [tuple(Bar(name, amount, min(abs(amount) / most, 1.0)) for name, amount in some) for some in (shown, others)]
     return Why(document, title, bars[0], bars[1], score, called, sentence)
 

@@ -9,6 +9,7 @@ from germane.stream.packing import bag_of
 from germane.stream.values import Sighting
 from germane.stream.watch import Watch
 from germane.track.novelty import copies
+from germane.wording import counted
 
 
 class Story(NamedTuple):
@@ -92,7 +93,7 @@ def as_html(found: Sequence[Digest]) -> str:
 def _heading(digest: Digest) -> str:
     stories, documents = len(digest.stories), digest.documents
     told = f"{stories} {'story' if stories == 1 else 'stories'}"
-    return f"{digest.topic}: {told}" + (f" in {documents} documents" if documents > stories else "")
+    return f"{digest.topic}: {told}" + (f" in {counted(documents, 'document')}" if documents > stories else "")
 
 
 def _copies(story: Story) -> str:

@@ -21,6 +21,7 @@ from germane.cli.requests import (
 )
 from germane.cli.streams import tell
 from germane.errors import InputError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.engine import SearchResult
@@ -114,9 +115,9 @@ def batch(
         tell_promoted(*told)
     if silent:
         some = ", ".join(silent[:SHOWN]) + (" ..." if len(silent) > SHOWN else "")
-        tell(f"{len(silent):,} of {len(topics):,} queries found nothing: {some}")
+        tell(f"{len(silent):,} of {counted(len(topics), 'query')} found nothing: {some}")
     if run is not None:
-        tell(f"{len(topics):,} queries searched; the run is in {run}")
+        tell(f"{counted(len(topics), 'query')} searched; the run is in {run}")
 
 
 def _entries(

@@ -8,6 +8,7 @@ from germane.cli import measuring, options
 from germane.cli.measuring import named
 from germane.cli.streams import put_json, say, tell
 from germane.cli.tables import put_table, show_rows
+from germane.wording import counted
 
 
 def evaluate(
@@ -43,7 +44,7 @@ def evaluate(
     if missing:
         tell(f"{missing:,} of {len(judged):,} judged queries are not in the run: they count as 0")
     if unjudged:
-        tell(f"{unjudged:,} of {len(ranked):,} queries of the run are not judged: they are left out")
+        tell(f"{unjudged:,} of {counted(len(ranked), 'query')} of the run are not judged: they are left out")
     if wanted == "json":
         put_json(EvaluationResponse.of(found, by_query=by_query))
         return

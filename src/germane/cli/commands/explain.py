@@ -9,6 +9,7 @@ from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.requests import as_typed, ranking_request, reranker_typed, tell_learnt, with_settings
 from germane.cli.streams import put_json, query_typed, terminal
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,7 +140,7 @@ def _table(found: "ExplainResponse", *columns: str) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    title = f"{found.doc_id}: score {found.score:.4f}, {found.length:,} words"
+    title = f"{found.doc_id}: score {found.score:.4f}, {counted(found.length, 'word')}"
     table = Table(title=Text(title, "bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("word")
     for name in columns:

@@ -12,6 +12,7 @@ from germane.cli.opening import open_snapshot
 from germane.cli.progress import watched
 from germane.cli.streams import put_json_line, tell
 from germane.errors import ParameterError
+from germane.wording import counted
 
 
 def export(
@@ -67,7 +68,7 @@ def export(
 
         snapshot = open_snapshot(folder)
         export_ciff(folder, ciff)
-        tell(f"the index of {snapshot.n_docs:,} documents is in {ciff}")
+        tell(f"the index of {counted(snapshot.n_docs, 'document')} is in {ciff}")
         return
     from germane.data.writing import format_for, record_text, write_documents
 
@@ -81,7 +82,7 @@ def export(
     documents = watched(snapshot.documents(vectors=vectors), "exporting", total=snapshot.n_docs, always=progress)
     if to is not None:
         count = write_documents(to, documents, chosen)
-        tell(f"{count:,} documents are in {to} ({chosen})")
+        tell(f"{counted(count, 'document')} written to {to} ({chosen})")
     elif chosen == "jsonl":
         for document in documents:
             put_json_line(record_text(document, chosen).rstrip("\n").encode())

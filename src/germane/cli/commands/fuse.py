@@ -77,7 +77,7 @@ def fuse(
         fused = RunTable({query: dict(list(scores.items())[:k]) for query, scores in found.run.items()})
     fused.write(out if out is not None else sys.stdout, tag)
     if out is not None:
-        tell(f"{counted(len(loaded), 'run')} fused over {len(fused):,} queries; the run is in {out}")
+        tell(f"{counted(len(loaded), 'run')} fused over {counted(len(fused), 'query')}; the run is in {out}")
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -9,6 +9,7 @@ import typer
 from germane.cli import options
 from germane.cli.analysis import analyzer_named
 from germane.cli.streams import tell
+from germane.wording import counted
 
 
 class Lengths(StrEnum):
@@ -41,5 +42,5 @@ def import_ciff(
     announce_compiling()
     report = ciff.import_ciff(file, into, analyzer=analyzer_named(stemmer, stopwords), lengths=lengths.value)
     if report.lengths_changed:
-        tell(f"{report.lengths_changed:,} documents have another length than the file says")
-    tell(f"the index holds {report.documents:,} documents and {report.terms:,} terms")
+        tell(f"{counted(report.lengths_changed, 'document has', 'documents have')} another length than the file says")
+    tell(f"the index holds {counted(report.documents, 'document')} and {counted(report.terms, 'term')}")

@@ -25,6 +25,7 @@ from germane.cli.opening import open_engine
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.errors import ParameterError
+from germane.wording import counted
 
 NOT_PROMOTED = 1
 
@@ -111,7 +112,8 @@ def learn(
         tell_dropped("pairs", candidate.data.dropped)
         show_gate(report.gate)
         weights = ", ".join(f"{each} {value:g}" for each, value in candidate.mixing.items())
-        tell(f"{candidate.name}@{candidate.version}: {candidate.model} of {candidate.data.pairs:,} pairs ({weights})")
+        tell(f"{candidate.name}@{candidate.version}: {candidate.model} of "
+             f"{counted(candidate.data.pairs, 'pair')} ({weights})")  # fmt: skip
         tell(("passed: " if report.gate.passed else "did not pass: ") + report.gate.reason)
         if report.forced:
             tell("promoted all the same, as --force says")

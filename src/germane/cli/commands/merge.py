@@ -3,6 +3,7 @@
 from germane.cli import options
 from germane.cli.opening import open_engine
 from germane.cli.streams import tell
+from germane.wording import counted
 
 
 def merge(folder: options.Folder) -> None:
@@ -16,4 +17,4 @@ def merge(folder: options.Folder) -> None:
         before = engine.stats()
         engine.merge()
         after = engine.stats()
-    tell(f"{before.segments:,} segments, {before.bytes:,} bytes -> {after.segments:,}, {after.bytes:,}")
+    tell(f"{counted(before.segments, 'segment')}, {before.bytes:,} bytes -> {after.segments:,}, {after.bytes:,}")

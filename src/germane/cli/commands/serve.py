@@ -8,6 +8,7 @@ import typer
 
 from germane.cli.progress import watched
 from germane.cli.streams import say, tell
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.server.library import Library
@@ -116,7 +117,7 @@ def serve(
         server, start = running.starting_server(settings, opened, compiles=False)
         found = running.answers_once(server, start, settings, taken)
         total = sum(found["documents"].values())
-        say(f"{address} answers: a page of {found['page']:,} bytes, {total:,} documents")
+        say(f"{address} answers: a page of {found['page']:,} bytes, {counted(total, 'document')}")
         return
 
     def ready() -> None:

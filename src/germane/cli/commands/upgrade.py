@@ -7,6 +7,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.streams import tell
+from germane.wording import counted
 
 
 def upgrade(
@@ -23,4 +24,4 @@ def upgrade(
     from germane.engine import Engine
 
     with Engine.upgrade(folder, into) as engine:
-        tell(f"{len(engine):,} documents of {folder} are in {into}")
+        tell(f"{counted(len(engine), 'document')} of {folder} now in {into}")

@@ -28,6 +28,7 @@ from germane.latent.ensemble import EnsembleModel
 from germane.latent.pairs import Pairs
 from germane.latent.registry import Estimator, latent_named
 from germane.latent.saving import LatentModel
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore, PairRules, SearchRules
@@ -197,9 +198,10 @@ def split(
         training, test = ClickSample(whole.days, kept, whole.report, whole.searches, whole.clicks_by_position), out
     queries = gate_queries(test)
     if not training.pairs or len(queries) < LEAST_HELD_OUT:
-        left = "; ".join(f"{n:,} pairs: {reason}" for reason, n in whole.report.dropped.items())
+        left = "; ".join(f"{counted(n, 'pair')}: {reason}" for reason, n in whole.report.dropped.items())
         raise InputError(
-            f"too few clicks to learn from and to test: {len(training.pairs):,} pairs, and {len(queries):,} queries "
+            f"too few clicks to learn from and to test: {counted(len(training.pairs), 'pair')}, and "
+            f"{counted(len(queries), 'query')} "
             'held out; hold out more, as share=0.4, or the last days, hold_out="time"'
             + (f" (left out: {left})" if left else "")
         )
@@ -280,7 +282,7 @@ def health(engine: "Engine", name: str, store: "ClickStore | None", rules: Click
         raise ParameterError(f"no version of '{name}' serves: there is nothing to tell the health of")
     data = serving.data
     line = (
-        f"{name}@{serving.version} ({serving.model}), trained {serving.minute} on {data.pairs:,} pairs of "
+        f"{name}@{serving.version} ({serving.model}), trained {serving.minute} on {counted(data.pairs, 'pair')} of "
         f"{data.first_day} to {data.last_day}"
     )
     source = FieldSource.read(engine.vector_fields.get(name))
