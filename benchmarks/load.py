@@ -22,6 +22,7 @@ Prints one line of JSON. Bars: no error, p99 at most 10 times the median, ratio 
 
 import argparse
 import asyncio
+import contextlib
 import http.client
 import json
 import multiprocessing
@@ -152,7 +153,7 @@ def served(
             if not line:
                 raise SystemExit("the server did not start")
         port = int(line.split("127.0.0.1:")[1].split("/")[0].split()[0])
-        wait_for(port, paths[0])
+        wait_for(process, port, paths[0])
         asyncio.run(load(port, paths, clients, WARM_SECONDS))
         own, theirs = time.process_time(), processor_of(process.pid)
         began = time.perf_counter()
@@ -187,17 +188,16 @@ def processor_of(process: int) -> float:
     return own + sum(processor_of(int(child)) for child in children)
 
 
-def wait_for(port: int, path: str) -> None:
-    """Until it answers, and its kernels are loaded."""
-    for _ in range(600):
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+def wait_for(process: subprocess.Popen[str], port: int, path: str) -> None:
+    """Until it answers: it may be making something for the first time, however long that takes."""
+    while process.poll() is None:
+        with contextlib.suppress(OSError):
+            connection = http.client.HTTPConnection("127.0.0.1", port)
             connection.request("GET", path)
             if connection.getresponse().status == 200:
                 return
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit("the server does not answer")
+        time.sleep(0.1)
+    raise SystemExit("the server ended before it answered")
 
 
 async def load(port: int, paths: list[str], clients: int, seconds: float) -> tuple[list[float], int]:

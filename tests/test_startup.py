@@ -28,7 +28,7 @@ print("\\nLOADED " + json.dumps([code, sorted({name.partition(".")[0] for name i
 def loaded(folder: Path, statement: str, *arguments: str) -> tuple[int, set[str], str]:
     """Run a statement in a new interpreter: exit code, top-level modules loaded, output."""
     command = [sys.executable, "-W", "error", "-c", SCRIPT, statement, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=3000)
     assert done.returncode == 0, done.stderr
     output, _, report = done.stdout.rpartition("\nLOADED ")
     code, names = json.loads(report)

@@ -93,7 +93,7 @@ class ServerProcess:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                self.process.wait(60)
+                self.process.wait(600)
             self.process.kill()
             self.process.wait()
         return self.log.read_text(errors="replace")

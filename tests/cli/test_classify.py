@@ -250,7 +250,7 @@ def test_what_is_no_classifier(trained, fails):
 def test_without_scikit_learn(files, run):
     code = "import sys; sys.modules['sklearn'] = None; from germane.cli import main; main()"
     words = ["classify", "train", "news.csv", "--label", "topic"]
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=3000)
     assert (done.returncode, done.stdout) == (2, "")
     assert "needs the package 'scikit-learn': pip install 'germane[learn]'" in done.stderr
     assert done.stderr.count("\n") == 1

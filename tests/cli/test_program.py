@@ -47,7 +47,7 @@ def test_errors_are_one_line_unless_debugging(tmp_path):
 def test_a_reader_that_leaves_early(built):
     command = f"{sys.executable} -m germane.cli export {built} | head -n 1"
     done = subprocess.run(
-        ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=300
+        ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=3000
     )
     assert json.loads(done.stdout)["id"]
     assert done.stderr == ""
@@ -57,7 +57,7 @@ def test_a_reader_that_leaves_early(built):
 def test_a_full_disk_behind_stdout(built):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*PROGRAM, "export", str(built)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300
+            [*PROGRAM, "export", str(built)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=3000
         )
     assert done.returncode == 2
     assert done.stderr == "germane: error: No space left on device\n"
@@ -78,7 +78,7 @@ def test_the_first_kernel_that_is_compiled_is_announced(capsys):
         "from germane.jit import njit\n"
         "njit(lambda x: x + 1)(1); njit(lambda x: x + 2)(1)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=3000, check=True)
     assert done.stderr.count("compiling kernels for searching, once") == 1
 
 

@@ -157,7 +157,7 @@ class Terminal:
         os.close(self.master)
         os.close(self.slave)
 
-    def wait_for(self, text: str, seconds: float = 120.0) -> None:
+    def wait_for(self, text: str, seconds: float = 1200.0) -> None:
         while text not in self.shown:
             assert select.select([self.master], [], [], seconds)[0], f"{text!r} never came: {self.shown[-2000:]}"
             self.shown += os.read(self.master, 65536).decode(errors="replace")
@@ -185,7 +185,7 @@ def test_in_a_terminal(review):
         terminal.wait_for("Excluded, comparison: ")
         terminal.type("q")
         terminal.wait_for("recommendation: ")
-        assert terminal.program.wait(60) == 0
+        assert terminal.program.wait(600) == 0
         assert termios.tcgetattr(terminal.slave) == terminal.before
     finally:
         terminal.close()
@@ -202,7 +202,7 @@ def test_an_interrupt_loses_nothing_and_mends_the_terminal(review):
         terminal.wait_for("Excluded: malaria-vaccine.")
         terminal.type("\x03")
         terminal.wait_for("germane: interrupted")
-        assert terminal.program.wait(60) == 130
+        assert terminal.program.wait(600) == 130
         assert termios.tcgetattr(terminal.slave) == terminal.before
     finally:
         terminal.close()

@@ -278,7 +278,7 @@ def test_the_program_itself_follows_a_pipe_and_a_folder(quakes):
     child.stdin.flush()
     assert child.stdout.readline().split(b"\t")[1] == b"q1"
     child.stdin.close()
-    assert child.wait(60) == 0
+    assert child.wait(600) == 0
     child.stdout.close()
     (quakes / "inbox").mkdir()
     (quakes / "inbox" / "one.jsonl").write_text(lines(NEWS[2]))
@@ -289,7 +289,7 @@ def test_the_program_itself_follows_a_pipe_and_a_folder(quakes):
     (quakes / "inbox" / "two.jsonl").write_text(lines({"id": "q5", "text": QUAKE.format(n=3)}))
     assert child.stdout.readline().split(b"\t")[1] == b"q5"
     child.kill()
-    child.wait(60)
+    child.wait(600)
     child.stdout.close()
 
 
@@ -300,7 +300,7 @@ def test_a_service_that_is_ended_sums_up(quakes):
     assert child.stdout.readline().split(b"\t")[1] == b"q1"
     assert child.stdout.readline().split(b"\t")[1] == b"q2"
     child.terminate()
-    _, said = child.communicate(timeout=60)
+    _, said = child.communicate(timeout=600)
     assert child.returncode == 130
     assert b"3 new documents, 2 hits" in said
     assert said.endswith(b"germane: interrupted\n")

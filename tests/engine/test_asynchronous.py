@@ -105,7 +105,7 @@ class Gate:
         with self.lock:
             self.inside += 1
             self.most = max(self.most, self.inside)
-        assert self.open.wait(60)
+        assert self.open.wait(600)
         with self.lock:
             self.inside -= 1
         return candidates.scores
@@ -138,7 +138,7 @@ def test_what_is_cancelled_before_its_turn_never_happens_and_what_has_begun_is_w
         def slowly():
             for document in DOCUMENTS:
                 begun.set()
-                assert gate.wait(60)
+                assert gate.wait(600)
                 yield document
 
         async with await AsyncEngine.create(":memory:", threads=1) as engine:

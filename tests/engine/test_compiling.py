@@ -63,7 +63,7 @@ print(json.dumps({name: after[name] for name in after if after[name] != before.g
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=3000, check=True)
 
 
 def test_after_a_warm_up_nothing_is_compiled() -> None:

@@ -67,7 +67,7 @@ def test_in_memory(scratch, tmp_path, monkeypatch):
 def test_in_memory_nothing_is_left_at_the_end(tmp_path):
     code = "from germane import Engine; engine = Engine.create(':memory:'); engine.add([{'id': '1', 'text': 'heart'}])"
     environment = {"TMPDIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=3000)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("germane-")]
 
 

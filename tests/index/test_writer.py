@@ -576,7 +576,7 @@ class Held:
             result = merge_segments(*arguments, **named)
             if threading.current_thread() is not threading.main_thread():
                 self.reached.set()
-                assert self.go_on.wait(60)
+                assert self.go_on.wait(600)
             return result
 
         monkeypatch.setattr(writer, "merge_segments", merge_and_wait)
@@ -590,7 +590,7 @@ def merging(engine: Engine, documents: Documents, monkeypatch: pytest.MonkeyPatc
     held = Held(monkeypatch)
     for i in range(3):
         engine.add(documents(10, i, "abc"[i]))
-    assert held.reached.wait(60)
+    assert held.reached.wait(600)
     return held
 
 
@@ -785,7 +785,7 @@ def test_a_full_disk_ends_the_command(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", script, "index", str(source), "--into", str(tmp_path / "x"), "--threads", "2"]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "0"}
-    done = subprocess.run(command, timeout=600, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(command, timeout=3000, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode != 0
     assert "cannot be written" in done.stderr
     assert not (tmp_path / "x").exists()

@@ -231,12 +231,15 @@ def test_the_replayed_list_is_the_same(library, source, searching, tmp_path, pap
 def test_answers_come_as_they_are_ready(library, source, searching, papers):
     """The silent one is last, and the list can be made before."""
     library.faults["crossref"] = "silent"
-    search = searching(source("crossref", timeout=0.6), papers, source("europepmc"))
 
-    async def run():
+    async def run(seconds):
+        search = searching(source("crossref", timeout=seconds), papers, source("europepmc"))
         return [answer async for answer in search.stream("wilson's disease")]
 
-    answers = asyncio.run(run())
+    for seconds in (0.6, 6.0, 60.0):  # more where the machine is slow
+        answers = asyncio.run(run(seconds))
+        if answers[2].source == "crossref":
+            break
     assert {one.source for one in answers[:2]} == {"mine", "europepmc"}
     assert answers[2].failure.kind == "time-out"
     assert len(merge("wilson's disease", answers[:2])) == len(RECORDS) + 1

@@ -100,7 +100,7 @@ class Gate:
                 self.left -= 1
                 if self.left == 0:
                     self.reached.set()
-                    assert self.open.wait(30)
+                    assert self.open.wait(600)
                     told(progress, force=True)
 
         monkeypatch.setattr(kinds.Progress, "tell", tell)
@@ -110,7 +110,7 @@ def test_a_job_is_stopped_and_keeps_what_it_did(server, monkeypatch):
     monkeypatch.setattr(kinds, "BATCH", 20)
     gate = Gate(monkeypatch, after=1)
     job = server.post("/jobs/imports", key=server.upload())
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(600)
     assert server.post(f"/jobs/{job['job']}/cancel", 200)["state"] == "stopping"
     waits = server.post("/jobs/exports", format="csv")
     assert server.post(f"/jobs/{waits['job']}/cancel", 200)["state"] == "stopped"
@@ -125,7 +125,7 @@ def test_a_job_goes_on_after_a_restart(server, monkeypatch):
     monkeypatch.setattr(kinds, "BATCH", 20)
     gate = Gate(monkeypatch, after=1)
     job = server.post("/jobs/imports", key=server.upload())
-    assert gate.reached.wait(30)
+    assert gate.reached.wait(600)
     server.library.jobs.ending.set()
     gate.open.set()
     server.again()

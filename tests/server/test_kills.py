@@ -41,7 +41,7 @@ class Server:
             time.sleep(0.02)
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)) as connection:
             return asked(connection, method, path, body)
 
     def kill(self) -> None:
@@ -59,7 +59,7 @@ def write(port: int, kind: str, begin: int, acknowledged: set[str]) -> None:
     """One change after the other, each noted once it is acknowledged, until the server is gone."""
     with (
         suppress(OSError, http.client.HTTPException),
-        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=600)) as connection,
     ):
         for n in range(begin, begin + 10**6):
             if kind == "document":
@@ -106,5 +106,5 @@ def test_what_was_acknowledged_survives_kills(tmp_path):
         assert done["document"] - {json.loads(line)["id"] for line in export} == set()
     assert all(done.values())
     server.process.send_signal(signal.SIGTERM)
-    assert "Traceback" not in server.process.communicate(timeout=60)[1]
+    assert "Traceback" not in server.process.communicate(timeout=600)[1]
     print({kind: len(those) for kind, those in done.items()}, "survived", KILLS, "kills")

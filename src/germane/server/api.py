@@ -499,7 +499,8 @@ FIELDS = {"type": "object", "maxProperties": 1_000}
 IN = "/collections/{collection}"
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("GET", "/health", "Whether the server can answer", health, HealthResponse),
+    Operation("GET", "/health", "Whether the server can answer; until it is ready 503, and the status 'starting'",
+        health, HealthResponse),
     Operation("GET", "/collections", "The collections", collections, CollectionsResponse),
     Operation("GET", IN, "Numbers about a collection", collection, CollectionResponse, (COLLECTION,)),
     Operation("GET", f"{IN}/search", "Search a collection", search, SearchResponse, (
