@@ -15,8 +15,8 @@ from germane.types import FieldValue
 
 @dataclass(frozen=True, slots=True)
 class HealthResponse(Response):
-    """Whether the server can answer (`ok`, or until it is ready `starting`, with 503), its version, the collections with
-    their documents."""
+    """Whether the server can answer (`ok`; until it is ready `starting`, with 503), its version, and the collections
+    with their documents."""
 
     status: str
     version: str
