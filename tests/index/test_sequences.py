@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from germane import Analyzer, Document, Engine
+from germane import Analyzer, Document, Engine, lazy
 from germane.arrays import Integers
 from germane.errors import DamagedIndexError, IndexFormatError, ParameterError
 from germane.index.check import check_index
@@ -148,8 +148,11 @@ def change(engine: Engine, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("positions", [True, False])
-@pytest.mark.parametrize("seed", range(2))
-def test_as_brute_force(tmp_path: Path, seed: int, positions: bool) -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_as_brute_force(tmp_path: Path, compiled: bool, positions: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By kernels, and for few documents without."""
+    seed = int(compiled)
+    monkeypatch.setattr(lazy, "compiler_is_loaded", lambda: compiled)
     rng = random.Random(seed)
     with created(tmp_path / "index", positions=positions) as engine:
         change(engine, rng)
