@@ -57,7 +57,8 @@ def test_care(run, sample, tmp_path):
     assert made == {"added": 80, "replaced": 0, "skipped": 0, "unreadable": 0, "documents": 80, "no_number": {}}
     (tmp_path / "more.jsonl").write_text('{"id": "new", "text": "x"}\n{"id": "statins", "text": "y"}\nno\n')
     words = ("add", folder, tmp_path / "more.jsonl", "--on-duplicate", "replace", "--on-error", "skip", "--json")
-    assert printed(run(*words)) == {"added": 2, "replaced": 1, "skipped": 0, "unreadable": 1, "documents": 81, "no_number": {}}
+    made = printed(run(*words))
+    assert made == {"added": 2, "replaced": 1, "skipped": 0, "unreadable": 1, "documents": 81, "no_number": {}}
     assert printed(run("check", folder, "--json"))["ok"] is True
     segment = max(folder.glob("segment-*"), key=lambda path: path.stat().st_size)
     content = bytearray(segment.read_bytes())
