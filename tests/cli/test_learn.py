@@ -166,8 +166,8 @@ def test_erasing_a_user_from_models_too(run, fails, files, tmp_path):
     assert gone["queries"] > 0
     other = [each for each in gone["models"] if each["version"].startswith("other")]
     assert other == [
-        {"index": str(index), "version": "other@1", "serving": False, "removed": True},
-        {"index": str(index), "version": "other@2", "serving": True, "removed": False},
+        {"index": str(index), "version": "other@1", "serving": False, "removed": True, "by_days": False},
+        {"index": str(index), "version": "other@2", "serving": True, "removed": False, "by_days": False},
     ]
     told = run("clicks", "erase", store, "--user", "client-000008", *SMALL, "--index", index).stderr
     assert f"other@2 of {index} has seen it, and serves: learn a new version" in told

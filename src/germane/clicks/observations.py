@@ -29,7 +29,7 @@ import numpy as np
 from germane.arrays import Floats, Integers
 from germane.clicks.database import working_database
 from germane.clicks.rules import SearchRules
-from germane.clicks.store import MEMORY, ClickStore, literal, path_list
+from germane.clicks.store import MEMORY, ClickStore, literal, path_list, person_code
 from germane.errors import StorageError
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ INSERT INTO daily_cells
     GROUP BY ALL;
 INSERT INTO daily_objects SELECT DISTINCT code, object FROM v WHERE reason IS NULL AND NOT by_list;
 INSERT INTO daily_queries SELECT DISTINCT code, query FROM judged WHERE own AND reason IS NULL;
-INSERT INTO daily_users SELECT DISTINCT code, hash(who) FROM judged WHERE own AND reason IS NULL;
+INSERT INTO daily_users SELECT DISTINCT code, {who_code} FROM judged WHERE own AND reason IS NULL;
 INSERT INTO daily_titles
     SELECT object, arg_max(trim(title), time), max(time) FROM e
     WHERE time >= {lo} AND time < {hi} AND object IS NOT NULL AND trim(title) <> '' GROUP BY object;
@@ -434,6 +434,7 @@ def _values(store: ClickStore, rules: SearchRules, day: date) -> dict[str, Any]:
         **EVENT_REASONS,
         "queries": scan("queries", f"{columns}, CAST(NULL AS VARCHAR[]) AS hits"),
         "events": scan("events", f"{columns}, {more}"),
+        "who_code": person_code("who"),
         "lo": f"TIMESTAMP '{day}'",
         "hi": f"TIMESTAMP '{day + timedelta(days=1)}'",
         "margin": f"INTERVAL ({_micro(60 * max(rules.click_window, rules.session_gap))}) MICROSECONDS",

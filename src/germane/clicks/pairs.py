@@ -240,6 +240,15 @@ def _write(observations: Observations, path: Path) -> None:
             temporary.unlink()
 
 
+def people_of_pairs(observations: Observations) -> frozenset[int]:
+    """The codes of all who typed a query of a pair that was written, by `write_pairs` before."""
+    found = observations.connection.execute(
+        "SELECT DISTINCT who FROM daily_users u JOIN queries q ON u.query = q.code "
+        "WHERE q.text IN (SELECT query FROM judged_pairs WHERE reason IS NULL)"
+    ).fetchall()
+    return frozenset(code for (code,) in found)
+
+
 def read_pairs(source: str | Path) -> Iterator[Pair]:
     """The pairs of a file (.parquet, .jsonl or .tsv, the latter two compressed or not), one at a time."""
     path = Path(source)

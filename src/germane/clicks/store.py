@@ -102,6 +102,8 @@ class EraseResponse(Response):
     events: int
     days: int
     dates: Annotated[tuple[str, ...], HIDDEN] = ()
+    people: Annotated[tuple[int, ...], HIDDEN] = ()
+    """The codes of those whose rows they were (`person_code`); none where days were erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +318,10 @@ class ClickStore:
                 f"(coalesce(user_id, '') = {literal(user)} OR coalesce(client_id, '') = {literal(user)} "
                 f"OR coalesce(({theirs}), false) OR coalesce(query_id IN (SELECT query_id FROM searches), false))"
             )
-            return self._without(connection, gone, told)
+            rows = person_code("coalesce(user_id, client_id, session)")
+            people = connection.execute(f"SELECT {rows} FROM own UNION SELECT {person_code('?')}", [user]).fetchall()
+            codes = tuple(sorted(code for (code,) in people if code is not None))
+            return replace(self._without(connection, gone, told), people=codes)
 
     def erase_before(self, day: date, *, progress: Progress | None = None) -> EraseResponse:
         """Remove the days before this one."""
@@ -451,6 +456,11 @@ def _work_of(connection: "DuckDBPyConnection") -> Path:
     """The folder of a working database."""
     (path,) = connection.execute("SELECT path FROM duckdb_databases() WHERE database_name = 'work'").fetchall()[0]
     return Path(path).parent
+
+
+def person_code(who: str) -> str:
+    """The expression of the code of 64 bits of a person, `who` being that of the id: the same in every release."""
+    return f"md5_number_lower({who})"
 
 
 def literal(text: str) -> str:

@@ -182,9 +182,13 @@ def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):
     gone = history.erase("anna", memory=256, threads=1)
     assert gone.dates == ("2026-01-01",)
     assert [each.version for each in engine.models.learnt_from(gone.dates)] == [1]
+    assert [each.version for each in engine.models.learnt_from(gone.dates, gone.people)] == [1]
     engine.learn(ClickStore.open(tmp_path / "store"), rules=rules, share=0.4, force=True)
     assert term not in engine.models.stage("clicks@2").model.vocabulary.words
     folder = engine.folder / "models" / "clicks"
+    assert [each.version for each in engine.models.learnt_from(gone.dates, gone.people)] == [1]  # no longer the second
+    nobody = ClickStore.open(tmp_path / "store").erase("nobody", memory=256, threads=1)
+    assert engine.models.learnt_from(gone.dates, nobody.people) == []
     kept = (folder / "000002.json").read_bytes() + b" ".join(
         word.encode() for word in engine.models.stage("clicks@2").model.vocabulary.words
     )
@@ -194,6 +198,10 @@ def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):
     left = everything(engine.folder / "models", history.folder)
     assert not any(trace in left for trace in traces)
     assert b"otto" in left
+    otto = ClickStore.open(tmp_path / "store").erase("otto", memory=256, threads=1)
+    assert [each.version for each in engine.models.learnt_from(otto.dates, otto.people)] == [2]
+    (folder / "000002.people").write_bytes(b"damaged")  # then the days decide, as for a version without a list
+    assert [each.version for each in engine.models.learnt_from(otto.dates, nobody.people)] == [2]
 
 
 def test_bad_input(engine, store, tmp_path, world):

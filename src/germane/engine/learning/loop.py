@@ -10,7 +10,7 @@
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from germane.engine.learning.combining import tuned_weights, with_weights
@@ -133,6 +133,7 @@ def learn(
             _data(training, all_days, test, settings, store.days[-1]), gate, "", False,
             distribution_of(all_days.searches, all_days.clicks_by_position),
         ),
+        people=all_days.people,
     )  # fmt: skip
     promoted = gate.passed or force
     if promoted:
@@ -190,7 +191,7 @@ def split(
                 f"a history of {len(days)} day cannot be divided by time: hold out queries, or import more days"
             )
         training, later = sample(days[:-n]), sample(days[-n:])
-        whole, test = training, later.pairs
+        whole, test = replace(training, people=training.people | later.people), later.pairs
     else:
         whole = sample(None)
         out = [pair for pair in whole.pairs if held_out(pair.query, settings.share, GATE)]

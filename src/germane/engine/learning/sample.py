@@ -39,6 +39,8 @@ class ClickSample:
     report: "PairsReport"
     searches: Mapping[str, int]
     clicks_by_position: Floats
+    people: frozenset[int] = frozenset()
+    """The codes of those who typed a query of a pair (`clicks.observations.person_code`)."""
 
     @property
     def fingerprint(self) -> str:
@@ -63,6 +65,7 @@ def sampled(
 ) -> ClickSample:
     """Observe some days of the history, and make pairs with the titles of the documents."""
     from germane.clicks import observe, write_pairs
+    from germane.clicks.pairs import people_of_pairs
 
     titled = (Document(each.id, {"title": title_of(each.fields, text_fields)}) for each in documents)
     with (
@@ -75,7 +78,10 @@ def sampled(
         report = write_pairs(observed, path, pair_rules, titles=titled)
         users = observed.users_by_query()
         pairs = [pair._replace(users=users.get(pair.query)) for pair in _read(path)]
-        return ClickSample(observed.days, pairs, report, observed.searches_by_query(), observed.raw_curve()[1])
+        return ClickSample(
+            observed.days, pairs, report, observed.searches_by_query(), observed.raw_curve()[1],
+            people_of_pairs(observed),
+        )  # fmt: skip
 
 
 def _read(path: Path) -> Iterator[ClickedPair]:

@@ -1,6 +1,7 @@
 """The versions of an index's learnt models, in the folder `models` beside its segments.
 
     models/<name>/000003.model      the model (`latent.saving`), checksummed, never changed
+    models/<name>/000003.people     whose clicks it holds (`people.py`), so that erasing tells
     models/<name>/000003.json       what it was learnt from and how it fared; a version exists once this is there
     models/<name>/SERVING           which version serves, and those that served before, the last one last; once one was
                                     removed, the highest number that was given, so that none is given again
@@ -22,6 +23,7 @@ from pathlib import Path
 import orjson
 
 from germane.data.owned import fsync_folder, read_regular, storage_error
+from germane.engine.learning.people import holds_one, people_bytes
 from germane.engine.learning.source import FieldSource
 from germane.engine.learning.stage import LatentStage
 from germane.engine.learning.values import ModelVersion
@@ -162,9 +164,30 @@ class ModelShelf:
                     found.append(str(error))
         return found
 
-    def learnt_from(self, days: Collection[str]) -> list[ModelVersion]:
-        """The versions that have seen clicks of one of these days, or whose gate has."""
-        return [each for each in self.versions() if any(each.data.has_seen(day) for day in days)]
+    def learnt_from(self, days: Collection[str], people: Collection[int] | None = None) -> list[ModelVersion]:
+        """The versions that have seen clicks of one of these days, or whose gate has; of these people, if they are
+        named and the version tells whose clicks it holds (`tells_people`)."""
+        return [
+            each
+            for each in self.versions()
+            if any(each.data.has_seen(day) for day in days) and (people is None or self._may_hold(each, people))
+        ]
+
+    def tells_people(self, version: ModelVersion) -> bool:
+        """Whether it is known whose clicks a version holds; not of one learnt by an earlier release, or damaged."""
+        return self._people(version) is not None
+
+    def _may_hold(self, version: ModelVersion, people: Collection[int]) -> bool:
+        listed = self._people(version)
+        return listed is None or holds_one(listed, people)
+
+    def _people(self, version: ModelVersion) -> bytes | None:
+        """The list of people as it was written; None where there is none, or another."""
+        try:
+            content = read_regular(self._folder / version.name / f"{version.version:06}.people", MOST_MODEL)
+        except OSError:
+            return None
+        return content if _digest(content) == version.data.people else None
 
     def __contains__(self, reference: str) -> bool:
         name, _, number = reference.partition("@")
@@ -175,8 +198,11 @@ class ModelShelf:
 
     # -- changing ------------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, model: LatentModel, version: ModelVersion) -> ModelVersion:
-        """Keep a model with its record, as the next version of that name."""
+    def add(
+        self, name: str, model: LatentModel, version: ModelVersion, *, people: Collection[int] | None = None
+    ) -> ModelVersion:
+        """Keep a model with its record, as the next version of that name; `people`: the codes of those whose clicks it
+        holds."""
         check_name(name)
         with self._changing(name) as folder:
             number = self._last(name) + 1
@@ -185,7 +211,12 @@ class ModelShelf:
                 save(model, target)
                 target.chmod(mode_in(folder))
                 digest = _digest(read_regular(target, MOST_MODEL))
-            made = replace(version, name=name, version=number, file=digest, serving=False)
+            data = version.data
+            if people is not None:
+                listed = people_bytes(people)
+                write_atomic(folder / f"{number:06}.people", listed)
+                data = replace(data, people=_digest(listed))
+            made = replace(version, name=name, version=number, file=digest, serving=False, data=data)
             record = asdict(made)
             del record["serving"]
             write_atomic(folder / f"{number:06}.json", orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
@@ -226,7 +257,7 @@ class ModelShelf:
                 )
             self._point(folder, [each for each in history if each != number], latest=False)
             with storage_errors(folder):
-                for ending in ("model", "json"):
+                for ending in ("model", "people", "json"):
                     (folder / f"{number:06}.{ending}").unlink(missing_ok=True)
                 fsync_folder(folder)
         with self._loading:

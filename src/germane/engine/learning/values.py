@@ -16,7 +16,8 @@ class TrainingData:
     """What a model was learnt from. `fingerprint` is the SHA-256 of its pairs, `dropped` the pairs left out by reason.
 
     `held_out`: "query" or "time"; so many queries were kept for the gate, and so many pairs learnt from.
-    `last_day_seen` is the last day whose clicks the model or its gate has seen.
+    `last_day_seen` is the last day whose clicks the model or its gate has seen. `people` is the SHA-256 of the list of
+    those who typed the queries (`people.py`); None in the record of an earlier release.
     """
 
     fingerprint: str
@@ -30,6 +31,7 @@ class TrainingData:
     held_out_queries: int
     dropped: Mapping[str, int]
     last_day_seen: Annotated[str | None, ABSENT] = None
+    people: Annotated[str | None, ABSENT] = None
 
     def has_seen(self, day: str) -> bool:
         """Whether clicks of this day may be in the model or in the report of its gate.
@@ -165,23 +167,27 @@ class Health(Response):
 
 @dataclass(frozen=True, slots=True)
 class ErasedFrom(Response):
-    """A version of a model that has seen clicks which are erased now. `removed`: it is gone too."""
+    """A version of a model that has seen clicks which are erased now. `removed`: it is gone too. `by_days`: its record
+    tells the days of its clicks, and not whose they were.
+    """
 
     index: str
     version: str
     serving: bool
     removed: bool
+    by_days: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Erasure(Response):
-    """What was taken out of the history: rows of one user, or of days too old; and the models that have seen the days
-    they were of."""
+    """What was taken out of the history: rows of one user, or of days too old; the models that have seen them, and how
+    many versions have not."""
 
     queries: int
     events: int
     days: int
     models: tuple[ErasedFrom, ...]
+    untouched: int = 0
 
 
 @dataclass(frozen=True, slots=True)

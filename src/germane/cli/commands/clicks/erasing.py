@@ -1,6 +1,5 @@
 """germane clicks erase: take a user, or old days, out of a history, and out of what was learnt from it."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +15,7 @@ from germane.cli.streams import counted, put_json, tell
 from germane.errors import ParameterError
 
 if TYPE_CHECKING:
+    from germane.clicks.store import EraseResponse
     from germane.engine import Engine
     from germane.engine.learning.values import ErasedFrom
 
@@ -60,8 +60,8 @@ def erase(
 ) -> None:
     """Take every trace of a user out of a history, or all days that are too old. Pairs made before are to be made anew.
 
-    Models learnt before still hold it: --index tells which, and --models removes them. A model has seen a user if it
-    was learnt or tested on a day with a row of that user.
+    Models learnt before still hold it: --index tells which, and --models removes them. A model holds a user who typed a
+    query that it was learnt from or tested on; of models learnt by earlier releases only the days are known.
 
     Example: germane clicks erase my-clicks --user client-000017
 
@@ -96,26 +96,39 @@ def erase(
             assert older_than is not None
             gone = opened.erase_before(datetime.now(UTC).date() - timedelta(days=older_than))
     found: list[ErasedFrom] = []
+    untouched = 0
     for folder, engine in engines.items():
         with engine:
-            found += _seen(folder, engine, gone.dates, remove=models, force=force)
+            n_versions = len(engine.models.versions())
+            seen = _seen(folder, engine, gone, remove=models, force=force)
+            untouched += n_versions - len(seen)
+            found += seen
     if json:
-        put_json(Erasure(gone.queries, gone.events, gone.days, tuple(found)))
+        put_json(Erasure(gone.queries, gone.events, gone.days, tuple(found), untouched))
         return
     tell(
         f"{counted(gone.queries, 'query row')} and {counted(gone.events, 'event')} of {counted(gone.days, 'day')} "
         f"erased from {store}" + ("; pairs made of it before are to be made anew" if gone.days else "")
     )
     _tell_models(found, named=bool(engines), erased=gone.days > 0)
+    if untouched and gone.days:
+        tell(f"{counted(untouched, 'other version')} of models: nothing of it there, left as before")
 
 
-def _seen(folder: Path, engine: "Engine", days: Sequence[str], *, remove: bool, force: bool) -> "list[ErasedFrom]":
-    """The versions that have seen these days, and whether each was removed."""
+def _seen(folder: Path, engine: "Engine", gone: "EraseResponse", *, remove: bool, force: bool) -> "list[ErasedFrom]":
+    """The versions that hold what was erased, and whether each was removed."""
     from germane.engine.learning.values import ErasedFrom
 
+    people = gone.people or None
     found = [
-        ErasedFrom(str(folder), f"{each.name}@{each.version}", each.serving, remove and (force or not each.serving))
-        for each in engine.models.learnt_from(days)
+        ErasedFrom(
+            str(folder),
+            f"{each.name}@{each.version}",
+            each.serving,
+            remove and (force or not each.serving),
+            people is not None and not engine.models.tells_people(each),
+        )
+        for each in engine.models.learnt_from(gone.dates, people)
     ]
     tell_behind(folder, engine.remove_models([each.version for each in found if each.removed], force=force))
     return found
@@ -125,6 +138,8 @@ def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> Non
     if erased and not named:
         tell("models learnt from it before still hold it: --index tells which, and germane models remove deletes them")
     for each in found:
+        if each.by_days:
+            tell(f"of {each.version} of {each.index} only the days of its clicks are known, not whose they were")
         if each.removed:
             tell(
                 f"{each.version} of {each.index} had seen it, and is removed"
