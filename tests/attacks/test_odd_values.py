@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from germane.data import read_documents
+from germane.data.fields import NumberFields
 from germane.data.writing import WRITABLE, write_documents
 from germane.engine import Engine
 from germane.rank.matching import FacetValue
@@ -155,3 +156,32 @@ def test_the_page_says_so_and_narrows_all_the_same(server):
     assert b"not understood" not in page
     assert b"year%3A" in page
     assert PREFERRED[0] == "year"
+
+
+@pytest.mark.parametrize(
+    "odd", [[str(n) for n in range(9)], ["in press"] * 9, ["7"] * 5 + ["x" * 300] * 4, [[1, 2]] * 9]
+)
+def test_a_merge_changes_no_fields_kind(odd):
+    with Engine.create(":memory:") as engine:
+        engine.add([{"id": f"o{n}", "text": "copper", "issue": value} for n, value in enumerate(odd)])
+        engine.add([{"id": f"n{n}", "text": "copper", "issue": 10 + n} for n in range(8)])
+        assert engine.stats().segments == 2
+
+        def told():
+            order = [hit.id for hit in engine.search("copper", 17, sort="issue", rerank=None)]
+            return engine.facet("issue", size=30), engine.unreadable(), order, engine.count(filter={"issue": {">": 3}})
+
+        before = told()
+        engine.merge()
+        assert told() == before
+
+
+def test_what_an_import_calls_unreadable_is_what_the_index_cannot_read():
+    documents = [{"id": str(n), "text": "copper", "issue": issue} for n, issue in
+                 enumerate([1, 2, "3", "true", ["5"], [], None, "in press", 8])]  # fmt: skip
+    fields = NumberFields()
+    with Engine.create(":memory:") as engine:
+        engine.add(documents)
+        for document in documents:
+            fields.see({"issue": document["issue"]})
+        assert fields.unreadable() == engine.unreadable() == {"issue": 1}

@@ -1,8 +1,10 @@
 """From a record's values to a document's id and fields: field values, ids, and the mapping of names."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Generic, TypeVar
 
 import orjson
@@ -20,6 +22,7 @@ EXACT = frozenset({str, int, bool, type(None)})
 """Types that come out of JSON as they were written; a float may be a whole number that was too long."""
 SCALARS = EXACT | {float}
 
+NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 _YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d)(?!\d)")
 
 Value = TypeVar("Value")
@@ -46,8 +49,8 @@ def document_id(value: object) -> str | None:
     """The value as a document id, or None where it cannot be one: ids are non-empty strings, or whole numbers."""
     if isinstance(value, str):
         return value if value.strip() else None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
     return None
 
 
@@ -61,30 +64,51 @@ def year_of(text: str) -> int | None:
     return int(found[0]) if found else None
 
 
-def is_of_numbers(numbers: int, others: int) -> bool:
-    """Whether a field that has a number in some documents, and something else in others, is one of numbers."""
-    return numbers > 0 and numbers >= others
+def number_of(text: str) -> float:
+    """The number that a text is, true and false being 1 and 0; NaN for any other text.
+
+    >>> number_of("2001"), number_of("true"), number_of("in press")
+    (2001.0, 1.0, nan)
+    """
+    if text in ("true", "false"):
+        return float(text == "true")
+    number = float(text) if NUMBER.fullmatch(text) else math.nan
+    return number if abs(number) < math.inf else math.nan
+
+
+def is_of_numbers(readable: int, others: int) -> bool:
+    """Whether a field that holds a number somewhere is one of numbers: of the documents that have it, `readable` hold a
+    number or a text that is one, `others` do not.
+
+    Texts that are numbers count as such, since a column does not tell them apart: else a merge would change the answer.
+    """
+    return readable > 0 and readable >= others
 
 
 class NumberFields:
     """Which fields of documents are numbers, and in how many documents they hold something else."""
 
     def __init__(self) -> None:
-        self._numbers: Counter[str] = Counter()
+        self._numbers: set[str] = set()
+        self._readable: Counter[str] = Counter()
         self._others: Counter[str] = Counter()
 
     def see(self, fields: Mapping[str, FieldValue]) -> None:
         """Count the values of a document."""
         for name, value in fields.items():
             if isinstance(value, int | float):
-                self._numbers[name] += 1
-            elif value is not None and value != []:
-                self._others[name] += 1
+                self._numbers.add(name)
+                self._readable[name] += 1
+                continue
+            items = [item for item in (value if isinstance(value, list) else [value]) if item is not None]
+            if items:
+                found = any(not isinstance(item, str) or not math.isnan(number_of(item)) for item in items)
+                (self._readable if found else self._others)[name] += 1
 
     def unreadable(self) -> dict[str, int]:
         """The fields of numbers that hold something else, with the number of documents that do."""
-        return {name: self._others[name] for name, n in self._numbers.items()
-                if self._others[name] and is_of_numbers(n, self._others[name])}  # fmt: skip
+        return {name: n for name, n in self._others.items()
+                if name in self._numbers and is_of_numbers(self._readable[name], n)}  # fmt: skip
 
 
 def squeeze(text: str) -> str:

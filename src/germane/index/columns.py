@@ -1,13 +1,13 @@
 """Columns of field values, for filters and priors: every stored field that is not searched as text.
 
 A field whose values are all numbers becomes one float64 for each document (NaN where absent). Any other field becomes a
-keyword column: the sorted distinct values, and for each document the numbers of its values. Where most documents have a
-number, the field is one of numbers all the same (`mostly_numbers`), and `numbers_in` reads them: a value that is none
-costs its own document the number, and can still be filtered on. Whole numbers are exact up to 2^53. Strings longer than
-MAX_KEYWORD bytes are stored with the document but cannot be filtered on.
+keyword column: the sorted distinct values, and for each document the numbers of its values. Where some of these are
+numbers, and most documents have a value that can be read as one, the field is one of numbers all the same
+(`data.fields.is_of_numbers`), and `numbers_in` reads them: a value that is none costs its own document the number, and
+can still be filtered on. Whole numbers are exact up to 2^53. Strings longer than MAX_KEYWORD bytes are stored with the
+document but cannot be filtered on.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from germane.data.fields import is_of_numbers
+from germane.data.fields import number_of
 from germane.index.container import Container, ContainerWriter
 from germane.index.strings import pack_strings, string_at
 from germane.types import FieldValue
 
 MAX_KEYWORD = 256
-NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class NumericColumn:
     values: npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KeywordColumn:
     """Document d holds the values numbered `codes[starts[d]:starts[d + 1]]`, of the sorted list `values`."""
 
@@ -55,8 +54,9 @@ class ColumnsWriter:
     text_fields: frozenset[str]
     _docs: dict[str, list[int]] = field(default_factory=dict)
     _values: dict[str, list[Any]] = field(default_factory=dict)
-    _worded: dict[str, int] = field(default_factory=dict)
-    """How many documents have something else than a number."""
+    _textual: set[str] = field(default_factory=set)
+    _numbers: set[str] = field(default_factory=set)
+    """Fields that hold something else than a number somewhere, and those that hold one."""
     count: int = 0
 
     def add(self, fields: Mapping[str, FieldValue]) -> None:
@@ -76,23 +76,21 @@ class ColumnsWriter:
             self.add(fields)
 
     def _note(self, name: str, value: FieldValue) -> None:
-        worded = False
         for item in _items(value):
             if item is None:
                 continue
             if not isinstance(item, (int, float)) or isinstance(value, list):
-                worded = True
+                self._textual.add(name)
                 if len(str(item).encode()) > MAX_KEYWORD:
                     continue
+            else:
+                self._numbers.add(name)
             self._docs.setdefault(name, []).append(self.count)
             self._values.setdefault(name, []).append(item)
-        if worded:
-            self._worded[name] = self._worded.get(name, 0) + 1
 
-    def mostly_numbers(self) -> list[str]:
-        """The keyword columns of fields that have a number in most documents."""
-        known = ((name, words) for name, words in self._worded.items() if name in self._docs)
-        return sorted(name for name, words in known if is_of_numbers(len(set(self._docs[name])) - words, words))
+    def mixed(self) -> list[str]:
+        """The fields of keyword columns that hold a number somewhere."""
+        return sorted(self._textual & self._numbers)
 
     def write(self, container: ContainerWriter) -> dict[str, str]:
         """Write the columns; return field -> kind for the segment's meta data."""
@@ -100,7 +98,7 @@ class ColumnsWriter:
         for name in sorted(self._values):
             section = _section(name)
             docs = np.array(self._docs[name], np.int64)
-            if name in self._worded:
+            if name in self._textual:
                 kinds[name] = "keyword"
                 self._write_keywords(container, section, docs, self._values[name])
             else:
@@ -134,14 +132,6 @@ def numbers_in(column: KeywordColumn) -> npt.NDArray[np.float64]:
     readable = np.flatnonzero(~np.isnan(values))[::-1]  # the first of a document comes last, and stays
     found[docs[readable]] = values[readable]
     return found
-
-
-def number_of(text: str) -> float:
-    """The number that `keyword_text` wrote so; NaN for any other text."""
-    if text in ("true", "false"):
-        return float(text == "true")
-    number = float(text) if NUMBER.fullmatch(text) else np.nan
-    return number if abs(number) < np.inf else np.nan
 
 
 def as_words(column: NumericColumn) -> KeywordColumn:

@@ -5,7 +5,7 @@ columns, of which there is one for each field that is not searched as text. `ind
 `index.segment` reads them, `index.invariants` says what must hold between them.
 
 The container's meta data are `n_docs`, `n_terms`, `n_tokens`, `n_postings`; `columns`, field -> 'numeric' or 'keyword';
-`numbers`, the keyword fields that mostly hold numbers, where there is one;
+`numbers`, the keyword fields that hold a number somewhere, where there is one;
 what is needed to rebuild a lost manifest (`index.manifest.recovery_meta`); and of a merged segment `merged_at`, the
 generation whose deletions it knows of, and `replaces`, the names of its sources. One that replaces a segment of a few
 documents tells which ones it begins with (`begins_with`: names, checksums and numbers of documents), and the words of

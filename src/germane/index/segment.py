@@ -546,8 +546,8 @@ class Segment:
             self._columns[name] = column
         return self._columns[name]
 
-    def is_of_numbers(self, name: str) -> bool:
-        """Whether the field has a number in most documents of the segment that have it."""
+    def holds_numbers(self, name: str) -> bool:
+        """Whether a document of the segment has a number in the field, and not only texts."""
         return name in self._mixed or self.column_kinds.get(name) == "numeric"
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:

@@ -93,7 +93,7 @@ class SegmentWriter:
         """The stored fields, and those that can be filtered on once more in columns."""
         stored.write(self._container)
         self._counted["columns"] = columns.write(self._container)
-        if mixed := columns.mostly_numbers():
+        if mixed := columns.mixed():
             self._counted["numbers"] = mixed
 
     def finish(self, meta: Mapping[str, Any]) -> None:

@@ -218,8 +218,8 @@ class Snapshot:
 
     @cached_property
     def numeric(self) -> frozenset[str]:
-        """The fields that hold numbers: where some documents have a number and some another value, most have one."""
-        named = {name for name in self.filterable if any(live.segment.is_of_numbers(name) for live in self.segments)}
+        """The fields that hold numbers: where some documents have another value, most have one that can be read so."""
+        named = {name for name in self.filterable if any(live.segment.holds_numbers(name) for live in self.segments)}
         return frozenset(name for name in named if is_of_numbers(*self._numbers_and_others(name)))
 
     def unreadable(self) -> dict[str, int]:
@@ -228,7 +228,7 @@ class Snapshot:
         return {name: others for name, others in counts.items() if others}
 
     def _numbers_and_others(self, name: str) -> tuple[int, int]:
-        """How many live documents have a number in the field, and how many only something else."""
+        """How many live documents have a value in the field that can be read as a number, and how many only others."""
         numbers = others = 0
         for live in self.segments:
             readable = ~np.isnan(live.segment.numbers(name)) & ~live.deletions.deleted

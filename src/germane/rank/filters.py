@@ -4,12 +4,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from germane.data.fields import NUMBER, number_of
 from germane.errors import QueryError
-from germane.index.columns import NUMBER, KeywordColumn, NumericColumn, keyword_text
+from germane.index.columns import KeywordColumn, NumericColumn, keyword_text
 from germane.index.segment import Segment
 
 _OPERATORS = (">=", "<=", ">", "<", "=")
@@ -31,23 +33,14 @@ class Readings:
         begins = [i for i, value in enumerate(values) if value[:1].isdecimal() or value.startswith(("+", "-", "."))]
         own = [values[i] for i in begins]
         self.at = np.array(begins, np.int64)
-        self.numbers = np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in own], np.float64)
+        self.numbers = np.array([number_of(text) for text in own], np.float64)
         self.days = np.array([(iso_date(text) or "")[: self.LONGEST] for text in own], np.str_)
 
 
-_READINGS: dict[int, tuple[KeywordColumn, Readings]] = {}
-"""By the column itself, which is held, so that its number is no other's."""
-MOST_READINGS = 32
-
-
+@lru_cache(maxsize=32)
 def _readings_of(column: KeywordColumn) -> Readings:
     """The same of a column, found out once."""
-    found = _READINGS.get(id(column))
-    if found is None:
-        while len(_READINGS) >= MOST_READINGS:
-            _READINGS.pop(next(iter(_READINGS), 0), None)
-        found = _READINGS[id(column)] = column, Readings(column.values)
-    return found[1]
+    return Readings(column.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,7 @@ class Facet:
     """The values of a field among documents, most frequent first, or classes of numbers, ascending.
 
     `other`: documents that hold none of the values told; `missing`: documents without the field, or, of a field of
-    numbers, without a number. A document with
-    several values counts for each of them.
+    numbers, without a number. A document with several values counts for each of them.
     """
 
     field: str

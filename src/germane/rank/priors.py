@@ -102,7 +102,7 @@ class FreshnessPrior(Prior):
         if column is None:
             return np.full(segment.n_docs, np.nan)
         days = _days_of_texts(column) if isinstance(column, KeywordColumn) else np.full(segment.n_docs, np.nan)
-        if segment.is_of_numbers(self.field):  # where texts are dates among years
+        if segment.holds_numbers(self.field):  # where texts are dates among years
             numbers = _days_of_numbers(segment.numbers(self.field))
             days = np.where(np.isnan(numbers), days, numbers)
         age = np.maximum(self.today.toordinal() - np.where(np.abs(days) <= MAX_DAYS, days, np.nan), 0.0)
