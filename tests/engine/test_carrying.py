@@ -5,7 +5,7 @@ import math
 import multiprocessing
 import pickle
 import sys
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -101,6 +101,7 @@ def test_hits_have_a_title_and_a_snippet(library: Engine) -> None:
     assert repr(first) == f"Hit(rank=1, id='1', score={first.score:.5g}, title='Heart attack')"
     assert Hit(1, "x", 0.5, {"text": "No title, but a text."}).title == "No title, but a text."
     assert Hit(1, "x", 0.5, {}).snippet == Snippet("", [])
+    assert asdict(first) == {"rank": 1, "id": "1", "score": first.score, "fields": first.fields}
 
 
 def test_how_engines_and_results_are_shown(library: Engine) -> None:

@@ -36,6 +36,7 @@ def test_some_fields_change_and_the_others_stay(tmp_path: Path) -> None:
         report = engine.update("3", {"year": 1990, "tags": ["a"], "text": None})
         assert (report.added, report.replaced, len(engine)) == (1, 1, 5)
         assert engine.document("3").fields == {"title": "Copper 3", "year": 1990, "tags": ["a"]}
+        assert engine.update(np.int64(3), {"year": 1990}).replaced == 1
         assert engine.search("copper year:..1999").ids == ["3"]
         assert engine.search("wire AND title:3").ids == []
         engine.update("3", {"text": "wire", "tags": None, "year": 2003})

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
+from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
@@ -388,7 +389,7 @@ class Engine:
         ...     engine.document(7).fields
         {'title': 'Copper', 'year': 1913}
         """
-        if isinstance(documents, str | int):
+        if isinstance(documents, str | int | Integral):
             return self._added(as_documents([change_of(documents, fields)]), "merge", known=True)
         if fields is not None:
             raise ParameterError("update takes an id and the fields to change, or a list of whole documents")
@@ -734,8 +735,8 @@ class Engine:
 
         `query`: a vector, or a text that `encoder` makes one of; where a learnt model made the field's, it makes the
         query's too. `field`: its name, if there are several. `filter`: as in `search`; documents that do not pass are
-        left out. `approximate`: by the graphs that
-        `build_graphs` made, where they are: much faster on large collections, and some of the best may be missed.
+        left out. `approximate`: by the graphs that `build_graphs` made, where they are: much faster on large
+        collections, and some of the best may be missed.
         """
         from germane.engine.vectors import result_by_vector
 

@@ -22,8 +22,15 @@ if TYPE_CHECKING:
     from germane.text import Analyzer
 
 
+class _Shown:
+    """Where the snippet of a hit comes from: its result, or what was carried with it. No field of its values."""
+
+    __slots__ = ("_source",)
+    _source: "Snippet | SearchResult"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Hit:
+class Hit(_Shown):
     """One result: its rank, the document's id, its score, and the fields as they were added.
 
     >>> from germane import Engine
@@ -38,7 +45,6 @@ class Hit:
     id: str
     score: float
     fields: dict[str, FieldValue]
-    _piece: "Snippet | SearchResult | None" = field(default=None, compare=False)
 
     @property
     def title(self) -> str:
@@ -48,15 +54,23 @@ class Hit:
     @property
     def snippet(self) -> Snippet:
         """The piece that shows why the document was found: `text`, and where the words of the query are, `marks`."""
-        if isinstance(self._piece, SearchResult):
-            return self._piece.snippet_of(self.fields)
-        return self._piece or Snippet("", [])
+        source = getattr(self, "_source", None)
+        if isinstance(source, SearchResult):
+            return source.snippet_of(self.fields)
+        return source or Snippet("", [])
 
     def __repr__(self) -> str:
         return f"Hit(rank={self.rank}, id={self.id!r}, score={figure(self.score)}, title={one_line(self.title)!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Hit, (self.rank, self.id, self.score, self.fields, self.snippet)
+        return _hit, (self.rank, self.id, self.score, self.fields, self.snippet)
+
+
+def _hit(rank: int, doc_id: str, score: float, fields: dict[str, FieldValue], source: "Snippet | SearchResult") -> Hit:
+    """The result, and where its snippet comes from."""
+    made = Hit(rank, doc_id, score, fields)
+    object.__setattr__(made, "_source", source)
+    return made
 
 
 SHOWN = 20
@@ -221,7 +235,7 @@ class SearchResult(Sequence[Hit]):
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
         at = range(len(self))[i]
-        return Hit(self.offset + at + 1, self.ids[at], float(self.scores[at]), self.fields(at), self)
+        return _hit(self.offset + at + 1, self.ids[at], float(self.scores[at]), self.fields(at), self)
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[i] for i in range(len(self)))
