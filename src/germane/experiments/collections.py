@@ -156,7 +156,7 @@ class Collection:
         """The run of a model over all judged topics; with feedback, which ranks by itself where no model is given."""
         return {
             topic.id: dict(zip(result.ids, result.scores.tolist(), strict=True))
-            for topic, result in self.engine.batch(self.topics, k, model=model, feedback=feedback)
+            for topic, result in self.engine.batch(self.topics, k, model=model, feedback=feedback, rerank=None)
         }
 
     @cached_property

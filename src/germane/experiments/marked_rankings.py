@@ -176,7 +176,7 @@ def means_table(experiment: MarksExperiment, values: Mapping[str, Callable[[str]
 def marks_of(collection: Collection, n: int, first: str, depth: int, *, rejected: bool) -> dict[str, Marks]:
     """What is marked for each query of which n relevant documents are among the first `depth`."""
     marks = {}
-    for topic, found in collection.engine.batch(collection.topics, depth, model=first):
+    for topic, found in collection.engine.batch(collection.topics, depth, model=first, rerank=None):
         grades = collection.qrels[topic.id]
         relevant = [doc_id for doc_id in found.ids if grades.get(doc_id, 0) > 0][:n]
         if len(relevant) == n:
@@ -218,6 +218,7 @@ def _run(collection: Collection, ranking: Ranking, marks: Mapping[str, Marks], k
                 model=ranking.model,
                 feedback=ranking.feedback,
                 marks=own if ranking.feedback is not None else None,
+                rerank=None,
             )
             rows = zip(found.ids, found.scores.tolist(), strict=True)
             run[topic.id] = dict([row for row in rows if row[0] not in _marked(own)][:k])
