@@ -300,6 +300,12 @@ def test_too_many_requests_are_refused(tmp_path):
     assert [client.get("/api/v1/health").status_code for _ in range(7)] == [200] * 5 + [429] * 2
 
 
+def test_a_flood_of_changes_does_not_fill_the_audit_log(tmp_path):
+    client = served(tmp_path, per_minute=5, audit=tmp_path / "audit.jsonl")
+    assert [client.post("/api/v1/searches").status_code for _ in range(20)][5:] == [429] * 15
+    assert len((tmp_path / "audit.jsonl").read_bytes().splitlines()) == 5
+
+
 def test_the_rate_recovers():
     now = [0.0]
     rates = Rates(60, clock=lambda: now[0])

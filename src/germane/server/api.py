@@ -170,7 +170,7 @@ def patch_document(library: "Library", given: Given) -> AddResponse:
     """Change some fields of a document and keep the others; null removes one."""
     with library.changing(given["collection"]) as engine:
         report = engine.update(given["id"], _fields(given.body))
-    return AddResponse.of(report, unreadable=0, documents=len(engine))
+    return _added(report, engine)
 
 
 def delete_document(library: "Library", given: Given) -> CountResponse:

@@ -127,7 +127,7 @@ class Safety:
             self.metrics.note(str(scope["method"]), route, status, time.perf_counter() - began)
             if entry is not None:
                 entry.end(status)
-            elif scope["method"] not in SAFE:
+            elif scope["method"] not in SAFE and status != 429:  # a flood is not to fill the log as well
                 await to_thread.run_sync(self._audit.refused, scope, status, limiter=self._noting)
 
     async def _noted(self, scope: Scope) -> Entry | None:

@@ -16,13 +16,13 @@ from germane.data.budget import allowance, spend
 from germane.data.fields import NumberFields
 from germane.data.formats import detect_format
 from germane.data.owned import check_owned, make_private_folder
+from germane.data.writing import TABLES
 from germane.errors import InputError, ParameterError
 from germane.refine.screening.verdicts import Verdict, verdicts_of
 from germane.types import Document
 from germane.wording import without_a_number
 
 SHOWN = 3
-TABLES = ("csv", "tsv")
 MOST_RECORDS = 100_000
 MOST_SECONDS = 20.0
 """Of processor time, to see what a file holds."""
