@@ -303,7 +303,7 @@ def test_readers_leave_no_file_open(engine: Engine) -> None:
         kept.append(reader.search("w1"))
     assert n_open() <= before + 1
     with pytest.raises(TypeError):
-        copy.deepcopy(kept[-1])
+        copy.deepcopy(kept[-1].located[1])
     reader.refresh()
     engine.add([doc("c")])
     reader.refresh()
