@@ -48,7 +48,7 @@ def served(tmp_path_factory):
 
 
 def train(client, **body):
-    answer = client.post(f"{V1}/jobs/trainings", json={"min_users": 2, **body})
+    answer = client.post(f"{V1}/jobs/trainings", json=body)
     assert answer.status_code == 202, answer.text
     text = client.get(f"{V1}/jobs/{answer.json()['job']}/events").text
     return json.loads(text.rstrip().rpartition("data: ")[2])

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from germane.cli.progress import watched
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.errors import InputError, ParameterError
-from germane.wording import without_a_number
+from germane.wording import counted, without_a_number
 
 if TYPE_CHECKING:
     from germane.data import SkipReport

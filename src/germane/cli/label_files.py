@@ -10,9 +10,10 @@ import typer
 
 from germane.cli.documents import tell_skipped
 from germane.cli.progress import watched
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
 from germane.types import DEFAULT_FIELDS, text_of
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.types import Document

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from germane.cli.apart import require_apart
 from germane.cli.keys import END, Keys, keys
 from germane.cli.screening_tables import facts_of, show_explanation
-from germane.cli.streams import counted, terminal
+from germane.cli.streams import terminal
 from germane.errors import GermaneError
-from germane.wording import people
+from germane.wording import counted, people
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from germane.cli.feedback_tables import MARKS
-from germane.cli.streams import counted, put_row
+from germane.cli.streams import put_row
 from germane.cli.tables import arrow, titled
 from germane.tables import figure
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from germane.cli.documents import tell_skipped
-from germane.cli.streams import counted
 from germane.errors import InputError, ParameterError, UnknownDocumentError
 from germane.types import RESULT_FIELDS, text_of
+from germane.wording import counted
 
 STDIN = "-"
 RANKED = ("rank", "score")

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
 from germane.errors import InputError, MissingExtraError, ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.refine.screening import Screening

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from germane.cli.streams import counted, put_json, tell, terminal
+from germane.cli.streams import put_json, tell, terminal
 from germane.cli.tables import put_rows, show_rows
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

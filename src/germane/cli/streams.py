@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from germane.wording import counted as counted
-
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 

@@ -70,6 +70,7 @@ from germane.rank.work import looks
 from germane.tables import html
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, DocId, Document, Marks, Topic, id_text
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
@@ -300,7 +301,8 @@ class Engine:
             self._changing.release()
 
     def __repr__(self) -> str:
-        return f"<Engine {str(self.folder)!r}: {len(self):,} documents, searched in {', '.join(self.text_fields)}>"
+        held = counted(len(self), "document")
+        return f"<Engine {str(self.folder)!r}: {held}, searched in {', '.join(self.text_fields)}>"
 
     def _repr_html_(self) -> str:
         """A table for notebooks: where the index lies, and what is in it."""

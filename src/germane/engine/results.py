@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from germane.data.fields import squeeze
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.snippets import LONGEST, WIDTH, Snippet, snippet
 from germane.lm.parameters import whole
@@ -291,5 +292,5 @@ def _lines(hits: Sequence[Hit]) -> str:
 
 def one_line(value: str, longest: int = 80) -> str:
     """The text on one line, cut where it is longer."""
-    text = " ".join(value.split())
+    text = squeeze(value)
     return text if len(text) <= longest else text[: longest - 1] + "…"

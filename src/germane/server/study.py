@@ -80,7 +80,8 @@ class Study:
     async def train(self, request: Request) -> Response:
         """A candidate from the clicks of this page."""
         form = await Form.of(request)
-        collection, users = self._collection(form["c"]), whole(form["min_users"] or "5")
+        collection = self._collection(form["c"])
+        users = whole(form["min_users"]) if form["min_users"] else self.library.settings.min_users
         if not 1 <= users <= 1_000:
             raise ProblemError(422, f"a query is learnt from if 1 to 1,000 people typed it, not {users}")
         await self.aside(lambda: self.learning.train(collection, form["model"] or next(iter(MODELS)), users))

@@ -68,12 +68,14 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
     engine = library.engine(name)
     given: dict[str, Any] = dict(settings.get("parameters", {}))
 
+    rules = click_rules(settings.get("min_users", library.settings.min_users))
+
     def learn(store: "ClickStore", **parameters: Any) -> "LearnReport":
         return engine.learn(
             store, name=settings.get("name", "clicks"), model=settings.get("model", "wtm"),
             hold_out=settings.get("hold_out", "query"), share=settings.get("share", 0.2),
             allow_equal=settings.get("allow_equal", False), force=settings.get("force", False),
-            rules=click_rules(settings.get("min_users", 5)), on_step=progress.step, **parameters,
+            rules=rules, on_step=progress.step, **parameters,
         )  # fmt: skip
 
     with history(library, name) as store:

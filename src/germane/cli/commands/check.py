@@ -7,7 +7,8 @@ import typer
 from germane.cli import options
 from germane.cli.failures import DAMAGED, as_commands
 from germane.cli.opening import must_be_index
-from germane.cli.streams import counted, put_json, say, tell
+from germane.cli.streams import put_json, say, tell
+from germane.wording import counted
 
 
 def check(folder: options.Folder, json: options.Json = False) -> None:

@@ -9,9 +9,10 @@ from germane.cli import options
 from germane.cli.apart import require_apart
 from germane.cli.documents import tell_skipped
 from germane.cli.progress import watched
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.cli.tables import show_rows
 from germane.errors import InputError
+from germane.wording import counted
 
 
 def convert(

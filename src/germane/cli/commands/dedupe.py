@@ -8,8 +8,9 @@ import typer
 from germane.cli import options
 from germane.cli.apart import require_apart
 from germane.cli.documents import Source, documents, tell_skipped
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_rows, show_rows
+from germane.wording import counted
 
 
 def dedupe(

@@ -6,7 +6,8 @@ import typer
 
 from germane.cli import options
 from germane.cli.opening import open_engine
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
+from germane.wording import counted
 
 
 def delete(

@@ -11,9 +11,10 @@ from germane.cli import kept_searches, options, refinement_tables
 from germane.cli.apart import require_apart
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.result_list import marked, threshold_of
-from germane.cli.streams import counted, put_json, put_row, query_typed, tell, terminal
+from germane.cli.streams import put_json, put_row, query_typed, tell, terminal
 from germane.errors import InputError, ParameterError
 from germane.tables import figure
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.metasearch.merging import FoundList

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
 from germane.errors import ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.evaluate.fusion import LearntFusion

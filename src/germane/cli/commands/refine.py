@@ -11,8 +11,9 @@ from germane.cli.analysis import analyzer_named
 from germane.cli.apart import require_apart
 from germane.cli.requests import settings_typed
 from germane.cli.result_list import ResultSource, ids_in, marked, threshold_of
-from germane.cli.streams import counted, put_json, tell, terminal
+from germane.cli.streams import put_json, tell, terminal
 from germane.errors import ParameterError
+from germane.wording import counted
 
 _REFINING = "Refining"
 _ANALYSIS = "Words"

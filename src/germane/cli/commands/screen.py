@@ -15,8 +15,9 @@ from germane.cli.reading import MOST_REASONS, REASONS, read_records
 from germane.cli.requests import settings_typed
 from germane.cli.reviewing import WORKSPACE, Desk
 from germane.cli.screening_tables import put_answers, put_explanation, put_simulation
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError, UnknownDocumentError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.refine.screening import StoppingRule

@@ -14,6 +14,7 @@ from germane.evaluate.frames import AnyQrels, AnyRun, as_qrels, as_run
 from germane.evaluate.measures.judged import Case
 from germane.evaluate.measures.names import measure_names, parse_measure
 from germane.tables import html
+from germane.wording import counted
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 
@@ -36,11 +37,11 @@ class Evaluation:
 
     def __repr__(self) -> str:
         told = ", ".join(f"{measure} {self[measure]:.4f}" for measure in self.measures)
-        return f"<Evaluation of {len(self.query_ids):,} queries: {told}>"
+        return f"<Evaluation of {counted(len(self.query_ids), 'query')}: {told}>"
 
     def _repr_html_(self) -> str:
         """A table for notebooks: the value of each measure."""
-        return html(["measure", f"{len(self.query_ids):,} queries"], [[each, self[each]] for each in self.measures])
+        return html(["measure", counted(len(self.query_ids), "query")], [[each, self[each]] for each in self.measures])
 
 
 def evaluate(run: AnyRun, qrels: AnyQrels, measures: str | Sequence[str] = DEFAULT_MEASURES) -> Evaluation:

@@ -9,9 +9,10 @@ import typer
 from germane.cli import classifying, label_files, measuring, options
 from germane.cli.classifying import answers, columns_of, label_lists, separator_of
 from germane.cli.label_files import Reading, labels_wanted, read_predictions, tell_empty, write_predictions
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_rows, show_rows
 from germane.errors import InputError, ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.classify import TextClassifier

@@ -12,9 +12,10 @@ from germane.cli import label_files, options
 from germane.cli.analysis import analyzer_named
 from germane.cli.label_files import Reading, labels_wanted
 from germane.cli.requests import settings_typed
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.cli.tables import show_rows
 from germane.errors import InputError, ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.classify.responses import TrainingResponse

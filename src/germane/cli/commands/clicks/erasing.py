@@ -11,8 +11,9 @@ from germane.cli.click_options import Memory, Threads
 from germane.cli.learnt_models import tell_behind
 from germane.cli.opening import open_engine
 from germane.cli.progress import steps
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.errors import ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.clicks.store import EraseResponse

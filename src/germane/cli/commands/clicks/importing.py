@@ -9,8 +9,9 @@ from germane.cli import options
 from germane.cli.click_options import Memory, Store, Threads, tell_dropped
 from germane.cli.documents import mapping_of
 from germane.cli.progress import steps
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.errors import ParameterError
+from germane.wording import counted
 
 NOTHING_READ = 1
 _PRIVACY = "Privacy"

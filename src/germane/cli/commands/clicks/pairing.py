@@ -29,7 +29,8 @@ from germane.cli.click_options import (
     tell_dropped,
 )
 from germane.cli.progress import steps
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
+from germane.wording import counted
 
 _PAIRS = "Pairs"
 

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
+from germane.wording import counted
 
 _USERS = "Users"
 

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, moment_of, opened
-from germane.cli.streams import counted, put_bytes, say, tell
+from germane.cli.streams import put_bytes, say, tell
+from germane.wording import counted
 
 To = Annotated[
     Path | None, typer.Option("--to", metavar="FILE", help="Write it there, whole or not at all.", show_default=False)

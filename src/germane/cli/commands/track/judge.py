@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
-from germane.cli.streams import counted, prompt, say, tell
+from germane.cli.streams import prompt, say, tell
 from germane.errors import ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.stream import Watch

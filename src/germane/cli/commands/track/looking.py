@@ -6,8 +6,9 @@ import typer
 
 from germane.cli import options
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, moment_of, opened
-from germane.cli.streams import counted, put_json, put_row, say
+from germane.cli.streams import put_json, put_row, say
 from germane.cli.tables import put_rows
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.stream.responses import TopicResponse

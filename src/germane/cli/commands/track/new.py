@@ -10,9 +10,10 @@ import typer
 from germane.cli import options
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile
 from germane.cli.requests import settings_typed
-from germane.cli.streams import counted, put_json, tell
+from germane.cli.streams import put_json, tell
 from germane.errors import InputError, ParameterError
 from germane.track.registry import METHOD_TITLES
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.stream import Watch

@@ -9,7 +9,8 @@ from germane.cli import options
 from germane.cli.apart import require_apart
 from germane.cli.commands.track.looking import health_line
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
-from germane.cli.streams import counted, put_json, say, tell
+from germane.cli.streams import put_json, say, tell
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.stream.reports import TrackReport

@@ -13,9 +13,10 @@ from germane.cli import options
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, WorkspaceFile, opened
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.progress import steps
-from germane.cli.streams import counted, put_json, put_row, tell
+from germane.cli.streams import put_json, put_row, tell
 from germane.errors import InputError, ParameterError
 from germane.tables import figure
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.stream import Sighting, Watch

@@ -7,8 +7,9 @@ import typer
 
 from germane.cli import options
 from germane.cli.opening import open_engine
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
 from germane.index.vector_fields import SIMILARITIES, TYPES
+from germane.wording import counted
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the vector field.", show_default=False)]
 

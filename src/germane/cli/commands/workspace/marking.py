@@ -16,8 +16,9 @@ from germane.cli.commands.workspace.parts import (
     one_part,
     opened,
 )
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
 from germane.errors import ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.workspace import Workspace

@@ -9,8 +9,9 @@ from germane.cli import options
 from germane.cli.apart import require_apart
 from germane.cli.commands.workspace.parts import CollectionName, ProjectName, ReviewerName, Where, opened
 from germane.cli.documents import tell_skipped
-from germane.cli.streams import counted, tell
+from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.workspace import Workspace
