@@ -283,3 +283,15 @@ def test_a_filter_as_a_value(run, built, fails):
     assert "is not JSON" in fails("search", built, "planet", "--filter", "{topic")
     assert "compared by" in fails("search", built, "planet", "--filter", '{"year": {"=": 1}}')
     assert "is in no document" in fails("search", built, "planet", "--filter", '{"yaer": 1}')
+
+
+def test_facts_as_people_say_them(run, tmp_path):
+    """Inverted names are turned round, what is true is 'yes', and numbers without a number have a row of their own."""
+    records = tmp_path / "r.jsonl"
+    record = {"id": "1", "title": "Copper", "author": ["Müller, Jürgen", "Smith, Anna B."], "draft": True, "year": 1}
+    rows = (record, {"id": "2", "title": "Iron", "year": 2}, {"id": "3", "title": "Tin", "year": "in press"})
+    records.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    run("index", records, "--into", tmp_path / "i")
+    told = run("search", tmp_path / "i", "copper").stdout
+    assert "author Jürgen Müller, Anna B. Smith · draft yes" in told
+    assert "unreadable numbers  year 1" in run("stats", tmp_path / "i").stdout

@@ -57,11 +57,7 @@ def test_a_round_trip_keeps_what_was_decided(client, screened, browser, format):
     project = "copper"
     for again in ("second", "third"):
         address = f"/screen/{project}/export?reviewer=ann&format={format}"
-        files = [client.get(f"{address}&which={which}").content for which in ("decided", "unread")]
-        if format == "csv":
-            files = [_joined(files)]
-        content = b"\n".join(files)
-        handed = handed_in(client, f"x.{format}", content)
+        handed = handed_in(client, f"x.{format}", client.get(f"{address}&which=all").content)
         assert (handed["records"], handed["decided"]) == (4, 3)
         answer = browser.post(f"/import/{handed['key']}", to="project", name=again, reviewer="bob", decided="yes")
         assert answer.status_code == 303
@@ -72,14 +68,17 @@ def test_a_round_trip_keeps_what_was_decided(client, screened, browser, format):
         assert all("own note" in str(each.fields) for each in records.values())
 
 
-def _joined(files):
-    """The rows of two tables as one."""
-    rows = [row for file in files for row in csv.DictReader(io.StringIO(file.decode()))]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(dict.fromkeys(name for row in rows for name in row)))
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().encode()
+def test_the_page_has_all_records_and_says_who_decided(client, screened, browser):
+    """What waits (maybe) is lost to no file of the page, and a preview names whose decisions a file has."""
+    page = browser.client.get("/screen/copper?reviewer=ann").text
+    assert "export?reviewer=ann&amp;format=ris&amp;which=all" in page
+    content = client.get("/screen/copper/export?reviewer=ann&format=ris&which=all").content
+    preview = browser.client.post(
+        "/import", files={"file": ("x.ris", content)}, data={"csrf": browser.client.cookies["germane_csrf"]}
+    ).text
+    assert "come with 3 records, by ann" in preview
+    assert 'name="reviewer" maxlength="100" value="ann"' in preview
+    assert "record_" not in preview
 
 
 def test_formats_hold_what_other_tools_read(client, screened):

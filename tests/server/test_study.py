@@ -93,6 +93,7 @@ def test_a_model_is_learnt_judged_promoted_and_taken_back(clicked):
     page = words(browser.client.get("/models").text)
     assert "clicks@1 (wtm), trained" in page
     assert "no newer clicks" in page
+    assert "Searches are ranked by it" in page
     # it ranks where it is chosen, and says why
     rows = browser.client.get("/search?q=sleep+memory&model=clicks").text
     first = re.search(r'data-id="([^"]+)"', rows)

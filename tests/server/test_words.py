@@ -35,6 +35,13 @@ def test_every_registry_has_a_name_for_people():
         assert len(set(titles.values())) == len(titles)
 
 
+@pytest.mark.parametrize(("query", "offered"), [("zzzq qqqz", []), ("zzzq AND sleep", ["sleep"])])
+def test_without_results_only_words_that_are_held_are_offered(client, query, offered):
+    page = client.get("/search", params={"q": query}).text
+    assert "No results" in page
+    assert re.findall(r'">(\w+)</a>', page.partition("search for less:")[2].partition("</p>")[0]) == offered
+
+
 def test_labels_say_what_a_button_does():
     for path in TEMPLATES.rglob("*.html"):
         text = path.read_text("utf-8")

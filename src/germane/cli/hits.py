@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from germane.cli.streams import put_row
 from germane.engine.snippets import marks, snippet
 from germane.tables import figure
-from germane.wording import counted
+from germane.wording import counted, people
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FACTS = 4
 LONGEST_FACT = 40
+AUTHORS = ("author", "authors")
 RANKS = 5
 """Results of a group that are told."""
 
@@ -126,7 +127,7 @@ def _facts(hit: "HitResponse", text_fields: Sequence[str]) -> list[str]:
     """The first few short fields that are not searched as text."""
     facts = []
     for name, value in hit.fields.items():
-        written = " ".join(_written(value).split())
+        written = " ".join(_written(people(value) if name in AUTHORS else value).split())
         if name not in text_fields and name != "title" and 0 < len(written) <= LONGEST_FACT:
             facts.append(f"{name} {written}")
     return facts[:FACTS]
@@ -135,4 +136,6 @@ def _facts(hit: "HitResponse", text_fields: Sequence[str]) -> list[str]:
 def _written(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_written(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "" if value is None else str(value)

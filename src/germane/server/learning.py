@@ -16,6 +16,7 @@ from germane.server.problems import ProblemError, told, without_folders
 from germane.server.roles import Role
 from germane.server.withholding import shown_version
 from germane.types import Document
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStats
@@ -74,6 +75,8 @@ class ModelsView:
     versions: "tuple[ModelVersion, ...]"
     training: "JobResponse | None"
     min_users: int
+    promoted: str | None
+    """The model that ranks searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,8 @@ class Learning:
 
     def view(self, collection: str) -> ModelsView:
         """All that there is."""
-        versions = self._library.engine(collection).models.versions()
+        models = self._library.engine(collection).models
+        versions = models.versions()
         clicks = self.clicks(collection)
         return ModelsView(
             clicks,
@@ -124,6 +128,7 @@ class Learning:
             tuple(sorted(versions, key=lambda version: (version.trained_at, version.version), reverse=True)),
             self.training(collection),
             self._library.settings.min_users,
+            models.promoted(),
         )
 
     def version(self, collection: str, reference: str, role: Role, loss: int = 1) -> VersionView:
@@ -213,7 +218,7 @@ def health_line(found: "Health", plain: str) -> str:
     """The line of a model's health; what few searches say of drift is left out of it, as they say next to nothing."""
     if found.queries is None or found.searches >= LEAST_SEARCHES:
         return found.line
-    many = f"{found.searches:,} {'search' if found.searches == 1 else 'searches'}"
+    many = counted(found.searches, "search")
     return f"{plain}; since then {many}, too few to say whether people ask for other things (from {LEAST_SEARCHES} on)"
 
 

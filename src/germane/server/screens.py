@@ -189,7 +189,7 @@ class Screens:
             return self._state(project, reviewer, sitting)
 
     def documents(self, name: str, reviewer: str, which: str, format: str) -> list[Document]:
-        """The included, excluded, decided or unread records of a reviewer, each with what they said of it."""
+        """The included, excluded, decided or unread records of a reviewer, or all, each with what they said of it."""
         _, desk = self._desk(name, reviewer)
         if which not in WHICH:
             raise ParameterError(f"which records is {', '.join(WHICH[:-1])} or {WHICH[-1]}, not '{which}'")

@@ -12,6 +12,7 @@ from pathlib import Path
 from germane.data import SkipReport, read_documents
 from germane.data.atomic import write_bytes
 from germane.data.bad_records import Skipped
+from germane.data.bibliographic import FORMAT_FIELD, TAGS_FIELD
 from germane.data.budget import allowance, spend
 from germane.data.fields import NumberFields
 from germane.data.formats import detect_format
@@ -46,6 +47,8 @@ class Preview:
     odd: tuple[str, ...]
     repeated: int
     decided: int
+    deciders: tuple[str, ...]
+    """Who decided, where the file names anybody."""
     too_many: bool
     cut_short: int | None
     """The line of a last record that the end of the file cuts short: nobody said yet whether it is to be taken."""
@@ -107,24 +110,27 @@ class Uploads:
             fields: Counter[str] = Counter()
             first: list[Document] = []
             decided, table, numbers = 0, format in TABLES, NumberFields()
+            deciders: set[str] = set()
             for document in self._read(path, report):
                 spend()
                 if len(first) < SHOWN:
                     first.append(document)
                 ids[document.id] += 1
-                fields.update(document.fields.keys())
+                fields.update(document.fields.keys() - {FORMAT_FIELD, TAGS_FIELD})  # ours, to write it as it was
                 numbers.see(document.fields)
-                decided += bool(verdicts_of(document, table=table))
+                said = verdicts_of(document, table=table)
+                decided += bool(said)
+                deciders.update(filter(None, (verdict.by.strip() for verdict in said)))
         except InputError as error:
             raise InputError(error.message, source=name, line=error.line, field=error.field) from None
         records = sum(ids.values())
         if not records and report.cut_short is None:
-            said = f": {_said(report.first[0])}" if report.first else ""
-            raise InputError(f"no record could be read{said}", source=name)
+            why = f": {_said(report.first[0])}" if report.first else ""
+            raise InputError(f"no record could be read{why}", source=name)
         return Preview(
             key, name, format or "empty", records, tuple(fields.most_common(40)), tuple(first), report.count,
             (*without_a_number(numbers.unreadable()), *map(_said, report.first)), records - len(ids), decided,
-            records >= MOST_RECORDS, report.cut_short,
+            tuple(sorted(deciders)), records >= MOST_RECORDS, report.cut_short,
         )  # fmt: skip
 
     @staticmethod

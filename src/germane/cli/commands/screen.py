@@ -37,6 +37,7 @@ class Records(StrEnum):
     EXCLUDED = "excluded"
     DECIDED = "decided"
     UNREAD = "unread"
+    ALL = "all"
 
 
 def screen(
@@ -112,7 +113,7 @@ def screen(
         Records,
         typer.Option(
             "--which",
-            help="Which records --export writes: included, excluded, decided (both) or unread.",
+            help="Which records --export writes: included, excluded, decided (both), unread or all.",
             rich_help_panel=_DECIDING,
             case_sensitive=False,
         ),
@@ -299,7 +300,7 @@ def screen(
         screening.undecide(doc_id) if decision is None else screening.decide(doc_id, decision)
     if export is not None:
         count = screening.export_records(export, which.value)
-        tell(f"{counted(count, f'{which.value} record')} written to {export}")
+        tell(f"{counted(count, 'record' if which is Records.ALL else f'{which.value} record')} written to {export}")
     if interactive:
         read_records(screening, reason or REASONS, [str(path) for path in (data, decisions, kept) if path is not None])
     elif explain is not None:

@@ -7,6 +7,9 @@ from germane.cli.opening import open_engine
 from germane.cli.streams import put_json, terminal
 from germane.tables import figure
 
+TITLES = {"no_number": "unreadable numbers"}
+"""Names of rows that tell little as they are."""
+
 
 def stats(folder: options.Folder, json: options.Json = False) -> None:
     """Show numbers about an index, and its settings.
@@ -23,7 +26,7 @@ def stats(folder: options.Folder, json: options.Json = False) -> None:
     table.add_column(style="dim")
     table.add_column()
     for name, value in numbers.to_dict().items():
-        table.add_row(name.replace("_", " "), _written(value))
+        table.add_row(TITLES.get(name, name.replace("_", " ")), _written(value))
     terminal().print(table)
 
 
@@ -35,5 +38,5 @@ def _written(value: Any) -> str:
     if isinstance(value, dict) and "synonyms" in value:
         value = {**value, "synonyms": len(value["synonyms"])}
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_written(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_written(part)}" for name, part in value.items()) or "none"
     return ", ".join(map(_written, value)) or "none" if isinstance(value, list) else str(value)

@@ -300,7 +300,7 @@ def health(engine: "Engine", name: str, store: "ClickStore | None", rules: Click
     queries = queries_stability(serving.distribution, searches)
     positions = positions_stability(serving.distribution, clicks)
     since = (
-        f"; since then {sum(searches.values()):,} searches: queries {queries.verdict} (PSI {queries.psi:.2f}), "
+        f"; since then {counted(sum(searches.values()), 'search')}: queries {queries.verdict} (PSI {queries.psi:.2f}), "
         f"positions {positions.verdict} (PSI {positions.psi:.2f})"
     )
     return Health(name, serving.version, serving.trained_at, line + since, queries, positions, sum(searches.values()))

@@ -26,7 +26,7 @@ from germane.refine.screening.weighting import weigh_documents
 from germane.text import Analyzer
 from germane.types import Document, Mark
 
-Which = Literal["included", "excluded", "decided", "unread"]
+Which = Literal["included", "excluded", "decided", "unread", "all"]
 WHICH: tuple[str, ...] = get_args(Which)
 """Of which records a file may be written."""
 WORDS = 5
@@ -194,8 +194,9 @@ class Screening:
         """Write whole records, every field and tag that was read, in the order of reading; returns how many.
 
         The ending (.ris, .nbib, .bib, .csv, .tsv, .jsonl) is the format, unless one is named. `which`: the included
-        ones, the excluded ones, the decided ones (both) or the unread ones (in the order of the list). Each has with it
-        what was said of it (`verdicts.py`), as `import_decisions` reads it from .ris, .csv, .tsv and .jsonl.
+        ones, the excluded ones, the decided ones (both), the unread ones (in the order of the list), or all, the
+        decided ones first. Each has with it what was said of it (`verdicts.py`), as `import_decisions` reads it from
+        .ris, .csv, .tsv and .jsonl.
         """
         chosen = format_for(path, format)
         return write_documents(path, self.records(which, chosen), chosen)
@@ -204,11 +205,10 @@ class Screening:
         """The records that `export_records` writes."""
         if which not in WHICH:
             raise ParameterError(f"which records is one of {', '.join(WHICH)}, not '{which}'")
-        if which == "unread":
-            wanted = [doc_id for doc_id in self.documents if doc_id not in self._decisions]
-        else:
-            wanted = [doc_id for doc_id, included in self._decisions.items()
-                      if which == "decided" or included == (which == "included")]  # fmt: skip
+        wanted = [doc_id for doc_id, included in self._decisions.items()
+                  if which in ("decided", "all") or which == ("included" if included else "excluded")]  # fmt: skip
+        if which in ("unread", "all"):
+            wanted += [doc_id for doc_id in self.documents if doc_id not in self._decisions]
         said = self.verdicts()
         return [with_verdict(self.documents[doc_id], said.get(doc_id, NO_VERDICT), format) for doc_id in wanted]
 
