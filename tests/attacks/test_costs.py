@@ -1,12 +1,25 @@
 """Requests that cost much: refused at every door, with what to lower; and none keeps others waiting for ever."""
 
+import os
 import socket
+import time
 from contextlib import closing
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from attacks.conftest import ServerProcess
+from attacks.conftest import ServerProcess, small_documents
+from germane.engine import Engine
+from germane.errors import ParameterError, QueryError
+from germane.server import Library, Settings
+from germane.server.budget import MOST_COMPARED
+from germane.server.jobs import MOST_WAITING
+from germane.server.kept import KeptSearches
+from germane.server.leftovers import MOST_KEPT, forget_old
+from germane.server.problems import ProblemError
+from germane.workspace import Workspace
+from germane.workspace.values import Result
 
 SEARCH = "/collections/library/search?"
 
@@ -88,3 +101,60 @@ def test_callers_from_other_addresses_are_served_while_one_sends_many(server: Se
     finally:
         for each in many:
             each.close()
+
+
+def test_explaining_is_bounded_as_searching_is(tmp_path: Path) -> None:
+    """What a search may not look into, its explanation looked into all the same."""
+    with Engine.create(tmp_path / "library") as engine:
+        engine.add(small_documents())
+        for query, model in (("copper liver", "sdm"), ('"copper in the liver"~3', None)):
+            engine.max_looks = None
+            assert engine.explain(query, "d0", model=model).parts
+            engine.max_looks = 20
+            for ask in (engine.search, lambda asked, model: engine.explain(asked, "d0", model=model)):
+                with pytest.raises(QueryError, match="would look into documents"):
+                    ask(query, model=model)
+
+
+def test_why_is_told_of_some_results_at_once(server: ServerProcess) -> None:
+    number = server.api("POST", "/searches", {"query": "copper", "k": 1_000})[1]["search"]
+    assert server.api("GET", f"/searches/{number}?k=1000&explain=true")[0] == 422
+    server.api("POST", f"/searches/{number}/marks", {"document": "d0", "mark": "not_relevant"})
+    answer = server.api("GET", f"/searches/{number}?k=3&explain=true")[1]["refinement"]
+    assert {each["id"] for each in answer["changes"]} <= {each["id"] for each in answer["results"]}
+
+
+def test_a_kept_filter_has_the_bounds_of_a_typed_one(server: ServerProcess) -> None:
+    body = {"query": "copper", "filter": {"$or": [{"year": number} for number in range(1950, 2010)]}}
+    assert server.api("POST", "/searches", body)[0] == 422
+
+
+def test_jobs_do_not_wait_without_end(tmp_path: Path) -> None:
+    engine = Engine.create(tmp_path / "library")
+    library = Library({"library": engine}, Workspace.open(tmp_path / "w"), Settings(), tmp_path)
+    library.jobs.ending.set()  # nobody does them
+    for _ in range(MOST_WAITING):
+        library.jobs.add("export", {})
+    with pytest.raises(ProblemError, match="jobs wait already"):
+        library.jobs.add("export", {})
+    library.close()
+
+
+def test_files_that_wait_are_not_kept_without_end(tmp_path: Path) -> None:
+    for number in range(MOST_KEPT + 5):
+        folder = tmp_path / f"{number:032x}"
+        folder.mkdir()
+        os.utime(folder, (time.time() - 1_000 + number,) * 2)
+    (tmp_path / "of the day before").touch()
+    os.utime(tmp_path / "of the day before", (0, 0))
+    forget_old(tmp_path)
+    kept = sorted(int(path.name, 16) for path in tmp_path.iterdir())
+    assert kept == list(range(6, MOST_KEPT + 5))
+
+
+def test_a_method_that_compares_each_with_each_orders_fewer(tmp_path: Path) -> None:
+    kept = KeptSearches(Workspace.open(tmp_path / "w"))
+    many = [Result(f"d{number}", {"text": f"copper {number}"}, 1.0) for number in range(MOST_COMPARED + 1)]
+    assert kept.refined(kept.keep("copper", many[1:], "library").id, method="knn").results
+    with pytest.raises(ParameterError, match="compares each with each"):
+        kept.refined(kept.keep("copper", many, "library").id, method="knn")

@@ -1,18 +1,22 @@
 """Answers that nobody reads: what waits for readers is bounded, and who takes nothing is dropped."""
 
+import asyncio
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from attacks.conftest import API, ServerProcess
 from germane.engine import Engine
 from germane.server import Library, Settings, connections, create_app
+from germane.server.exports import Attachment
 from germane.server.running import listening, uvicorn_server
+from germane.server.sending import Sender
 from germane.types import Document
 from germane.workspace import Workspace
 
@@ -120,3 +124,28 @@ def test_the_room_for_what_waits_is_that_of_those_who_take_it(
         unread = [opened(port, search, 1, stack)[0] for _ in range(4)]  # 12 MiB each
         assert is_dropped(unread[0])
         assert not is_dropped(unread[-1])
+
+
+def test_a_head_alone_makes_no_file() -> None:
+    """The whole file was made for it, as fast as could be, since nobody had to take it."""
+    made = []
+
+    def pieces() -> Iterator[bytes]:
+        for number in range(100):
+            made.append(number)
+            yield b"x"
+
+    async def asked(method: str) -> list[dict[str, Any]]:
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        answer = await Sender()(Attachment(pieces(), "jsonl"))
+        await answer({"type": "http", "method": method, "asgi": {"spec_version": "2.4"}}, asyncio.Event().wait, send)  # type: ignore[arg-type]
+        return sent
+
+    assert [message["type"] for message in asyncio.run(asked("HEAD"))] == ["http.response.start", "http.response.body"]
+    assert made == [0]
+    asyncio.run(asked("GET"))
+    assert made == [0, *range(100)]

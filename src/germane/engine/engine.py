@@ -882,6 +882,8 @@ class Engine:
         elif stage is not None:
             return explain_reranked(searcher, parsed, doc_id, stage, self._log_priors(searcher, priors))
         chosen = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
+        if self.max_looks is not None:
+            self._check_looks(searcher, parsed, chosen, self.max_looks)
         chosen = chosen.of_query(parsed.runs)
         place = searcher.snapshot.place_of(doc_id)
         found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))

@@ -79,6 +79,11 @@ class Filter:
         """The fields it looks at."""
         return tuple(dict.fromkeys(part.field for part in self._tests()))
 
+    @property
+    def tests(self) -> tuple[FieldFilter | HasValue, ...]:
+        """Its comparisons."""
+        return tuple(self._tests())
+
     def _tests(self) -> Iterator[FieldFilter | HasValue]:
         waiting = [self.condition]
         while waiting:

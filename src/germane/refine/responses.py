@@ -119,17 +119,21 @@ class RefinementResponse(Response):
         *,
         k: int | None = None,
         explain: bool = False,
-        changes: bool = False,
+        changes: bool | int = False,
         relevant: Collection[str] | None = None,
     ) -> "RefinementResponse":
-        """The first k results, or all of them. `relevant`: the ids that are, to measure the predicted set by."""
+        """The first k results, or all of them. `relevant`: the ids that are, to measure the predicted set by.
+
+        `changes`: with those of all results, or of the first so many.
+        """
+        among = None if changes is True else {result.id for result in refinement.results[: int(changes)]}
         return cls(
             refinement.method,
             refinement.reason,
             refinement.threshold,
             tuple(_result(refinement, result, titles, explain) for result in refinement.results[:k]),
             tuple(ComponentResponse(_amounts(part.words), part.ids) for part in refinement.components),
-            tuple(map(_change, refinement.changes())) if changes else None,
+            tuple(map(_change, refinement.changes(among=among))) if changes else None,
             refinement.decision,
             None if refinement.expected is None else SetMeasuresResponse.of(refinement.expected),
             None if relevant is None else SetMeasuresResponse.of(refinement.measured(relevant)),

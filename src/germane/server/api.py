@@ -25,7 +25,7 @@ from germane.server.exports import TYPES, Attachment, Documents, attachment, in_
 from germane.server.histories import remove_left
 from germane.server.kept import MARKS
 from germane.server.listing import learnt_model, title_of
-from germane.server.operations import Given, Media, Operation, Parameter, json_of
+from germane.server.operations import MOST_JSON, Given, Media, Operation, Parameter, json_of
 from germane.server.problems import ProblemError
 from germane.server.responses import (
     BadRecord,
@@ -99,7 +99,7 @@ def members(required: tuple[str, ...], **properties: Any) -> dict[str, Any]:
 
 
 def health(library: "Library", given: Given) -> HealthResponse:
-    sizes = {name: len(engine) for name, engine in library.engines.items()}
+    sizes = {name: len(engine) for name, engine in library.engines.items()} if given.known else {}
     return HealthResponse("ok", __version__, sizes)
 
 
@@ -242,11 +242,14 @@ def kept_searches(library: "Library", given: Given) -> KeptSearches:
 
 
 def refined(library: "Library", given: Given) -> RefinedResponse:
+    if given["explain"] and given["k"] > budget.MOST_TOLD:
+        raise ParameterError(f"the words of at most {budget.MOST_TOLD} results are told at once: lower 'k'")
     found = library.kept.refined(
-        given["search"], method=given["method"], dropped=given["drop"], added=given["add"]
+        given["search"], method=given["method"], dropped=given["drop"], added=given["add"], page=slice(0)
     )  # fmt: skip
     titles = {name: title_of(Document(name, result.fields)) for name, result in found.results.items()}
-    answer = RefinementResponse.of(found.refinement, titles, k=given["k"], explain=given["explain"], changes=True)
+    moved = min(given["k"], budget.MOST_TOLD)
+    answer = RefinementResponse.of(found.refinement, titles, k=given["k"], explain=given["explain"], changes=moved)
     shown = {result.id: dict(found.results[result.id].fields) for result in answer.results} if given["fields"] else None
     interest = InterestResponse(
         tuple(WordAmount(word.word, word.amount) for word in found.interest.wanted),
@@ -520,9 +523,9 @@ OPERATIONS: tuple[Operation, ...] = (
               (COLLECTION, ON_DUPLICATE), raw=(NDJSON,), errors=(404, 409, 422), role=Role.ADMIN),
     Operation("GET", f"{IN}/documents/{{id}}", "A document", document, DocumentAnswer, (COLLECTION, ID)),
     Operation("PUT", f"{IN}/documents/{{id}}", "Add a document, or replace it", put_document, AddResponse,
-              (COLLECTION, ID), body=FIELDS, role=Role.ADMIN),
+              (COLLECTION, ID), body=FIELDS, role=Role.ADMIN, most=None),
     Operation("PATCH", f"{IN}/documents/{{id}}", "Change some fields of a document, and keep the others",
-              patch_document, AddResponse, (COLLECTION, ID), body=FIELDS, role=Role.ADMIN),
+              patch_document, AddResponse, (COLLECTION, ID), body=FIELDS, role=Role.ADMIN, most=None),
     Operation("DELETE", f"{IN}/documents/{{id}}", "Delete a document", delete_document, CountResponse,
               (COLLECTION, ID), role=Role.ADMIN),
     Operation("GET", f"{IN}/export", "All documents", export_collection, EXPORT,
@@ -532,8 +535,10 @@ OPERATIONS: tuple[Operation, ...] = (
               status=201, role=Role.MARKER),
     Operation("GET", "/searches/{search}", "A kept search in the order that its marks ask for", refined,
               RefinedResponse, (SEARCH, K, METHOD, DROP, ADD,
-                                Parameter("explain", "with the words of each result", "boolean", default=False),
-                                Parameter("fields", "with the documents' fields", "boolean", default=False))),
+                                Parameter("explain", f"with the words of each result, {budget.MOST_TOLD} at most",
+                                          "boolean", default=False),
+                                Parameter("fields", "with the documents' fields", "boolean", default=False)),
+              cost=lambda given: budget.cost_of_order(given["method"])),
     Operation("POST", "/searches/{search}/marks", "Mark a result", mark, KeptSearch, (SEARCH,), body=MARK,
               role=Role.MARKER),
     Operation("POST", "/searches/{search}/undo", "Take the latest mark back", undo, KeptSearch, (SEARCH,),
@@ -557,7 +562,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/events", "Clicks and searches that were logged, as UBI has them", read_events, Media((NDJSON,)),
               role=Role.ADMIN),
     Operation("POST", "/events", "Log clicks, as UBI has them", add_events, CountResponse, body=EVENTS, raw=(NDJSON,),
-              status=201, role=Role.MARKER),
+              status=201, role=Role.MARKER, most=4 * MOST_JSON),
     Operation("DELETE", "/events", "Forget all that was logged, or all of one user", erase_events, CountResponse, (
         Parameter("user", "the user_id or client_id of whoever is to be forgotten", least=1, most=500),),
         role=Role.ADMIN),

@@ -4,6 +4,7 @@ import contextlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -14,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -33,7 +34,7 @@ from germane.server.problems import ProblemError, problem_bytes, told
 from germane.server.rendering import Renderer
 from germane.server.roles import Role, require
 from germane.server.safety import Safety
-from germane.server.sending import Sender
+from germane.server.sending import Sender, Streamed
 
 STREAMED = Operation(
     "GET", "/find", "Ask several sources; answers stream in as server-sent events, 'answer' for each source and 'list' "
@@ -44,6 +45,8 @@ STREAMED = Operation(
 """Like the stream of a job, no function of what was given: it goes on telling."""
 OPERATIONS = (*api.OPERATIONS, *work_api.OPERATIONS)
 """All others."""
+SHORT = 64 << 10
+"""Bytes of a body that is read on the event loop; longer ones are read aside."""
 SWITCH = 0.001
 """Seconds that a thread keeps the interpreter while another waits for it: what is short goes between what is long."""
 
@@ -99,7 +102,7 @@ def _api_routes(library: Library, metrics: Metrics, aside: Aside, sender: Sender
         if not given["q"].strip():
             raise ProblemError(422, "the query is empty")
         streamed = _stream(library, given["q"], given["source"])
-        return StreamingResponse(aside.streamed(streamed), media_type="text/event-stream")
+        return Streamed(aside.streamed(streamed), media_type="text/event-stream")
 
     async def progress(request: Request) -> Response:
         given = work_api.STREAM.read(request.path_params, request.query_params, b"", "")
@@ -109,7 +112,7 @@ def _api_routes(library: Library, metrics: Metrics, aside: Aside, sender: Sender
             async for name, content in work_api.progress_of(library, given["job"], aside):
                 yield event(name, content)
 
-        return StreamingResponse(told(), media_type="text/event-stream")
+        return Streamed(told(), media_type="text/event-stream")
 
     routes: list[BaseRoute] = [
         Route(f"{PREFIX}/openapi.json", document),
@@ -137,8 +140,9 @@ def _endpoint(
         require(request.state.role, operation.role)
         raw = await request.body() if operation.body is not None or operation.raw else b""
         kind = request.headers.get("content-type", "")
-        given = operation.read(request.path_params, request.query_params, raw, kind)
-        given = replace(given, bound=request.state.bound, role=request.state.role)
+        read = partial(operation.read, request.path_params, request.query_params, raw, kind)
+        given = read() if len(raw) <= SHORT else await aside(read, changing=True)
+        given = replace(given, bound=request.state.bound, role=request.state.role, known=request.state.known)
 
         def call() -> bytes | Attachment | Response:  # written as JSON aside too: large answers hold nobody up
             answer = operation.handler(library, given)

@@ -59,7 +59,7 @@ def _log(library: "Library", row: dict[str, Any]) -> None:
 
 def client_of(request: Request) -> str:
     """The visitor's number; empty where there is none."""
-    given = request.cookies.get(CLIENT, "")
+    given = request.state.cookies.get(CLIENT, "")
     return given if len(given) == 24 and given.isalnum() and given.isascii() else ""
 
 
@@ -68,7 +68,7 @@ def seen(library: "Library", request: Request, shown: Listing) -> Seen:
     place = shown.place
     if request.state.foreign:  # whose click this was, nobody here knows
         return Seen(library)
-    if request.cookies.get(LOGGING) == "off" or not shown.rows or not place.q or place.page > 1 or place.s:
+    if request.state.cookies.get(LOGGING) == "off" or not shown.rows or not place.q or place.page > 1 or place.s:
         return Seen(library)
     client = client_of(request) or secrets.token_hex(12)
     ids = tuple(row.id for row in shown.rows)
@@ -77,7 +77,7 @@ def seen(library: "Library", request: Request, shown: Listing) -> Seen:
 
 def click(request: Request, fields: Any, collection: str) -> dict[str, Any] | None:
     """The event of a result that was opened; None where it is not to be logged."""
-    if request.cookies.get(LOGGING) == "off" or not fields["q"] or not fields["id"]:
+    if request.state.cookies.get(LOGGING) == "off" or not fields["q"] or not fields["id"]:
         return None
     position = int(fields["position"]) if _POSITION.fullmatch(fields["position"]) else None
     search = fields["search"]

@@ -11,6 +11,7 @@ from germane.engine.promotion import PROMOTED
 from germane.engine.requests import SearchRequest
 from germane.engine.results import GROUPED
 from germane.errors import ParameterError
+from germane.rank.filter_values import Filter
 from germane.server.settings import Settings
 
 MOST_K = 1_000
@@ -25,6 +26,11 @@ MOST_SOURCES = 10
 MOST_IDS = 100
 MOST_KEPT = 1_000
 """Results of a kept search that marks order."""
+MOST_COMPARED = 500
+"""Those of a method that compares each with each (`COMPARING`)."""
+COMPARING = ("knn",)
+MOST_TOLD = 100
+"""Results of which is told why they stand, and where they stood."""
 MAX_EXPANSIONS = 100
 MAX_LOOKS = 1_250_000
 
@@ -66,6 +72,11 @@ def cost_of(request: SearchRequest) -> float:
     return PLAIN + signs + words + sum(costs_of(request).values())
 
 
+def cost_of_order(method: str) -> float:
+    """The cost of ordering a kept search by its marks: the methods that nobody gets unless they are named are dear."""
+    return 0.0 if method == "auto" else BUDGET
+
+
 def check(request: SearchRequest, settings: Settings) -> None:
     """A `ParameterError` for a search that asks for too much; it names what is to be lowered."""
     most = settings.max_depth
@@ -77,6 +88,10 @@ def check(request: SearchRequest, settings: Settings) -> None:
         raise ParameterError(f"a query with its filters has at most {2 * settings.max_query:,} characters: shorten it")
     if len(set(request.facets)) > MOST_FACETS:
         raise ParameterError(f"at most {MOST_FACETS} facets are counted at once: ask for fewer")
+    if isinstance(request.filter, Filter) and len(request.filter.tests) > MOST_FILTERS:
+        raise ParameterError(
+            f"a filter of {len(request.filter.tests):,} comparisons, where {MOST_FILTERS} can be asked: use fewer"
+        )
     if request.groups is not None and not 1 <= request.groups <= MOST_GROUPS:
         raise ParameterError(f"'groups' is from 1 to {MOST_GROUPS}, not {request.groups:,}")
     if request.groups is not None and request.offset + request.k > MOST_GROUPED:

@@ -128,6 +128,11 @@ class TimedProtocol(HttpToolsProtocol):
         self._arriving = {"whole": False}
         self.scope["extensions"] = {ARRIVING: self._arriving}  # type: ignore[dict-item]
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header. What comes behind a body (trailers) is thrown away: the request was checked without it."""
+        if self._in_head:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """The head is whole."""
         super().on_headers_complete()  # raises where the address cannot be understood

@@ -10,6 +10,10 @@ from germane.server.problems import ProblemError
 from germane.server.safety import same_secret
 
 MOST_FIELDS = 200
+LONGEST = {"name": 200, "reviewer": 100, "reason": 500, "note": 5_000, "id": 500, "q": 2_000, "c": 200}
+"""Characters of a field, as many as the API takes of it."""
+LONGEST_OTHER = 16_000
+"""Of all others: most is an address of the page, with 50 words and filters."""
 _INSIDE = re.compile(r"/(?!/)[^\\\x00-\x1f]*")
 """Browsers leave out tabs and the ends of lines, and take backslashes for slashes: two slashes begin another site."""
 
@@ -38,11 +42,11 @@ class Form:
 
     def __getitem__(self, name: str) -> str:
         value = self._fields.get(name)
-        return value if isinstance(value, str) else ""
+        return _checked(name, value) if isinstance(value, str) else ""
 
     def all(self, name: str) -> list[str]:
         """Every value of a field."""
-        return [value for value in self._fields.getlist(name) if isinstance(value, str)]
+        return [_checked(name, value) for value in self._fields.getlist(name) if isinstance(value, str)]
 
     async def close(self) -> None:
         """Let go of its files."""
@@ -56,6 +60,13 @@ class Form:
     def files(self, name: str) -> list[UploadFile]:
         """Every file of a field."""
         return [value for value in self._fields.getlist(name) if isinstance(value, UploadFile) and value.filename]
+
+
+def _checked(name: str, value: str) -> str:
+    most = LONGEST.get(name, LONGEST_OTHER)
+    if len(value) > most:
+        raise ProblemError(422, f"'{name}' has {len(value):,} characters, where {most:,} are taken: shorten it")
+    return value
 
 
 def inside(address: str, otherwise: str) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from germane.server.library import Library
     from germane.workspace.values import Job
 
+MOST_WAITING = 50
+"""Jobs that may wait: each may read a whole collection, and write it to the disk."""
 MOST_ATTEMPTS = 3
 """A job that the process died in so often is not tried again: it may be why."""
 TELL_SECONDS = 0.2
@@ -85,7 +87,9 @@ class Runner:
         self._swept = time.monotonic() - DAY
 
     def add(self, kind: str, settings: Mapping[str, Any]) -> "Job":
-        """A new job, which waits for its turn."""
+        """A new job, which waits for its turn; a `ProblemError` where too many wait already."""
+        if len(self.library.workspace.jobs.all("waiting")) >= MOST_WAITING:
+            raise ProblemError(429, f"{MOST_WAITING} jobs wait already: wait for them, or stop some", retry_after="60")
         job = self.library.workspace.jobs.add(kind, settings)
         self.start()
         self._woken.set()

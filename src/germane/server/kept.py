@@ -11,7 +11,7 @@ from germane.refine.interest import Interest, WordEdits
 from germane.refine.reasons import Change
 from germane.refine.refinement import Refinement
 from germane.refine.refiner import Refiner
-from germane.server.budget import MOST_KEPT
+from germane.server.budget import COMPARING, MOST_COMPARED, MOST_KEPT
 from germane.types import RESULT_FIELDS, Mark, Marks, text_of
 from germane.workspace import Workspace
 from germane.workspace.values import MarkEntry, Result, Search
@@ -125,6 +125,11 @@ class KeptSearches:
     ) -> Refined:
         """The search in the order that its marks and words ask for; what moved is told of the results of `page`."""
         held = self._opened(number)
+        if method in COMPARING and len(held.results) > MOST_COMPARED:
+            raise ParameterError(
+                f"search {number} holds {len(held.results):,} results, where {method}, which compares each with each, "
+                f"orders {MOST_COMPARED}: choose another method"
+            )
         edits = WordEdits(tuple(dropped), tuple(added), tuple((weighed or {}).items()))
         with held.lock:
             marks = self._workspace.marks.current(held.search)

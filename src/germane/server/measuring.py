@@ -4,7 +4,6 @@ import re
 import secrets
 import shutil
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from germane.data.bad_records import OnBad, Skipped
 from germane.data.owned import check_owned, make_private_folder, read_owned
 from germane.errors import GermaneError, InputError, ParameterError, UnknownDocumentError
 from germane.schema import value_of
+from germane.server.leftovers import forget_old
 from germane.server.listing import title_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 MOST_LINES = 1_000_000
 MOST_BAD = 1_000
 """Lines that cannot be used; more of them, and the file is something else."""
-KEPT_SECONDS = 24 * 3600
 IN_MEMORY = 4
 SHOWN = 20
 RECALLS = tuple(i / 10 for i in range(11))
@@ -142,7 +141,7 @@ class Evaluations:
         for handed in files.values():
             _check(handed)
         make_private_folder(self._folder)
-        self._forget()
+        forget_old(self._folder)
         key = secrets.token_hex(16)
         folder = self._folder / key
         make_private_folder(folder)
@@ -207,11 +206,6 @@ class Evaluations:
                     self._read.popitem(last=False)
             self._read.move_to_end(key)
             return found
-
-    def _forget(self) -> None:
-        for folder in self._folder.iterdir():
-            if _KEY.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                shutil.rmtree(folder)
 
 
 def told_apart(files: Sequence[Handed]) -> dict[str, Handed]:

@@ -18,6 +18,8 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
 }  # fmt: skip
 _DEEPEST = 32
+MOST_JSON = 1 << 20
+"""Bytes of JSON that is no document."""
 MOST_WHOLE = (1 << 63) - 1
 """Of 64 bits with a sign; those of JSON that are still larger, or smaller, are read as numbers with a fraction."""
 
@@ -49,7 +51,7 @@ class Given:
     """A request that was read and checked: parameters by name, the body, and the raw bytes where no schema is.
 
     `bound`: the name of the token that was brought, as which alone its owner screens; None where nobody is bound.
-    `role`: what whoever asks may do.
+    `role`: what whoever asks may do; `known`: whether they brought a token, or none is needed.
     """
 
     values: Mapping[str, Any]
@@ -58,6 +60,7 @@ class Given:
     content_type: str = ""
     bound: str | None = None
     role: Role = Role.READER
+    known: bool = True
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -69,7 +72,8 @@ class Operation:
 
     `handler` is called in a thread with the library and what was given. `answer` is the shape of the answer, or its
     `Media`. `body` is a JSON Schema; `raw` media types are handed over as bytes. `role`: what a token must allow.
-    `cost`: about how many milliseconds of a processor it takes, as `budget` reckons, of what was given.
+    `cost`: about how many milliseconds of a processor it takes, as `budget` reckons, of what was given. `most`: bytes
+    of its JSON; where documents come, as many as of any body.
     """
 
     method: str
@@ -84,6 +88,7 @@ class Operation:
     errors: tuple[int, ...] = field(default=(404, 422))
     role: Role = Role.READER
     cost: Callable[[Given], float] | float = 0.0
+    most: int | None = MOST_JSON
 
     def read(self, path: Mapping[str, str], query: Any, raw: bytes, content_type: str) -> Given:
         """The request, checked; a `ProblemError` says what is wrong with it."""
@@ -101,6 +106,8 @@ class Operation:
             return Given(values, None, raw, kind)
         if kind not in ("application/json", ""):
             raise ProblemError(415, f"the body is to be application/json, not '{kind[:60]}'")
+        if self.most is not None and len(raw) > self.most:
+            raise ProblemError(413, f"the body has {len(raw):,} bytes, where {self.most:,} are taken: send it in parts")
         try:
             body = json_of(raw)
         except orjson.JSONDecodeError as error:

@@ -17,7 +17,7 @@ from germane.refine.registry import METHOD_TITLES
 from germane.server import behaviour, finding, study, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.aside import Aside
-from germane.server.budget import BUDGET, MOST_K, cost_of
+from germane.server.budget import BUDGET, MOST_K, cost_of, cost_of_order
 from germane.server.exports import Attachment, attachment, chosen
 from germane.server.forms import Form, inside, whole
 from germane.server.histories import remove_left
@@ -102,7 +102,7 @@ class Pages:
 
     async def _shown(self, request: Request, place: Place) -> Response:
         asked = SearchRequest(place.effective, PAGE, filter=place.filter)
-        cost = 0.0 if place.s else BUDGET if place.g else cost_of(asked)
+        cost = cost_of_order(place.method) if place.s else BUDGET if place.g else cost_of(asked)
         shown: Listing = await self.aside(lambda: listing(self.library, place), cost=cost)
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []

@@ -66,7 +66,7 @@ class Renderer:
         **content: Any,
     ) -> HTMLResponse:
         """A page, or a fragment of one."""
-        theme = request.cookies.get(THEME, "")
+        theme = request.state.cookies.get(THEME, "")
         shared = {
             "csrf": request.state.csrf,
             "bound": getattr(request.state, "bound", None),
@@ -74,7 +74,7 @@ class Renderer:
             "roles": Role,
             "known": getattr(request.state, "known", False),
             "theme": theme if theme in THEMES else "",
-            "logging": request.cookies.get(LOGGING) != "off",
+            "logging": request.state.cookies.get(LOGGING) != "off",
             "collections": list(self._library.engines),
             "sample": self._library.sample,
             "view": content.get("view", ""),

@@ -23,7 +23,6 @@ import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -32,6 +31,7 @@ from anyio import CapacityLimiter, to_thread
 
 from germane.errors import StorageError
 from germane.server.audit import Audit, Entry
+from germane.server.cookies import cookies_of
 from germane.server.cross_site import is_foreign, is_refused
 from germane.server.early import EARLY_HASH
 from germane.server.forwarded import TrustedProxies
@@ -66,6 +66,10 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 OPEN_PATHS = ("/static/", "/sign-in", "/api/v1/health")
 """What is answered without a token."""
+FOR_FILES = ("/import", "/evaluate")
+"""Forms that bring files."""
+FORM_BYTES = 256 << 10
+"""Of a form without files: it is taken apart on the event loop."""
 ONCE = ("host", "origin", "sec-fetch-site", "authorization", "x-csrf-token", "content-type", "content-length")
 """Headers that decide something."""
 _HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
@@ -94,11 +98,11 @@ class Safety:
         began, status = time.perf_counter(), 500
         headers = _headers(scope["headers"])
         self._proxies.apply(scope, headers)
-        cookies = _cookies(headers.get("cookie", ""))
+        cookies = cookies_of(headers.get("cookie", ""))
         csrf = cookies.get(CSRF, "")
         api = str(scope["path"]).startswith("/api/")
         fresh = "" if api or not self.pages or _is_token(csrf) else secrets.token_urlsafe(24)
-        scope.setdefault("state", {})["csrf"] = fresh or csrf
+        scope.setdefault("state", {}).update(csrf=fresh or csrf, cookies=cookies)
 
         async def sent(message: Message) -> None:
             nonlocal status
@@ -119,7 +123,7 @@ class Safety:
             waits = receive if scope["method"] in SAFE else None  # a body is read by whoever takes it
             requested.set(Requested(_caller(scope), self.settings.request_seconds, waits))
             entry = await self._noted(scope)
-            await self.app(scope, _Limited(receive, self.settings.max_body, self.settings.body_seconds), sent)
+            await self.app(scope, _Limited(receive, self._most(scope, headers), self.settings.body_seconds), sent)
         except ProblemError as refusal:
             await _refuse(refusal, scope, headers, sent)
         finally:
@@ -157,8 +161,9 @@ class Safety:
                 429, "too many requests in the last minute: wait a little and try again", retry_after="10"
             )
         length = headers.get("content-length", "0")
-        if length.isascii() and length.isdigit() and int(length) > self.settings.max_body:
-            raise ProblemError(413, _too_large(self.settings.max_body))
+        most = self._most(scope, headers)
+        if length.isascii() and length.isdigit() and int(length) > most:
+            raise ProblemError(413, _too_large(most))
         who = self._bearer(headers) or identified(self._tokens, cookies.get(TOKEN, ""))
         path, api = str(scope["path"]), str(scope["path"]).startswith("/api/")
         if self._tokens and who is None and not self._feed(scope, path) and not path.startswith(OPEN_PATHS):
@@ -177,6 +182,12 @@ class Safety:
             self._check_origin(scope["state"], str(scope["method"]), headers, host, csrf, api=api)
         if self.pages and not api:
             require(role, page_role(str(scope["method"]), path))
+
+    def _most(self, scope: Scope, headers: dict[str, str]) -> int:
+        """Bytes of a body: a form of the page is short, unless it brings files."""
+        path = str(scope["path"])
+        files = path in FOR_FILES and _kind(headers) == "multipart/form-data"
+        return self.settings.max_body if files or path.startswith("/api/") or not self.pages else FORM_BYTES
 
     def _bearer(self, headers: dict[str, str]) -> Token | None:
         kind, _, value = headers.get("authorization", "").partition(" ")
@@ -200,7 +211,7 @@ class Safety:
             state["from_page"] = True
             return
         given = headers.get("x-csrf-token", "")
-        kind = headers.get("content-type", "").partition(";")[0].strip()
+        kind = _kind(headers)
         form = kind in ("application/x-www-form-urlencoded", "multipart/form-data")
         if form and "x-csrf-token" not in headers and not api:
             return  # the form's own field is compared when it is read: `forms.Form`
@@ -253,8 +264,13 @@ class _Limited:
         return message
 
 
+def _kind(headers: dict[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 def _too_large(most: int) -> str:
-    return f"the request is larger than {most >> 20} MiB, which is the most that is taken at once: send it in parts"
+    size = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
+    return f"the request is larger than {size}, which is the most that is taken at once: send it in parts"
 
 
 async def _refuse(refusal: ProblemError, scope: Scope, asked: dict[str, str], send: Send) -> None:
@@ -289,15 +305,6 @@ def _netloc(address: str) -> str:
         return urlsplit(address).netloc
     except ValueError:
         return ""
-
-
-def _cookies(header: str) -> dict[str, str]:
-    jar: SimpleCookie = SimpleCookie()
-    try:
-        jar.load(header)
-    except CookieError:
-        return {}
-    return {name: morsel.value for name, morsel in jar.items()}
 
 
 def _is_token(text: str) -> bool:

@@ -5,11 +5,27 @@ from collections.abc import AsyncIterator, Iterator
 import anyio
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from germane.server.exports import ENDINGS, TYPES, Attachment
 
 MAKING = 2
 """Pieces that are made at the same time: exports must not keep searches waiting."""
+
+
+class Streamed(StreamingResponse):
+    """A streamed answer, of which nothing is made where only its head was asked for: nobody would take it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["method"] == "HEAD":
+            self.body_iterator = _nothing()
+        await super().__call__(scope, receive, send)
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    return
+    yield b""
 
 
 class Sender:
@@ -23,7 +39,7 @@ class Sender:
         first = await self._next(file.pieces)
         name = f"{file.name}.{ENDINGS[file.format]}"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return StreamingResponse(self._pieces(first, file.pieces), media_type=TYPES[file.format], headers=headers)
+        return Streamed(self._pieces(first, file.pieces), media_type=TYPES[file.format], headers=headers)
 
     async def _pieces(self, first: bytes | None, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         piece = first

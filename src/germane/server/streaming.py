@@ -6,7 +6,7 @@ from dataclasses import replace
 import anyio.to_thread
 import orjson
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from germane.metasearch.merging import FoundList
 from germane.server import finding
@@ -16,6 +16,7 @@ from germane.server.listing import Listing, Row, about, pieces, safe_link, sourc
 from germane.server.place import PAGE, Place
 from germane.server.problems import ProblemError
 from germane.server.rendering import Renderer
+from germane.server.sending import Streamed
 from germane.workspace.values import Result
 
 
@@ -28,7 +29,7 @@ async def find_stream(library: Library, renderer: Renderer, aside: Aside, reques
         raise ProblemError(422, "the query is empty")
     finding.sources_named(library, place.source)  # complains before anything streams
     streamed = aside.streamed(_events(library, renderer, request, place))
-    return StreamingResponse(streamed, media_type="text/event-stream")
+    return Streamed(streamed, media_type="text/event-stream")
 
 
 async def _events(library: Library, renderer: Renderer, request: Request, place: Place) -> AsyncIterator[bytes]:

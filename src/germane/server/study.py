@@ -48,7 +48,7 @@ class Study:
     async def models(self, request: Request) -> Response:
         """Clicks, what serves, and candidates."""
         collection = self._collection(request.query_params.get("c", ""))
-        found = await self.aside(lambda: self.learning.view(collection))
+        found = await self.aside(lambda: self.learning.view(collection), cost=BUDGET)
         return self.renderer.page(
             request,
             "models.html",
@@ -65,7 +65,7 @@ class Study:
         collection = self._collection(request.query_params.get("c", ""))
         reference, loss = request.path_params["reference"], whole(request.query_params.get("loss", "1"))
         role = request.state.role
-        found = await self.aside(lambda: self.learning.version(collection, reference, role, loss))
+        found = await self.aside(lambda: self.learning.version(collection, reference, role, loss), cost=BUDGET)
         return self.renderer.page(
             request,
             "model.html",

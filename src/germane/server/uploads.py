@@ -3,7 +3,6 @@
 import re
 import secrets
 import shutil
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from germane.data.owned import check_owned, make_private_folder
 from germane.data.writing import TABLES
 from germane.errors import InputError, ParameterError
 from germane.refine.screening.verdicts import Verdict, verdicts_of
+from germane.server.leftovers import forget_old
 from germane.types import Document
 from germane.wording import without_a_number
 
@@ -28,7 +28,6 @@ MOST_RECORDS = 100_000
 MOST_SECONDS = 20.0
 """Of processor time, to see what a file holds."""
 MOST_RECORD_BYTES = 4 << 20
-KEPT_SECONDS = 24 * 3600
 _NAME = re.compile(r"[0-9a-f]{32}")
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -68,7 +67,7 @@ class Uploads:
         if not content:
             raise InputError("the file is empty", source=name)
         make_private_folder(self._folder)
-        self._forget()
+        forget_old(self._folder)
         key = secrets.token_hex(16)
         folder = self._folder / key
         make_private_folder(folder)
@@ -148,11 +147,6 @@ class Uploads:
         if found is None or not check_owned(found):
             raise ParameterError("there is no such file waiting, it may have been taken in already: hand it in again")
         return found
-
-    def _forget(self) -> None:
-        for folder in self._folder.iterdir():
-            if _NAME.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                shutil.rmtree(folder)
 
 
 def _said(one: Skipped) -> str:

@@ -1,6 +1,5 @@
 """What the kinds of jobs do (`jobs.py` has when, and how they end)."""
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
 from germane.server.histories import MEMORY, THREADS, history
 from germane.server.jobs import Progress, Work
+from germane.server.leftovers import forget_old
 from germane.types import Document
 from germane.workspace.values import Result, Search
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 BATCH = 2_000
 """Records of an import that are one commit."""
 FED = 200
-KEPT_SECONDS = 24 * 3600
-"""How long files that were exported are kept."""
 
 
 def import_file(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -142,9 +140,7 @@ def export(library: "Library", settings: Mapping[str, Any], progress: Progress) 
     engine, format = library.engine(settings.get("collection")), settings.get("format", "jsonl")
     folder = library.home / "exports"
     make_private_folder(folder)
-    for old in folder.iterdir():
-        if time.time() - old.stat().st_mtime > KEPT_SECONDS:
-            old.unlink(missing_ok=True)
+    forget_old(folder)
     name = f"{settings['file']}.{ENDINGS[format]}"
     total = len(engine)
 

@@ -109,7 +109,8 @@ def job_file(library: "Library", given: Given) -> Attachment:
     try:
         file = os.fdopen(open_owned(path), "rb")
     except FileNotFoundError:
-        raise ProblemError(404, f"there is no file of job {found.job} any more: files are kept for a day") from None
+        said = f"there is no file of job {found.job} any more: the latest are kept, for a day"
+        raise ProblemError(404, said) from None
     return Attachment(_pieces_of(file), str(found.settings.get("format", "jsonl")))
 
 
