@@ -255,8 +255,6 @@ class AddResponse(Response):
     no_number: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, report: AddReport, *, unreadable: int, documents: int, no_number: Mapping[str, int] | None = None
-    ) -> "AddResponse":
+    def of(cls, report: AddReport, *, unreadable: int, documents: int, no_number: Mapping[str, int]) -> "AddResponse":
         """The writer's report, with what the reader passed over."""
-        return cls(report.added, report.replaced, report.skipped, unreadable, documents, no_number or {})
+        return cls(report.added, report.replaced, report.skipped, unreadable, documents, no_number)
