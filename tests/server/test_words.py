@@ -42,6 +42,13 @@ def test_without_results_only_words_that_are_held_are_offered(client, query, off
     assert re.findall(r'">(\w+)</a>', page.partition("search for less:")[2].partition("</p>")[0]) == offered
 
 
+def test_a_project_of_nothing_says_why_once(browser):
+    told = browser.post("/screen", name="x", q="zzzq AND sleep", reviewer="me")
+    assert told.status_code == 422
+    assert told.json()["detail"].count("nothing found") == 1
+    assert "so there is nothing to screen" in told.text
+
+
 def test_labels_say_what_a_button_does():
     for path in TEMPLATES.rglob("*.html"):
         text = path.read_text("utf-8")

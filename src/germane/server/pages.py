@@ -253,7 +253,7 @@ class Pages:
                 answer = self.library.answer(place.c, request_of(engine, place, MOST_K, 0))
                 documents = [Document(hit.id, hit.fields) for hit in answer.hits]
                 if not documents:
-                    raise ProblemError(422, f"the search finds nothing to read: {answer.reason or 'no match'}")
+                    raise ProblemError(422, f"{answer.reason or 'nothing found'}; so there is nothing to screen")
             self.library.screens.check_act(form["reviewer"].strip(), request.state.bound)
             self.library.screens.create(name, documents, blind=form["blind"] != "no")
             self.library.screens.join(name, form["reviewer"].strip())
