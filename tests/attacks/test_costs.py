@@ -16,6 +16,7 @@ from germane.server import Library, Settings
 from germane.server.budget import MOST_COMPARED
 from germane.server.jobs import MOST_WAITING
 from germane.server.kept import KeptSearches
+from germane.server.learning import Clicks, Learning
 from germane.server.leftovers import MOST_KEPT, forget_old
 from germane.server.problems import ProblemError
 from germane.workspace import Workspace
@@ -158,3 +159,25 @@ def test_a_method_that_compares_each_with_each_orders_fewer(tmp_path: Path) -> N
     assert kept.refined(kept.keep("copper", many[1:], "library").id, method="knn").results
     with pytest.raises(ParameterError, match="compares each with each"):
         kept.refined(kept.keep("copper", many, "library").id, method="knn")
+
+
+def test_a_long_log_is_not_counted_for_every_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever searched and looked at the models in turn kept the server counting."""
+    engine = Engine.create(tmp_path / "library")
+    engine.add(small_documents())
+    library = Library({"library": engine}, Workspace.open(tmp_path / "w"), Settings(), tmp_path)
+    learning, counts = Learning(library), []
+    monkeypatch.setattr("germane.server.learning.REST", 1e12)
+    monkeypatch.setattr(Learning, "_count", lambda *_: counts.append(1) or Clicks(None))
+    row = {"query_id": "q", "client_id": "c", "user_query": "copper", "query_response_hit_ids": ["d0"]}
+    for quick, expected in ((60.0, 3), (-1.0, 1)):
+        monkeypatch.setattr("germane.server.learning.QUICK", quick)
+        counts.clear()
+        for _ in range(3):
+            library.events.add([row])
+            learning.clicks("library")
+        assert len(counts) == expected, "the first after a slow count is counted, those after it wait"
+    library.events.erase()
+    learning.clicks("library")
+    assert len(counts) == 2, "what is erased is gone at once"
+    library.close()

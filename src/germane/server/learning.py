@@ -6,6 +6,7 @@ log is in none. Its numbers are held in memory for as long as the log, and what 
 
 import math
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 TRAINING = "train"
 """The kind of job that learns."""
 RANKS = 10
+QUICK, REST = 0.5, 100.0
+"""Seconds for which a log is counted anew whenever it has grown; a slower count serves for so many times as long as it
+took. Else whoever searches and looks here in turn would keep the server counting."""
 LEAST_SEARCHES = 100
 """Searches since a model was trained that say whether queries have drifted."""
 MODELS = {
@@ -109,13 +113,24 @@ class VersionView:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """The numbers of a log of that size and age, and what served; where the log grows they hold until then."""
+
+    clicks: Clicks
+    serving: tuple[str, ...]
+    size: int
+    changed: int
+    until: float
+
+
 class Learning:
     """The learnt models of a library, and the clicks of its page."""
 
     def __init__(self, library: "Library") -> None:
         self._library = library
         self._lock = threading.Lock()
-        self._counted: dict[str, tuple[tuple[int | str, ...], Clicks]] = {}
+        self._counted: dict[str, _Count] = {}
 
     def view(self, collection: str) -> ModelsView:
         """All that there is."""
@@ -174,18 +189,24 @@ class Learning:
         self._library.engine(collection).models.rollback(name)
 
     def clicks(self, collection: str) -> Clicks:
-        """The numbers of the log, counted anew where it, or what serves, has changed."""
+        """The numbers of the log, counted anew where it, or what serves, has changed; a long log that has grown only
+        after a rest, one that somebody was taken out of at once."""
         engine = self._library.engine(collection)
         serving = tuple(f"{each.name}@{each.version}" for each in engine.models.versions() if each.serving)
-        state: tuple[int | str, ...] = serving
         path = self._library.events.path
-        if path.exists():
-            found = path.stat()
-            state = (*serving, found.st_size, found.st_mtime_ns)
+        size, changed = (path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else (0, 0)
         with self._lock:
-            if collection not in self._counted or self._counted[collection][0] != state:
-                self._counted[collection] = state, self._count(collection)
-            return self._counted[collection][1]
+            known = self._counted.get(collection)
+            if known is not None and known.serving == serving:
+                grown = size > known.size
+                if (size, changed) == (known.size, known.changed) or (grown and time.monotonic() < known.until):
+                    return known.clicks
+            began = time.monotonic()
+            clicks = self._count(collection)
+            took = time.monotonic() - began
+            rest = 0.0 if took <= QUICK else REST * took
+            self._counted[collection] = _Count(clicks, serving, size, changed, time.monotonic() + rest)
+            return clicks
 
     def _count(self, collection: str) -> Clicks:
         from germane.engine.learning.loop import health
