@@ -93,9 +93,10 @@ def test_errors_speak_python_in_python_and_commands_here(fails, tmp_path):
     ):
         Engine.open(nowhere)
     assert f"does not exist; 'germane index SRC --into {nowhere}' would make one" in fails("stats", nowhere)
-    with Engine.create(":memory:") as engine, pytest.raises(DocumentExistsError, match="on_duplicate='replace' or"):
+    python = "on_duplicate='replace', on_duplicate='skip' or"
+    with Engine.create(":memory:") as engine, pytest.raises(DocumentExistsError, match=python):
         engine.add([{"id": "1"}, {"id": "1"}])
     twice = tmp_path / "twice.jsonl"
     twice.write_text('{"id": "1", "text": "a"}\n' * 2)
     told = fails("index", twice, "--into", tmp_path / "new")
-    assert "--on-duplicate replace or --on-duplicate skip says what becomes of them" in told
+    assert "--on-duplicate replace, --on-duplicate skip or --on-duplicate merge says what becomes of them" in told

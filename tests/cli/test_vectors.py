@@ -124,7 +124,6 @@ def test_what_does_not_go_together(run: Run, index: Path, tmp_path: Path) -> Non
     query = tmp_path / "query.json"
     np.save(tmp_path / "rows.npy", np.ones((1, 3)))
     for words, sentence in (
-        (("vectors", "search", index, "title", query, "--query", "a", "--filter", "year:2001"), "--filter is for"),
         (("vectors", "add", index, "title", tmp_path / "rows.npy"), "with an id a line"),
         (("vectors", "search", index, "title"), "give the query's vector as a file"),
         (("vectors", "search", index, "title", query, "--text", "a"), "give the query's vector as a file"),

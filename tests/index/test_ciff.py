@@ -196,10 +196,10 @@ def test_failed_export_leaves_the_old_file(several, tmp_path, monkeypatch):
     target.write_bytes(b"old")
 
     def fail(*_):
-        raise OSError(28, "No space left on device")
+        raise OSError(28, "no space left on device")
 
     monkeypatch.setattr(ciff, "_record_messages", fail)
-    with pytest.raises(StorageError, match="No space left"):
+    with pytest.raises(StorageError, match="no space left"):
         export_ciff(tmp_path / "index", target)
     assert target.read_bytes() == b"old"
     assert list(target.parent.iterdir()) == [target]

@@ -130,7 +130,7 @@ def test_values_that_fields_may_not_hold(engine: Engine, value: Any, words: str)
     assert not check_index(engine.folder).notes
 
 
-@pytest.mark.parametrize("doc_id", ["", "a\0b", "a\nb", "\x7f", "x" * 513, "é" * 257, "\ud800", None, 5])
+@pytest.mark.parametrize("doc_id", ["", "a\0b", "a\nb", "\x7f", "x" * 513, "é" * 257, "\ud800", None, 5.5])
 def test_ids_that_do_not_do(engine: Engine, doc_id: Any) -> None:
     with pytest.raises(InputError):
         engine.add([Document(doc_id, {"text": "w1"})])

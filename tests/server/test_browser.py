@@ -198,7 +198,7 @@ def test_facets_pages_and_spelling(page: Page) -> None:
     page.goto("/search?q=study")
     before = page.locator("#count strong").inner_text()
     page.get_by_role("link", name="oncology", exact=True).click()
-    expect(page.locator(".filters .chip")).to_contain_text("topic:oncology")
+    expect(page.locator(".filters .chip")).to_contain_text("topic: oncology")
     assert page.locator("#count strong").inner_text() != before
     page.locator(".pages a[rel=next]").click()
     expect(page.locator(".row .rank").first).to_have_text("21")

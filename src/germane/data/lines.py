@@ -28,7 +28,7 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int,
                 if not number % LOOK_EVERY:
                     spend()
                 if len(line) > limit:
-                    raise too_long(str(path), number)
+                    raise too_long(str(path), number, limit)
                 if len(line) > 2 or not line.isspace():
                     blank = 0
                 else:
@@ -55,7 +55,7 @@ def begins_with_mark(path: str | Path) -> bool:
         return file.read(len(BOM)) == BOM
 
 
-def too_long(source: str, line: int, most: int = MAX_RECORD_BYTES) -> InputError:
+def too_long(source: str, line: int, most: int) -> InputError:
     """The error for a line or record that is longer than records are."""
     return InputError(
         f"longer than {most:,} bytes: is this the right format, and does every record end?",

@@ -36,7 +36,7 @@ class SourceLines:
             if self._keep:
                 self._kept += line
                 if len(self._kept) > 2 * MAX_RECORD_BYTES:
-                    raise too_long(str(self._path), number)
+                    raise too_long(str(self._path), number, MAX_RECORD_BYTES)
             yield number, line
 
     def take(self, end: int | None) -> str | None:

@@ -246,6 +246,7 @@ class Searcher:
                 if len(segments) > 1:
                     threshold = max(threshold, kth_best(results, k))
         if recent is not None:
+            look()
             documents = self._recent_documents(recent, plan, values, rest)
             asked = np.array(recent.numbers(term.term for term in plan.terms)) if numbers is None else numbers[-1]
             among_recent = score_recent(plan, recent, asked, documents, threshold)
