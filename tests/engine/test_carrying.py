@@ -14,7 +14,7 @@ import pytest
 
 from germane import AsyncEngine, Document, Engine, Hit
 from germane.engine.pipelines import experiment
-from germane.engine.snippets import Snippet
+from germane.rank.snippets import Snippet
 from germane.errors import GermaneError, ParameterError
 from germane.evaluate.compare import compare
 from germane.evaluate.measures import evaluate

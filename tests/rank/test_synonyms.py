@@ -3,7 +3,7 @@
 import pytest
 
 from germane import Analyzer, Engine
-from germane.engine.snippets import snippet
+from germane.rank.snippets import snippet
 from germane.rank.query import parse
 from germane.text import Synonyms
 

@@ -9,7 +9,7 @@ from germane.engine.requests import ExplainRequest, SearchRequest, resolve
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
 from germane.engine.results import GROUPED, SearchResult
-from germane.engine.snippets import LEAST, LONGEST, OF_ALL
+from germane.rank.snippets import LEAST, LONGEST, OF_ALL
 from germane.errors import QueryError
 
 if TYPE_CHECKING:

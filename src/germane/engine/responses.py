@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.results import Hit, ResultGroup, SearchResult
-from germane.engine.snippets import Snippet
+from germane.rank.snippets import Snippet
 from germane.feedback import Drift
 from germane.index.writer import AddReport
 from germane.latent.parts import LatentPart

@@ -26,9 +26,7 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from germane.deadline import look
 from germane.errors import QueryError
-from germane.index.snapshot import Snapshot
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
-from germane.rank.expansion import Terms, Vocabulary
 from germane.rank.filters import FieldFilter, StartsWith, parse_filter
 from germane.rank.grammar import (
     MAX_WEIGHT,
@@ -44,13 +42,14 @@ from germane.rank.grammar import (
     Word,
     parse_tree,
 )
+from germane.rank.retriever import Expanded, Retriever
 from germane.rank.tags import fields_of, is_date_tag, is_unsearched
 from germane.text import Analyzer, tokenize
 
 MAX_CONDITIONS = 10_000
 """Words and filters that decide membership, each of which looks at every document."""
 MAX_EXPANSION = 500
-"""Terms that a prefix or a fuzzy word may stand for."""
+"""Expanded that a prefix or a fuzzy word may stand for."""
 MAX_EXPANSIONS = 10_000
 """Different prefixes, fuzzy words and phrases with moves in one query. A fuzzy word counts for `FUZZY` of them: it
 looks at all terms, where a prefix looks at those that begin so."""
@@ -82,9 +81,9 @@ AND_IN_A_LIST = (
 class Expander(Protocol):
     """Knows the terms of a collection: `rank.expansion.Vocabulary`."""
 
-    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Terms: ...
+    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Expanded: ...
 
-    def within(self, term: str, edits: int, most: int) -> Terms: ...
+    def within(self, term: str, edits: int, most: int) -> Expanded: ...
 
 
 class Searchable(NamedTuple):
@@ -99,12 +98,22 @@ class Searchable(NamedTuple):
 NOTHING_NAMED = Searchable()
 
 
-def searchable_in(snapshot: Snapshot) -> Searchable:
-    """What queries of this snapshot can name."""
-    kinds = [live.segment.column_kinds for live in snapshot.segments]
-    other = {name for own in kinds for name, kind in own.items() if kind != "numeric"}
-    numeric = snapshot.filterable - other
-    return Searchable(snapshot.filterable, snapshot.manifest.text_fields, numeric, Vocabulary(snapshot))
+class _Vocabulary(NamedTuple):
+    """The terms of a collection, as the reader of a query looks them up."""
+
+    retriever: Retriever
+
+    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Expanded:
+        return self.retriever.expand(prefix, most, tuple(also))
+
+    def within(self, term: str, edits: int, most: int) -> Expanded:
+        return self.retriever.expand(term, most, edits=edits)
+
+
+def searchable_in(retriever: Retriever) -> Searchable:
+    """What queries of this collection can name."""
+    schema = retriever.schema()
+    return Searchable(schema.filters, schema.text_fields, schema.numeric, _Vocabulary(retriever))
 
 
 class ParsedQuery(NamedTuple):
@@ -248,7 +257,7 @@ class _Reader:
         self._runs: list[list[str]] = [[]]
         self._n_conditions = 0
         self._max_expansions, self._n_expansions = max_expansions, 0
-        self._expansions: dict[Hashable, Terms] = {}
+        self._expansions: dict[Hashable, Expanded] = {}
         """What prefixes and fuzzy words stand for, each looked up once; phrases with moves are counted among them."""
 
     def read(self) -> ParsedQuery:
@@ -474,7 +483,7 @@ class _Reader:
         )
         return self._expanded(found, f"are like '{typed}'", node, place)
 
-    def _once_each(self, part: Hashable, at: int, find: Callable[[], Terms], cost: int = 1) -> Terms:
+    def _once_each(self, part: Hashable, at: int, find: Callable[[], Expanded], cost: int = 1) -> Expanded:
         """What a part stands for, looked up once in a query that repeats it."""
         found = self._expansions.get(part)
         if found is None:
@@ -494,7 +503,7 @@ class _Reader:
             raise self._error("the words of an index are needed here", node.at)
         return self._searchable.vocabulary
 
-    def _expanded(self, found: Terms, how: str, node: Word, place: _Place) -> "_Asked":
+    def _expanded(self, found: Expanded, how: str, node: Word, place: _Place) -> "_Asked":
         if found.total > MAX_EXPANSION:
             many = f"{found.total:,} words of the index {how}"
             if not place.scores:
@@ -517,7 +526,7 @@ class _Reader:
             only = f"only stop words ({' '.join(found[:5])}), and those are not searched" if found else "nothing"
             raise self._error(f"between the quotation marks there is {only}", node.at)
         if node.slop and len(terms) > 1:
-            self._once_each(("phrase", *terms, node.slop), node.at, lambda: Terms((), 0))
+            self._once_each(("phrase", *terms, node.slop), node.at, lambda: Expanded((), (), 0))
         if place.scores:
             self._words.append(node.text)
             self._weigh(terms, place)
@@ -543,7 +552,7 @@ class _Reader:
 
 
 class _Asked(NamedTuple):
-    """Terms that are asked for: all of them or any, or as a phrase where there is a slop."""
+    """Expanded that are asked for: all of them or any, or as a phrase where there is a slop."""
 
     terms: tuple[str, ...]
     all: bool

@@ -25,7 +25,7 @@ from germane.rank.models import RankingModel, TermwiseModel
 from germane.rank.plainly import NONE_FOUND, best_of
 from germane.rank.plainly import scores_of as plain_scores
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
-from germane.rank.query import Searchable, searchable_in
+from germane.rank.priors import Prior
 from germane.rank.scoring import (
     NO_HINT,
     Mask,
@@ -70,11 +70,6 @@ class Searcher:
             self._words_before = words if words is not None and words.shares_large(snapshot) else None
             snapshot.make_ready_after(previous.snapshot)
 
-    @cached_property
-    def searchable(self) -> Searchable:
-        """What queries can name."""
-        return searchable_in(self.snapshot)
-
     def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
         """What `make` gives for every document of the snapshot, made once."""
         found = self._everywhere.get(key)
@@ -90,6 +85,35 @@ class Searcher:
             for (term, weight), (df, cf) in self._counted(weights)
             if df > 0 and weight > 0.0
         ]
+
+    def frequencies(self, terms: Sequence[str]) -> tuple[Integers, Integers]:
+        """Return df and cf of terms in the whole collection; 0 for one that it does not hold."""
+        stats = self.snapshot.term_stats(terms)
+        return np.array([own.df for own in stats], np.int64), np.array([own.cf for own in stats], np.int64)
+
+    def frequencies_of(self, i: int, numbers: Integers) -> tuple[Integers, Integers]:
+        """Return the same of terms by their numbers in segment i."""
+        return self.snapshot.frequencies_of(i, numbers)
+
+    def homes_of(self, terms: Sequence[str]) -> list[tuple[int, int]]:
+        """Return, for each of the terms that live documents hold, the first segment with it and its number there."""
+        lying = zip(*(live.segment.numbers_of(terms) for live in self.snapshot.segments), strict=True)
+        return [
+            next((i, number) for i, number in enumerate(numbers) if number >= 0)
+            for stats, numbers in zip(self.snapshot.term_stats(terms), lying, strict=False)
+            if stats.df > 0
+        ]
+
+    def log_priors(self, priors: Sequence[Prior]) -> list[Floats] | None:
+        """Return the sum of log-priors, one array a segment; None without priors. Remembered by the priors."""
+        if not priors:
+            return None
+
+        def summed() -> list[Floats]:
+            parts = (prior.of(self.snapshot) for prior in priors)
+            return [np.sum(own, axis=0) for own in zip(*parts, strict=True)]
+
+        return self.remembered(("priors", *priors), summed)
 
     def _counted(self, weights: Mapping[str, float]) -> Iterator[tuple[tuple[str, float], TermStats]]:
         """Terms and their weights, each with its statistics."""

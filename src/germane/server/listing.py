@@ -9,7 +9,7 @@ from germane.engine.promotion import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.results import GROUPED, ResultGroup
-from germane.engine.snippets import marks, snippet
+from germane.rank.snippets import marks, snippet
 from germane.errors import QueryError
 from germane.rank.matching import Facet
 from germane.rank.registry import MODEL_NAMES

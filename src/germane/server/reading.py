@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from germane.engine.requests import SearchRequest
 from germane.engine.reranked import RerankedExplanation
-from germane.engine.snippets import marks
+from germane.rank.snippets import marks
 from germane.errors import GermaneError
 from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
 from germane.refine.refinement import Refinement
