@@ -29,7 +29,7 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter, condition_of, narrowed
 from germane.engine.idling import let_go_when_idle
 from germane.engine.merging import change_of, merged_with
-from germane.engine.promotion import PROMOTED, Promotions, unused
+from germane.engine.models.promotion import PROMOTED, Promotions, unused
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
@@ -53,6 +53,7 @@ from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, check_name, fields_of
 from germane.index.writer import AddReport, IndexWriter
+from germane.lazy import load
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.parameters import number, whole
 from germane.rank.explain import Explanation, explain
@@ -73,11 +74,10 @@ from germane.types import DEFAULT_FIELDS, DocId, Document, Marks, Topic, id_text
 from germane.wording import counted
 
 if TYPE_CHECKING:
-    from germane.clicks import ClickStore
+    from germane.clicks import ClickRules, ClickStore
     from germane.engine.following import FollowedTopic, Text
-    from germane.engine.learning.loop import ClickRules
-    from germane.engine.learning.shelf import ModelShelf
-    from germane.engine.learning.values import LearnReport, ModelVersion
+    from germane.engine.models.model_store import ModelStore
+    from germane.engine.models.values import LearnReport, ModelVersion
     from germane.engine.pipelines import Pipeline
     from germane.engine.vectors import Encoder
     from germane.evaluate.frames import AnyQrels, AnyTopics
@@ -363,7 +363,7 @@ class Engine:
             if on_duplicate == "merge":
                 read, on_duplicate = merged_with(writer.snapshot, read, known=known), "replace"
             if any(field.source for field in writer.snapshot.manifest.vector_fields.values()):
-                from germane.engine.learning.folding import folding_in
+                from germane.engine.models.fold_in import folding_in
 
                 read = folding_in(self.models, writer, read)
             report = writer.add(read, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
@@ -1040,11 +1040,11 @@ class Engine:
     # -- learning --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def models(self) -> "ModelShelf":
+    def models(self) -> "ModelStore":
         """The models that were learnt from clicks: their versions, which one serves, promotion and rollback."""
-        from germane.engine.learning.shelf import ModelShelf
+        from germane.engine.models.model_store import ModelStore
 
-        return ModelShelf(self.folder)
+        return ModelStore(self.folder)
 
     def learn(
         self,
@@ -1068,25 +1068,22 @@ class Engine:
 
         `model`: a name of `latent.LATENT_NAMES` with its `parameters`. The candidate is compared with what searches use
         now, a learnt model or the plain ranking, on a `share` of the queries, or of the days (`hold_out="time"`), and
-        on judged queries (`topics`, `qrels`). It is kept in any case, and promoted if it passes (`engine.learning`;
+        on judged queries (`topics`, `qrels`). It is kept in any case, and promoted if it passes (`learning`;
         `alpha`, `allow_equal`: see `gate.py`) or with `force`. Then searches use it, unless they name another ranking.
         """
-        from germane.clicks import ClickStore
-        from germane.engine.learning.loop import ClickRules, LearnSettings, learn
-
-        settings = LearnSettings(model, parameters, hold_out, share, depth, alpha, allow_equal)
-        store = clicks if isinstance(clicks, ClickStore) else ClickStore.open(os.fspath(clicks))
-        return learn(
+        settings = load("germane.learning.loop.LearnSettings")
+        report: LearnReport = load("germane.learning.loop.learn")(
             self,
-            store,
+            clicks,
             name=name,
-            settings=settings,
-            rules=rules or ClickRules(),
+            settings=settings(model, parameters, hold_out, share, depth, alpha, allow_equal),
+            rules=rules,
             topics=topics,
             qrels=qrels,
             force=force,
             on_step=on_step,
         )
+        return report
 
     def promote(self, version: str) -> "ModelVersion":
         """Let a version of a learnt model serve ("clicks@2"), and fold all documents in by it.
@@ -1110,7 +1107,7 @@ class Engine:
         Then the versions serve that did before, and the vector fields become theirs. Returns the fields that hold
         vectors of a removed version still, since another process is writing: its next change removes them.
         """
-        from germane.engine.learning.folding import removed_sources
+        from germane.engine.models.fold_in import removed_sources
 
         names = dict.fromkeys(self.models.resolved(each)[0] for each in versions)  # none where one is not there
         try:
@@ -1127,7 +1124,7 @@ class Engine:
         Promotions do so by themselves; this is for an index that another process was changing then. Where no version
         serves any more, the field of a model goes.
         """
-        from germane.engine.learning.folding import follow, sources_of
+        from germane.engine.models.fold_in import follow, sources_of
 
         if self.models.serving(name) is None and name in sources_of(self.vector_fields):
             with self._changing:
@@ -1152,7 +1149,7 @@ class Engine:
 
     def _follow(self, name: str) -> None:
         """Bring the vector field of a model up to date, if the index can be changed now."""
-        from germane.engine.learning.folding import follow, is_behind
+        from germane.engine.models.fold_in import follow, is_behind
 
         with self._changing:
             if self._closed or not is_behind(self.models, name, self.vector_fields):

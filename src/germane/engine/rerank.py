@@ -69,7 +69,7 @@ def reranker_of(rerank: AnyReranker) -> Reranker:
     from germane.latent.saving import is_latent_model
 
     if is_latent_model(rerank):
-        from germane.engine.learning.stage import LatentStage
+        from germane.engine.models.stage import LatentStage
 
         return LatentStage(rerank)
     raise ParameterError(f"a re-ranker has a method rerank(query, candidates); {rerank!r} has none")

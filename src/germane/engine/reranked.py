@@ -35,7 +35,7 @@ def explain_reranked(
     retriever: Retriever, query: ParsedQuery, ref: int, stage: Reranker, priors: tuple[Prior, ...]
 ) -> RerankedExplanation:
     """The parts of what a latent stage says of a document; a `ParameterError` for another re-ranker."""
-    from germane.engine.learning.stage import LatentStage
+    from germane.engine.models.stage import LatentStage
 
     if not isinstance(stage, LatentStage):
         raise ParameterError(f"{type(stage).__name__} does not say what its scores are made of")

@@ -43,7 +43,7 @@ def own_encoder(engine: "Engine", name: str | None) -> Encoder | None:
     name, field = field_named(engine.vector_fields, name)
     if not field.source:
         return None
-    from germane.engine.learning.folding import encoder_of
+    from germane.engine.models.fold_in import encoder_of
 
     found = encoder_of(engine.models, name, field)
     if not isinstance(found, Encoder):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from germane.engine.promotion import PROMOTED
+from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.results import GROUPED, ResultGroup

@@ -12,13 +12,13 @@ import numpy as np
 
 from germane.arrays import Floats, Integers
 from germane.engine.candidates import Candidates
-from germane.engine.learning.gate import CUT_OFF, GateQuery
-from germane.engine.learning.stage import LatentStage
+from germane.engine.models.stage import LatentStage
 from germane.engine.topic_model import TopicModel
 from germane.evaluate.tied import tied_ndcg
 from germane.latent.ensemble import PartModel
 from germane.latent.generative import GenerativeModel, QueryProbabilities
 from germane.latent.projection import Cosines
+from germane.learning.gate import CUT_OFF, GateQuery
 from germane.rank.query import plain
 
 if TYPE_CHECKING:

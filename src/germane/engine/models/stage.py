@@ -6,7 +6,7 @@ The model mixes with the words of the title by its own weights (λ1, λ2, or the
 (`first_weight`) the score of a ranking model over the whole text (BM25) counts too. Both depend on query and document
 alone, so that a score can be explained (`explained`).
 
-What a learnt model of the index keeps of documents lies in a vector field beside them (`folding.py`), and is read from
+What a learnt model of the index keeps of documents lies in a vector field beside them (`fold_in.py`), and is read from
 there. Of other models titles are folded in segment by segment, once for each model and segment, and kept in memory: 4
 bytes for each topic or dimension of a document. Either way some bytes are kept for each word of a title.
 """
@@ -53,7 +53,7 @@ class LatentStage:
     first_weight: float = 0.0
     name: str = "latent"
     source: str = ""
-    """Of a learnt model of the index: what its vector field is called by (`folding.FieldSource`)."""
+    """Of a learnt model of the index: what its vector field is called by (`source.FieldSource`)."""
     _folded: "_Folded" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
