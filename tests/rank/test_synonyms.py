@@ -3,8 +3,8 @@
 import pytest
 
 from germane import Analyzer, Engine
-from germane.rank.snippets import snippet
 from germane.rank.query import parse
+from germane.rank.snippets import snippet
 from germane.text import Synonyms
 
 MESH = Synonyms(

@@ -9,8 +9,8 @@ from germane.engine.requests import ExplainRequest, SearchRequest, resolve
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
 from germane.engine.results import GROUPED, SearchResult
-from germane.rank.snippets import LEAST, LONGEST, OF_ALL
 from germane.errors import QueryError
+from germane.rank.snippets import LEAST, LONGEST, OF_ALL
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine

@@ -92,7 +92,9 @@ def gather_evidence(
     labels, scores = np.empty(len(documents), np.int8), np.empty((len(guessed), len(documents)))
     labels.fill(Mark.UNMARKED)
     scores.fill(-np.inf)
-    labels[places[: len(marked)]] = [Mark.RELEVANT] * len(marks.relevant) + [Mark.NOT_RELEVANT] * len(marks.not_relevant)
+    labels[places[: len(marked)]] = [Mark.RELEVANT] * len(marks.relevant) + [Mark.NOT_RELEVANT] * len(
+        marks.not_relevant
+    )
     begin = len(marked)
     for own, hits in zip(scores, guessed, strict=True):
         own[places[begin : begin + len(hits.refs)]] = hits.scores

@@ -320,9 +320,7 @@ class Learning(Pipeline):
         models = [chosen or model_of(choice) for choice in (*method.first_rankings, method.final)]
         passes = Passes(tuple(models[:-1]), models[-1], first.query.conditions, first.priors, first.query.wordless)
         retriever, rankings = first.retriever, [first.hits] * len(method.first_rankings)
-        evidence, documents, terms = gather_evidence(
-            retriever, first.query.weights, rankings, Marks(), method.n_docs
-        )
+        evidence, documents, terms = gather_evidence(retriever, first.query.weights, rankings, Marks(), method.n_docs)
         learnt = Learnt(evidence, documents, terms, method.expand(evidence))
         hits = rank_expansion(retriever, learnt.expansion, terms, n, passes)
         report = FeedbackReport(method, learnt, passes, retriever, first.query, hits)

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from germane.data.fields import squeeze
 from germane.engine.feedback_report import FeedbackReport
-from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet, snippet_text
 from germane.lm.parameters import whole
-from germane.rank.matching import Facet
+from germane.rank.facets import Facet
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import Hits, Match, Retriever
+from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet, snippet_text
 from germane.tables import Markup, figure, html
 from germane.types import RESULT_FIELDS, FieldValue, text_of, title_of
 

@@ -1,6 +1,5 @@
 """Vector fields through the engine: who makes vectors of texts, how a search by vectors joins one by words."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -10,14 +9,13 @@ import numpy.typing as npt
 
 from germane.engine.filtering import AnyFilter
 from germane.engine.pipelines import Asked, Pipeline, Ranked, fuse
-from germane.engine.responses import VectorFieldStats
 from germane.engine.results import SearchResult
 from germane.errors import ParameterError
-from germane.index.vector_fields import VectorField, Vectors, field_named
+from germane.index.vector_fields import VectorField, field_named
 from germane.lm.parameters import fraction
+from germane.rank.conditions import Condition
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
-from germane.rank.conditions import Condition
 from germane.rank.retriever import NO_HITS, Hits, NearestRequest, Retriever, SignedTopic
 
 if TYPE_CHECKING:
@@ -99,7 +97,7 @@ def results_by_vectors(
     retriever = engine.retriever
     parsed = _passing(engine, retriever, filter)
     conditions = None if filter is None else parsed.conditions
-    request = NearestRequest(name, queries, k, conditions, approximate, threads)
+    request = NearestRequest(name, np.asarray(queries), k, conditions, approximate, threads)
     return [SearchResult(parsed, hits, retriever) for hits in retriever.nearest(request)]
 
 

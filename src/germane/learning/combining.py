@@ -56,14 +56,10 @@ def _scored(
     scores, gains = [], []
     for query in queries[:MOST_QUERIES]:
         looked = Looked(engine, stage, query, depth)
-        rows = np.empty((len(model.parts) + 1, len(looked.first)))
         gain = looked.gains[: len(looked.first)]
         if not gain.any():
             continue
-        for places, documents in looked.documents:
-            rows[:-1, places] = model.part_scores(looked.weights, documents)
-        rows[-1] = looked.first
-        scores.append(rows)
+        scores.append(np.vstack([model.part_scores(looked.weights, looked.documents), looked.first]))
         gains.append(gain)
     return scores, gains
 

@@ -30,14 +30,14 @@ def gather(searcher: Searcher, documents: Located, terms: Sequence[str]) -> Coun
         parts.append((i, segment.doc_len[docs], *segment.forward_of(docs)))
     numbers = np.concatenate([np.array([number for _, number in known], np.uint32), *(part[3] for part in parts)])
     homes = [*(home for home, _ in known), *(part[0] for part in parts)]
-    words, *named = _numbered(searcher, homes, [1] * len(known) + [len(part[3]) for part in parts], numbers)
+    words, names, df, cf = _numbered(searcher, homes, [1] * len(known) + [len(part[3]) for part in parts], numbers)
     if len(parts) == 1:
         _, lengths, starts, _, counts = parts[0]
     else:
         sizes = np.concatenate([_NONE, *(np.diff(part[2]) for part in parts)])
         starts = np.concatenate([[0], np.cumsum(sizes)])
         lengths, counts = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (1, 4))
-    return Counts(starts, words[len(known) :], counts.astype(np.float64), lengths.astype(np.float64), *named)
+    return Counts(starts, words[len(known) :], counts.astype(np.float64), lengths.astype(np.float64), names, df, cf)
 
 
 def _runs(documents: Located) -> Iterator[tuple[int, Integers]]:
@@ -58,9 +58,9 @@ def _numbered(
     if len(segments) > 1:  # each segment has a dictionary of its own, so terms are compared by name
         lying = np.repeat(np.array(homes, np.int64), sizes)
         all_names = [segments[i].term(n) for i, n in zip(lying.tolist(), numbers.tolist(), strict=True)]
-        names, words = np.unique(np.array(all_names, object), return_inverse=True)
-        terms = names.tolist()
-        return words.astype(np.int64), terms, *searcher.frequencies(terms)
+        found, places = np.unique(np.array(all_names, object), return_inverse=True)
+        terms: list[str] = found.tolist()
+        return places.astype(np.int64), terms, *searcher.frequencies(terms)
     distinct, words = _distinct(numbers)
     names = segments[0].terms(distinct) if len(distinct) else []
     return words, names, *searcher.frequencies_of(0, distinct)

@@ -8,7 +8,7 @@ titles are folded in segment by segment and kept in memory, 4 bytes for each top
 import threading
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -51,10 +51,11 @@ _models: WeakValueDictionary[str, LearntModel] = WeakValueDictionary()
 _numbers = count(1)
 
 
-def register(model: LearntModel, source: str = "") -> str:
+def register(model: Any, source: str = "") -> str:
     """Make a model known to all retrievers of this process; return its key, which is `source` where it has one."""
     key = source or f"memory:{next(_numbers)}"
-    _models[key] = model
+    made: LearntModel = model
+    _models[key] = made
     return key
 
 
@@ -71,7 +72,7 @@ class FoldedTitles:
 
     def __init__(self, previous: "FoldedTitles | None" = None) -> None:
         self._made: WeakKeyDictionary[LearntModel, dict[Identity, FoldedDocuments]] = WeakKeyDictionary()
-        self._making = threading.Lock() if previous is None else previous._making
+        self._making: threading.Lock = threading.Lock() if previous is None else previous._making
         if previous is not None:
             self._made.update(previous._made)
 

@@ -4,21 +4,24 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats, Integers
+from germane.arrays import Floats
+from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import DocumentPlace, Snapshot
-from germane.index.vector_fields import field_named
+from germane.index.vector_fields import VectorField, field_named
 from germane.rank.conditions import both
 from germane.rank.expansion import Vocabulary
 from germane.rank.explain import Explanation, explain
+from germane.rank.facets import Facet
 from germane.rank.gathering import gather
 from germane.rank.hits import Hits as Located
 from germane.rank.hits import distinct
 from germane.rank.learnt import FoldedTitles, registered
-from germane.rank.matching import Facet, Found, count, facet, matching, sorted_by, values_at
+from germane.rank.matching import Found, count, facet, matching, sorted_by, values_at
 from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import (
@@ -26,14 +29,17 @@ from germane.rank.retriever import (
     NO_REFS,
     Counts,
     Expanded,
+    FieldVectors,
     FoldedRequest,
     Hits,
+    Inspection,
     Match,
     NearestRequest,
-    Scoring,
     Refs,
     Schema,
+    Scoring,
     SortRequest,
+    TermCounts,
     TopRequest,
 )
 from germane.rank.searcher import Searcher
@@ -47,15 +53,22 @@ from germane.types import Document, FieldValue
 SHIFT = 32
 """Bits of a reference that name a document within its segment."""
 IN_SEGMENT = (1 << SHIFT) - 1
+TERMS = 1 << 16
+"""Terms of one part of a vocabulary."""
 
 
 class SnapshotRetriever:
     """Answers from one snapshot. `previous`: the retriever before it, whose caches are taken over where they hold."""
 
     def __init__(self, snapshot: Snapshot, previous: "SnapshotRetriever | None" = None) -> None:
-        self._searcher = Searcher(snapshot, None if previous is None else previous._searcher)
-        self._folded = FoldedTitles(None if previous is None else previous._folded)
+        self._searcher: Searcher = Searcher(snapshot, None if previous is None else previous._searcher)
+        self._folded: FoldedTitles = FoldedTitles(None if previous is None else previous._folded)
         self._latest_match: tuple[Match, Found] | None = None
+
+    @classmethod
+    def open(cls, folder: Path) -> "SnapshotRetriever":
+        """Open the last commit of an index."""
+        return cls(Snapshot.open(folder))
 
     @property
     def snapshot(self) -> Snapshot:
@@ -88,7 +101,9 @@ class SnapshotRetriever:
     def expand(self, prefix: str, most: int | None, also: Sequence[str] = (), edits: int | None = None) -> Expanded:
         """Look terms up by their beginning, or by the edits that they are away."""
         vocabulary = Vocabulary(self.snapshot)
-        found = vocabulary.starting_with(prefix, most, also) if edits is None else vocabulary.within(prefix, edits, most)
+        found = (
+            vocabulary.starting_with(prefix, most, also) if edits is None else vocabulary.within(prefix, edits, most)
+        )
         return Expanded(found.terms, tuple(own.df for own in self.snapshot.term_stats(found.terms)), found.total)
 
     def statistics(self, terms: Sequence[str] | None) -> CollectionStatistics:
@@ -99,21 +114,59 @@ class SnapshotRetriever:
         """Return the written forms of terms with their counts."""
         return [{self.snapshot.surface(term): 1} for term in terms]
 
-    def vocabulary(self) -> Iterator[tuple[str, int, int]]:
-        """Count every term."""
-        terms = self.statistics(None).terms
-        return ((term, terms[term].df, terms[term].cf) for term in sorted(terms))
+    def vocabulary(self) -> Iterator[TermCounts]:
+        """Read the dictionaries of all segments."""
+        snapshot = self.snapshot
+        if len(snapshot.segments) == 1:
+            segment = snapshot.segments[0].segment
+            df, cf = snapshot.live_frequencies(0)
+            numbers = np.flatnonzero(df)
+            for part in np.array_split(numbers, max(len(numbers) // TERMS, 1)):
+                yield TermCounts(segment.terms(part), df[part], cf[part])
+            return
+        stats = self.statistics(None).terms
+        terms = sorted(stats)
+        yield TermCounts(
+            terms, np.array([stats[t].df for t in terms], np.int64), np.array([stats[t].cf for t in terms], np.int64)
+        )
 
     def scan(self, *, vectors: bool = False) -> Iterator[Document]:
         """Read the documents segment by segment."""
         return self.snapshot.documents(vectors=vectors)
 
-    def sample(self, n: int, random_state: int) -> Refs:
-        """Draw documents without putting them back."""
+    def sample(self, n: int, random_state: int | None = None) -> Refs:
+        """Draw documents without putting them back, or take every so many-th."""
         refs = np.concatenate([NO_REFS, *(i << SHIFT | self.snapshot.live_docs(i) for i in self._segments)])
         if len(refs) <= n:
             return refs
+        if random_state is None:
+            return refs[np.unique(np.linspace(0, len(refs) - 1, n).astype(np.int64))]
         return refs[np.sort(np.random.default_rng(random_state).choice(len(refs), n, replace=False))]
+
+    def unreadable(self) -> Mapping[str, int]:
+        """Count values that do not fit their field."""
+        return self.snapshot.unreadable()
+
+    def inspect(self) -> Inspection:
+        """Add up the sizes of all files."""
+        snapshot = self.snapshot
+        containers = [live.segment.container for live in snapshot.segments]
+        vectors = tuple(self._field_vectors(name, own) for name, own in sorted(snapshot.manifest.vector_fields.items()))
+        return Inspection(
+            deleted=sum(live.deletions.n_docs for live in snapshot.segments),
+            terms=snapshot.n_terms(),
+            postings=sum(live.segment.n_postings for live in snapshot.segments),
+            segments=len(snapshot.segments),
+            bytes=sum(container.size for container in containers) + sum(field.bytes for field in vectors),
+            bytes_dictionary=sum(container.bytes_of(*DICTIONARY_SECTIONS) for container in containers),
+            bytes_postings=sum(container.bytes_of(*POSTINGS_SECTIONS) for container in containers),
+            vectors=vectors,
+        )
+
+    def _field_vectors(self, name: str, field: VectorField) -> FieldVectors:
+        pairs = [(live, live.vectors[name]) for live in self.snapshot.segments if name in live.vectors]
+        documents = sum(int((~live.deletions.deleted[file.docs]).sum()) for live, file in pairs)
+        return FieldVectors(name, field, documents, sum(file.container.size for _, file in pairs))
 
     # -- ranking ---------------------------------------------------------------------------------------------------
 
@@ -122,7 +175,7 @@ class SnapshotRetriever:
 
     def top(self, request: TopRequest, statistics: CollectionStatistics | None = None) -> Hits:
         """Search every segment, the best so far being the threshold of the next."""
-        scoring, k, conditions, wordless, likely, threshold, ids = request
+        scoring, k, conditions, wordless, likely, _, ids = request
         searcher = self._within(statistics)
         weights, priors = attracting(searcher, scoring)
         found = searcher.search(
@@ -145,7 +198,9 @@ class SnapshotRetriever:
     def sort(self, request: SortRequest) -> Hits:
         """Order the documents of a match by their values."""
         found = self._matching(request.match)
-        return self._hits(sorted_by(self._searcher, found, request.field, descending=request.descending, most=request.k))
+        return self._hits(
+            sorted_by(self._searcher, found, request.field, descending=request.descending, most=request.k)
+        )
 
     def explain(
         self,
@@ -189,9 +244,7 @@ class SnapshotRetriever:
         """Read the ids of documents."""
         return self._searcher.ids(self._located(refs))
 
-    def gather(
-        self, refs: Refs, terms: Sequence[str] = (), statistics: CollectionStatistics | None = None
-    ) -> Counts:
+    def gather(self, refs: Refs, terms: Sequence[str] = (), statistics: CollectionStatistics | None = None) -> Counts:
         """Read the forward lists of documents."""
         return gather(self._within(statistics), self._located(refs), terms)
 
@@ -277,11 +330,10 @@ class SnapshotRetriever:
         parts = []
         for i in self._segments:
             vectors = self._folded.of(request.model, self.snapshot, i).vectors
-            products = inner_products(vectors[:, request.first : request.last], request.vector)
             mask = self._searcher.mask(i, request.conditions)
-            docs = np.flatnonzero(mask) if len(mask) else np.arange(len(products))
-            docs = docs[products[docs] > 0]
-            parts.append((products[docs], docs))
+            docs = np.flatnonzero(mask) if len(mask) else np.arange(len(vectors))
+            products, at = inner_products(vectors[docs, request.first : request.last], request.vector, request.k)
+            parts.append((products[products > 0], docs[at[products > 0]]))
         return self._hits(self._searcher.joined(parts, request.k)) if parts else NO_HITS
 
     # -- references ------------------------------------------------------------------------------------------------

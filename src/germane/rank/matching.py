@@ -2,7 +2,6 @@
 
 import heapq
 from bisect import bisect_left
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from germane.deadline import look
 from germane.errors import QueryError
 from germane.index.columns import KeywordColumn
 from germane.index.sequences import count_with_any, documents_with_any
+from germane.rank.facets import Facet, FacetValue
 from germane.rank.hits import Hits
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Searcher
@@ -49,32 +49,6 @@ def count(searcher: Searcher, query: ParsedQuery) -> int:
         numbers = live.segment.find_terms(terms)
         total += count_with_any(live.segment, numbers[numbers >= 0].tolist())
     return total
-
-
-@dataclass(frozen=True, slots=True)
-class FacetValue:
-    """How many documents hold a value; `high` ends a class of numbers, which begins at `value`.
-
-    A class of whole numbers holds its end; of others the last one alone does.
-    """
-
-    value: str | float
-    count: int
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """The values of a field among documents, most frequent first, or classes of numbers, ascending.
-
-    `other`: documents that hold none of the values told; `missing`: documents without the field, or, of a field of
-    numbers, without a number. A document with several values counts for each of them.
-    """
-
-    field: str
-    values: tuple[FacetValue, ...]
-    other: int
-    missing: int
 
 
 def facet(searcher: Searcher, found: Found, field: str, size: int = 10) -> Facet:

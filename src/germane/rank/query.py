@@ -16,6 +16,7 @@ The grammar is in `rank.grammar`, the conditions in `rank.conditions`, told in d
 """
 
 import difflib
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -158,6 +159,14 @@ def _counted(terms: Sequence[str]) -> dict[str, float]:
     if len(weights) < len(terms):
         return {term: float(count) for term, count in Counter(terms).items()}
     return weights
+
+
+def strongest(weights: Mapping[str, float], n: int, retriever: Retriever) -> dict[str, float]:
+    """Return the n terms with the largest weight · log(|C|/cf) that the collection holds."""
+    known = retriever.statistics([*weights])
+    held = [(term, weight) for term, weight in weights.items() if weight > 0.0 and known.terms[term].df > 0]
+    held.sort(key=lambda own: (-own[1] * math.log(known.n_tokens / known.terms[own[0]].cf), own[0]))
+    return dict(held[:n])
 
 
 def parse(

@@ -17,7 +17,7 @@ from germane.arrays import Floats, Integers
 from germane.index.vector_fields import VectorField
 from germane.rank.conditions import Condition
 from germane.rank.explain import Explanation
-from germane.rank.matching import Facet
+from germane.rank.facets import Facet
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.snippets import Snippet
@@ -155,6 +155,36 @@ class NearestRequest(NamedTuple):
     threads: int | None = None
 
 
+class TermCounts(NamedTuple):
+    """Terms with their df and cf."""
+
+    terms: list[str]
+    df: Integers
+    cf: Integers
+
+
+class FieldVectors(NamedTuple):
+    """A vector field: its live vectors, and the bytes of its files."""
+
+    name: str
+    field: VectorField
+    documents: int
+    bytes: int
+
+
+class Inspection(NamedTuple):
+    """The size of a collection on disk."""
+
+    deleted: int
+    terms: int
+    postings: int
+    segments: int
+    bytes: int
+    bytes_dictionary: int
+    bytes_postings: int
+    vectors: tuple[FieldVectors, ...]
+
+
 class FoldedRequest(NamedTuple):
     """The k documents of which a learnt model keeps numbers with the largest inner products, above 0, with a vector.
 
@@ -186,14 +216,20 @@ class Retriever(Protocol):
     def surfaces(self, terms: Sequence[str]) -> list[Mapping[str, int]]:
         """The written forms of terms, with how often each was counted; empty for an unknown term."""
 
-    def vocabulary(self) -> Iterator[tuple[str, int, int]]:
-        """All terms of live documents, ascending, with their df and cf."""
+    def vocabulary(self) -> Iterator[TermCounts]:
+        """All terms of live documents, ascending, in parts."""
 
     def scan(self, *, vectors: bool = False) -> Iterator[Document]:
         """All live documents; with `vectors`, those that callers gave them."""
 
-    def sample(self, n: int, random_state: int) -> Refs:
-        """At most n live documents, chosen at random."""
+    def sample(self, n: int, random_state: int | None = None) -> Refs:
+        """At most n live documents, chosen at random; without a `random_state` evenly spread."""
+
+    def unreadable(self) -> Mapping[str, int]:
+        """For each field of numbers how many documents have another value there, where there are any."""
+
+    def inspect(self) -> Inspection:
+        """What the collection takes on disk."""
 
     # -- ranking ---------------------------------------------------------------------------------------------------
 
@@ -227,9 +263,7 @@ class Retriever(Protocol):
     def ids(self, refs: Refs) -> list[str]:
         """The ids of documents."""
 
-    def gather(
-        self, refs: Refs, terms: Sequence[str] = (), statistics: CollectionStatistics | None = None
-    ) -> Counts:
+    def gather(self, refs: Refs, terms: Sequence[str] = (), statistics: CollectionStatistics | None = None) -> Counts:
         """Documents as counts of their terms."""
 
     def documents(self, refs: Refs) -> list[dict[str, FieldValue]]:

@@ -1,6 +1,5 @@
 """From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -162,12 +161,6 @@ class Searcher:
         if memory.table is None and isinstance(memory.model, TermwiseModel) and compiler_is_loaded():
             memory.table = TermTable(self.snapshot, self._words, memory.model, self.collection)
         return memory.table
-
-    def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
-        """The n terms with the largest weight · log(|C|/cf), known terms only."""
-        terms = self.known_terms(weights)
-        terms.sort(key=lambda term: (-term.weight * math.log(self.collection.n_tokens / term.cf), term.term))
-        return {term.term: term.weight for term in terms[:n]}
 
     def search(
         self,

@@ -9,10 +9,10 @@ from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.results import GROUPED, ResultGroup
-from germane.rank.snippets import marks, snippet
 from germane.errors import QueryError
-from germane.rank.matching import Facet
+from germane.rank.facets import Facet
 from germane.rank.registry import MODEL_NAMES
+from germane.rank.snippets import marks, snippet
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES
 from germane.server.kept import Refined

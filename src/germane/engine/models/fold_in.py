@@ -17,12 +17,12 @@ from dataclasses import replace
 from germane.arrays import AnyArray, Integers
 from germane.engine.models.model_store import ModelStore
 from germane.engine.models.source import FieldSource
-from germane.engine.models.stage import titles_of
 from germane.errors import InputError, ParameterError
 from germane.index.snapshot import LiveSegment
 from germane.index.vector_fields import VectorField
 from germane.index.writer import IndexWriter
 from germane.latent.saving import LatentModel
+from germane.rank.learnt import titles_of
 from germane.types import Document, title_of
 
 BATCH = 512

@@ -6,24 +6,19 @@ The model mixes with the words of the title by its own weights (λ1, λ2, or the
 (`first_weight`) the score of a ranking model over the whole text (BM25) counts too. Both depend on query and document
 alone, so that a score can be explained (`explained`).
 
-What a learnt model of the index keeps of documents lies in a vector field beside them (`fold_in.py`), and is read from
-there. Of other models titles are folded in segment by segment, once for each model and segment, and kept in memory: 4
-bytes for each topic or dimension of a document. Either way some bytes are kept for each word of a title.
+What a learnt model of the index keeps of documents lies in a vector field beside them (`fold_in.py`); titles of other
+models are folded in where the documents lie (`rank.learnt`).
 """
 
 import itertools
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from germane.arrays import Floats, Integers
+from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.errors import ParameterError
-from germane.index.durable import Identity
-from germane.index.snapshot import DocumentPlace, LiveSegment, Snapshot
-from germane.index.vector_fields import Vectors
 from germane.latent.ensemble import EnsembleModel, PartModel
 from germane.latent.explaining import explained
 from germane.latent.pairs import Documents
@@ -31,11 +26,21 @@ from germane.latent.parts import LatentExplanation
 from germane.latent.projection import ProjectionModel
 from germane.latent.saving import LatentModel
 from germane.lm.parameters import number
-from germane.rank.hits import Hits
+from germane.rank.learnt import register
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.registry import model_named
-from germane.rank.searcher import Searcher
+from germane.rank.retriever import (
+    NO_HITS,
+    FoldedRequest,
+    Hits,
+    Refs,
+    Retriever,
+    Scoring,
+    SignedTopic,
+    TopRequest,
+)
+from germane.rank.surfaces import written
 from germane.text import Analyzer
 from germane.types import title_of
 
@@ -54,12 +59,13 @@ class LatentStage:
     name: str = "latent"
     source: str = ""
     """Of a learnt model of the index: what its vector field is called by (`source.FieldSource`)."""
-    _folded: "_Folded" = field(init=False, repr=False)
+    key: str = field(init=False, repr=False)
+    """The name by which collections know the model."""
 
     def __post_init__(self) -> None:
         if number("first_weight", self.first_weight) < 0:
             raise ParameterError(f"first_weight must be 0 or more, not {self.first_weight}")
-        object.__setattr__(self, "_folded", _Folded(self.model, self.source))
+        object.__setattr__(self, "key", register(self.model, self.source))
 
     @property
     def first(self) -> RankingModel:
@@ -75,61 +81,45 @@ class LatentStage:
 
     def parts(self, query: ParsedQuery, candidates: Candidates) -> Floats:
         """What the model alone says of the candidates."""
-        hits, searcher = candidates.located
-        scores = np.zeros(len(hits.docs))
-        for rows, documents in self.documents(hits, searcher.snapshot):
-            scores[rows] = self.model.score(query.weights, documents)
-        return scores
+        self.require_same_words(candidates.retriever.schema().analyzer)
+        return candidates.retriever.apply(self.key, query.weights, candidates.refs)
 
-    def documents(self, hits: Hits, snapshot: Snapshot) -> Iterator[tuple[Integers, Documents]]:
-        """Segment by segment the places of its hits, and these folded in."""
-        self.require_same_words(snapshot.manifest.analyzer)
-        for i in sorted(set(hits.segments.tolist())):
-            rows = np.flatnonzero(hits.segments == i)
-            yield rows, self._folded.of(snapshot, i).take(hits.docs[rows])
+    def documents(self, refs: Refs, retriever: Retriever) -> Documents:
+        """Documents as the model has folded them in."""
+        schema = retriever.schema()
+        self.require_same_words(schema.analyzer)
+        titles = [title_of(fields, schema.text_fields) for fields in retriever.documents(refs)]
+        return self.model.fold_in(titles, retriever.folded(self.key, refs))
 
     def more(self, query: ParsedQuery, candidates: Candidates, n: int) -> Hits:
         """The documents nearest to the query in the projected space, or those that hold the title words that it most
         probably asks for; of a combination some of each part."""
-        _, searcher = candidates.located
-        self.require_same_words(searcher.snapshot.manifest.analyzer)
+        retriever = candidates.retriever
+        self.require_same_words(retriever.schema().analyzer)
         if not isinstance(self.model, EnsembleModel):
-            return self._more_by(self.model, slice(None), query, searcher, n)
+            return self._more_by(self.model, slice(0, self.model.width), query, retriever, n)
         parts = list(self.model.columns())
         share = -(-n // len(parts))
-        return _distinct([self._more_by(part, columns, query, searcher, share) for part, columns in parts], n)
+        return _distinct([self._more_by(part, columns, query, retriever, share) for part, columns in parts], n)
 
-    def _more_by(self, model: PartModel, columns: slice, query: ParsedQuery, searcher: Searcher, n: int) -> Hits:
+    def _more_by(self, model: PartModel, columns: slice, query: ParsedQuery, retriever: Retriever, n: int) -> Hits:
         """What one model finds; of the numbers that are kept of documents the `columns` are its own."""
         if isinstance(model, ProjectionModel):
-            return self._nearest(model, columns, query, searcher, n)
+            asked = model.project(model.vocabulary.query(query.weights))[0]
+            if not asked.any():
+                return NO_HITS
+            return retriever.nearest_folded(
+                FoldedRequest(self.key, asked, columns.start, columns.stop, n, query.demands)
+            )
         wanted = model.expansion(query.weights, EXPANSION_WORDS)
-        if not wanted or searcher.snapshot.n_docs == 0:
-            return _NO_HITS
-        return searcher.search(wanted, self.first, n, filters=query.demands)
+        if not wanted or retriever.schema().n_docs == 0:
+            return NO_HITS
+        return retriever.top(TopRequest(Scoring(SignedTopic(wanted), self.first), n, query.demands))
 
-    def _nearest(self, model: ProjectionModel, columns: slice, query: ParsedQuery, searcher: Searcher, n: int) -> Hits:
-        snapshot = searcher.snapshot
-        asked = model.project(model.vocabulary.query(query.weights))[0]
-        if not asked.any():
-            return _NO_HITS
-        parts = []
-        for i in range(len(snapshot.segments)):
-            cosines = np.asarray(self._folded.of(snapshot, i).vectors[:, columns] @ asked, np.float64)
-            mask = searcher.mask(i, query.demands)
-            docs = np.flatnonzero(mask) if len(mask) else np.arange(len(cosines))
-            docs = docs[cosines[docs] > 0]
-            best = docs[np.argsort(-cosines[docs], kind="stable")[:n]]
-            parts.append(Hits(cosines[best], np.full(len(best), i), best))
-        joined = Hits(*(np.concatenate(each) for each in zip(*parts, strict=True))) if parts else _NO_HITS
-        order = np.argsort(-joined.scores, kind="stable")[:n]
-        return Hits(joined.scores[order], joined.segments[order], joined.docs[order])
-
-    def explained(self, query: ParsedQuery, snapshot: Snapshot, place: DocumentPlace) -> LatentExplanation:
+    def explained(self, query: ParsedQuery, retriever: Retriever, ref: int) -> LatentExplanation:
         """The parts of what the model says of one document, in words as the index's documents write them."""
-        self.require_same_words(snapshot.manifest.analyzer)
-        document = self._folded.of(snapshot, place.segment).take([place.doc])
-        return explained(self.model, query.weights, document, snapshot.surface)
+        document = self.documents(np.array([ref], np.int64), retriever)
+        return explained(self.model, query.weights, document, lambda term: written(retriever, [term])[0])
 
     def require_same_words(self, analyzer: Analyzer) -> None:
         """Raise where the model makes other words of a text than the index does."""
@@ -140,69 +130,13 @@ class LatentStage:
             )
 
 
-_NO_HITS = Hits(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-
-
 def _distinct(found: Sequence[Hits], n: int) -> Hits:
     """The first n of several rankings that take turns, none twice."""
-    places: dict[tuple[int, int], float] = {}
-    rows = (zip(hits.segments.tolist(), hits.docs.tolist(), hits.scores.tolist(), strict=True) for hits in found)
+    scores: dict[int, float] = {}
+    rows = (zip(hits.refs.tolist(), hits.scores.tolist(), strict=True) for hits in found)
     for turn in itertools.zip_longest(*rows):
         for row in turn:
             if row is not None:
-                places.setdefault((row[0], row[1]), row[2])
-    chosen = list(places.items())[:n]
-    if not chosen:
-        return _NO_HITS
-    segments, docs = zip(*(place for place, _ in chosen), strict=True)
-    return Hits(np.array([score for _, score in chosen]), np.array(segments), np.array(docs))
-
-
-class _Folded:
-    """The folded-in titles of segments, made when they are first needed; of the last snapshot asked for."""
-
-    def __init__(self, model: LatentModel, source: str) -> None:
-        self._model, self._source = model, source
-        self._made: dict[Identity, Documents] = {}
-        self._making = threading.Lock()
-
-    def of(self, snapshot: Snapshot, i: int) -> Documents:
-        """All documents of segment i, deleted ones too."""
-        live = snapshot.segments[i]
-        segment = live.segment
-        found = self._made.get(segment.identity)
-        if found is not None:
-            return found
-        with self._making:
-            if segment.identity not in self._made:
-                documents = self._model.fold_in(titles_of(snapshot, live), stored_vectors(live, self._source))
-                there = {live.segment.identity for live in snapshot.segments}
-                kept = {key: made for key, made in self._made.items() if key in there}
-                self._made = {**kept, segment.identity: documents}
-            return self._made[segment.identity]
-
-
-def titles_of(snapshot: Snapshot, live: LiveSegment, docs: Integers | None = None) -> list[str]:
-    """The titles of a segment's documents, or of some, ascending."""
-    titles = [title_of(fields, snapshot.manifest.text_fields) for fields in live.segment.stored.all_fields()]
-    return titles if docs is None else [titles[doc] for doc in docs.tolist()]
-
-
-def stored_vectors(live: LiveSegment, source: str) -> Vectors | None:
-    """The vectors that a version made of all documents of a segment, a row each; None where one is missing.
-
-    Rows of deleted documents may be zeros.
-    """
-    file = next((file for file in live.vectors.values() if file.field.source == source), None) if source else None
-    if file is None:
-        return None
-    values: Vectors = file.values[:, : file.field.dimension]
-    if len(file) == live.segment.n_docs:
-        return values
-    there = live.deletions.deleted.copy()
-    there[file.docs] = True
-    if not there.all():
-        return None
-    rows = np.zeros((live.segment.n_docs, file.field.dimension), np.float32)
-    rows[file.docs] = values
-    return rows
+                scores.setdefault(*row)
+    chosen = list(scores.items())[:n]
+    return Hits(np.array([score for _, score in chosen], np.float64), np.array([ref for ref, _ in chosen], np.int64))
