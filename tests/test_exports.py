@@ -47,8 +47,8 @@ PUBLIC = {
         "Refiner", "ResultList", "method_named", "predicted_set", "probabilities",
     ],
     "germane.refine.screening": [
-        "Recommendation", "Remaining", "Remark", "Screening", "Simulation", "Sitting", "StoppingRule", "Suggestion",
-        "read_decisions", "simulate", "write_decisions",
+        "Annotation", "Recommendation", "Remaining", "ReviewSession", "Screening", "Simulation", "StoppingRule",
+        "Suggestion", "read_decisions", "simulate", "write_decisions",
     ],
     "germane.experiments": [
         "Experiment", "Figure", "Result", "System", "as_json", "as_markdown", "as_text", "expected_toml",

@@ -10,7 +10,7 @@ from germane.errors import ParameterError, StorageError
 from germane.stream import Watch
 from germane.stream import watch as watching
 from germane.stream.arrivals import Arrival
-from germane.stream.looking import missed_by, topic_words, words_over_time
+from germane.stream.health import missed_by, topic_words, words_over_time
 from germane.stream.packing import bag_bytes, bag_of, packed, packed_bags, unpacked, unpacked_bags
 from germane.text import Analyzer
 from germane.track import (

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
-from germane.engine.arranging import Arranging
 from germane.engine.candidates import Candidates
 from germane.engine.compiling import announce_compiling
 from germane.engine.documents import OnKnown, as_documents
@@ -30,6 +29,7 @@ from germane.engine.filtering import AnyFilter, condition_of, narrowed
 from germane.engine.idling import let_go_when_idle
 from germane.engine.merging import change_of, merged_with
 from germane.engine.models.promotion import PROMOTED, Promotions, unused
+from germane.engine.paging import Paging
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
@@ -559,7 +559,7 @@ class Engine:
             ranking = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
             hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
             return SearchResult(parsed, hits, searcher)
-        arranging = Arranging(offset, sort, group, min_score)
+        paging = Paging(offset, sort, group, min_score)
         second = SecondStage.of(None if rerank is None else self._reranker(rerank), depth)
         if (parameters or weights is not None) and model is None and (feedback is not None or marks):
             named = ", ".join(parameters) or "weights"
@@ -602,7 +602,7 @@ class Engine:
                 report = FeedbackReport(learning, learnt, passes, searcher, parsed, hits)
             return hits
 
-        hits = arranging.page(ranked, k, parsed, searcher)
+        hits = paging.page(ranked, k, parsed, searcher)
         widened = second is not None and isinstance(second.reranker, Widening)
         if promotion is None:
             return SearchResult(parsed, hits, searcher, report, offset, widened)

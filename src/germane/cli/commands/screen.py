@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
 from germane.cli.documents import Source, tell_skipped
+from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import watched
 from germane.cli.reading import MOST_REASONS, REASONS, read_records
 from germane.cli.requests import settings_typed

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
 from germane.cli.click_options import (
     ClickActions,
     ClickWindow,
@@ -28,6 +27,7 @@ from germane.cli.click_options import (
     search_rules,
     tell_dropped,
 )
+from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.wording import counted

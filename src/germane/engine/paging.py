@@ -15,7 +15,7 @@ from germane.rank.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)
-class Arranging:
+class Paging:
     """`sort`: a field, with - before it for a descending order, instead of the score. `group`: of documents with the
     same value of a field the best alone. `min_score`: none below. `offset`: results left out at the beginning.
     """
