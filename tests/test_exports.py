@@ -39,8 +39,8 @@ PUBLIC = {
         "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
     ],
     "germane.latent": [
-        "BLTM", "CLLSA", "Combination", "Documents", "LATENT_NAMES", "LSA", "OPCA", "Pair", "Pairs", "S2Net", "UM",
-        "VSM", "WTM", "latent_named", "load", "save",
+        "BLTM", "CLLSA", "Combination", "FoldedDocuments", "LATENT_NAMES", "LSA", "OPCA", "Pair", "Pairs", "S2Net",
+        "UM", "VSM", "WTM", "latent_named", "load", "save",
     ],
     "germane.refine": [
         "METHOD_NAMES", "Component", "Contributions", "RefineClassifier", "RefineMethod", "Estimate", "Refinement",

@@ -22,7 +22,7 @@ from germane.track import (
     Follower,
     Following,
     Reference,
-    Vocabulary,
+    WordNumbers,
     method_named,
 )
 from germane.track.missed import BIN
@@ -57,7 +57,7 @@ def test_a_stream_is_followed_as_by_hand(workspace, monkeypatch, method):
     """The oracle: one follower, document by document, and a background that is refreshed at every hundredth."""
     monkeypatch.setattr(watching, "REFRESH", 100)
     watch = begun(workspace, method=method)
-    maker = BagMaker(Analyzer(), Vocabulary())
+    maker = BagMaker(Analyzer(), WordNumbers())
     bags = [maker.bag(text_of(document)) for document in BACKGROUND]
     background = Background.of(bags)
     follower = Follower.start(Following(method_named(method)), [maker.bag(SEED)], Reference(bags, background))

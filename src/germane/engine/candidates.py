@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.engine.topic_model import TopicModel
+from germane.engine.signed_topic import SignedTopic
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule, is_few
@@ -165,7 +165,7 @@ class Candidates:
     `gathered` (counts) and `fields` are read when they are first asked for.
     """
 
-    topic: TopicModel
+    topic: SignedTopic
     _hits: Hits = field(repr=False)
     _searcher: Searcher = field(repr=False)
     _priors: Sequence[Floats] | None = field(default=None, repr=False)

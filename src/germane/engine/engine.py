@@ -36,7 +36,7 @@ from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, W
 from germane.engine.reranked import explain_reranked
 from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
 from germane.engine.results import SearchResult
-from germane.engine.topic_model import TopicModel
+from germane.engine.signed_topic import SignedTopic
 from germane.errors import (
     EngineClosedError,
     GermaneError,
@@ -75,7 +75,7 @@ from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.clicks import ClickRules, ClickStore
-    from germane.engine.following import FollowedTopic, Text
+    from germane.engine.following import Text, TopicFollower
     from germane.engine.models.model_store import ModelStore
     from germane.engine.models.values import LearnReport, ModelVersion
     from germane.engine.pipelines import Pipeline
@@ -591,7 +591,7 @@ class Engine:
                 passes = Passes(firsts, chosen or model_of(learning.final), parsed.conditions, own, parsed.wordless)
                 hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, learning, marked, passes)
             if second is not None:
-                topic = TopicModel(parsed.weights) if learning is None else topic_of(learnt.expansion, learnt.terms)
+                topic = SignedTopic(parsed.weights) if learning is None else topic_of(learnt.expansion, learnt.terms)
                 try:
                     hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, searcher, own))
                 except GermaneError as error:
@@ -833,20 +833,20 @@ class Engine:
         method: "str | TrackMethod" = "germane",
         costs: "Costs | None" = None,
         unjudged: int = 25,
-    ) -> "FollowedTopic":
+    ) -> "TopicFollower":
         """A topic to be followed through documents that are not in the index, from one document on it or a few.
 
         `method`: a name of `track.METHOD_NAMES`, or one with parameters. `costs`: of a miss and a false alarm, from
         which follows what is delivered. `unjudged`: how many documents it may learn from that nobody judged. What is
         general is learnt from the index as it is now. `germane.stream` keeps topics on disk.
         """
-        from germane.engine.following import FollowedTopic, general_of
+        from germane.engine.following import TopicFollower, general_of
         from germane.track import Costs, Following, method_named
 
         chosen = method_named(method) if isinstance(method, str) else method
         given = [seeds] if isinstance(seeds, str | Document | Mapping) else list(seeds)
         following = Following(chosen, costs or Costs(), unjudged)
-        return FollowedTopic(general_of(self._searcher.snapshot), self.text_fields, following, given)
+        return TopicFollower(general_of(self._searcher.snapshot), self.text_fields, following, given)
 
     def explain(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 
 from germane.arrays import Floats, Integers, Labels
 from germane.engine.candidates import Gathered, Terms, gather
-from germane.engine.topic_model import TopicModel
+from germane.engine.signed_topic import SignedTopic
 from germane.errors import UnknownDocumentError
 from germane.feedback import Evidence, Expansion, FeedbackMethod
 from germane.feedback.method import RankingChoice
@@ -139,7 +139,7 @@ def rank_first(
     priors = passes.priors
     if method.first_background != 0.0:
         known = {term.term: term.weight for term in searcher.known_terms(query)}
-        topic = TopicModel(known, method.first_background * sum(known.values()))
+        topic = SignedTopic(known, method.first_background * sum(known.values()))
         _, priors = topic.for_search(searcher, model, priors)
     return searcher.search(query, model, k, filters=passes.conditions, priors=priors, wordless=wordless)
 
@@ -202,12 +202,12 @@ def rank_expansion(
     )
 
 
-def topic_of(expansion: Expansion, terms: Terms) -> TopicModel:
+def topic_of(expansion: Expansion, terms: Terms) -> SignedTopic:
     """What the expansion wants, by index terms."""
     background = expansion.topic.background
     if expansion.against is not None:
         background -= expansion.against_weight * expansion.against.background
-    return TopicModel(signed_weights(expansion, terms), background)
+    return SignedTopic(signed_weights(expansion, terms), background)
 
 
 def signed_weights(expansion: Expansion, terms: Terms) -> Mapping[str, float]:

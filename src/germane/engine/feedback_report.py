@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from germane.engine.feedback import Learnt, Passes, model_of, rank_first, signed_weights, topic_of
-from germane.engine.topic_model import TopicModel
+from germane.engine.signed_topic import SignedTopic
 from germane.errors import GermaneError
 from germane.feedback import Drift, FeedbackMethod
 from germane.index.snapshot import DocumentPlace
@@ -23,7 +23,7 @@ REASONS = 5
 """Words given as reasons for a document's move."""
 
 
-class Source(NamedTuple):
+class WordSource(NamedTuple):
     """A document that gave a word, and its share of the word's weighted frequency."""
 
     id: str
@@ -49,7 +49,7 @@ class ExpansionWord:
     word: str
     weight: float
     query_weight: float
-    sources: tuple[Source, ...]
+    sources: tuple[WordSource, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class FeedbackReport:
         return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
 
     @cached_property
-    def topic(self) -> TopicModel:
+    def topic(self) -> SignedTopic:
         """What was learnt, as the last ranking searched for it."""
         topic = topic_of(self._learnt.expansion, self._learnt.terms)
         return topic._replace(weights=dict(topic.weights))
@@ -153,7 +153,7 @@ class FeedbackReport:
             for term, weight in self.weights.items()
         ]
 
-    def _sources(self, word: int, weight: float, most: int = 3) -> tuple[Source, ...]:
+    def _sources(self, word: int, weight: float, most: int = 3) -> tuple[WordSource, ...]:
         evidence = self._learnt.evidence
         at = np.flatnonzero(evidence.ids == word)
         docs = evidence.document_of[at]
@@ -163,7 +163,7 @@ class FeedbackReport:
         if total <= 0.0:
             return ()
         order = [i for i in np.lexsort((docs, -parts))[:most].tolist() if parts[i] > 0.0]
-        return tuple(Source(self._ids[docs[i]], float(parts[i]) / total) for i in order)
+        return tuple(WordSource(self._ids[docs[i]], float(parts[i]) / total) for i in order)
 
     @cached_property
     def _ids(self) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from germane.arrays import Integers
 from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
-from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Seen, Vocabulary
+from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Seen, WordNumbers
 from germane.types import Document, text_of
 
 SAMPLE = 2_000
@@ -29,7 +29,7 @@ def general_of(snapshot: Snapshot, beta: float = 0.5) -> General:
     """The words of the index with their frequencies as a `Background`, and an even sample of its documents."""
     if snapshot.n_docs == 0:
         raise ParameterError("the index is empty: there is nothing to hold a topic against")
-    vocabulary = Vocabulary()
+    vocabulary = WordNumbers()
     numbers: list[Integers] = []  # of each segment's own terms
     for live in snapshot.segments:
         terms = live.segment.terms(np.arange(live.segment.n_terms))
@@ -50,7 +50,7 @@ def general_of(snapshot: Snapshot, beta: float = 0.5) -> General:
     return General(BagMaker(snapshot.manifest.analyzer, vocabulary), Reference(bags, Background.restored(state)))
 
 
-class FollowedTopic:
+class TopicFollower:
     """A topic, and the documents that are shown to it: `see` each in turn, `judge` any.
 
     Nothing is kept when the process ends; `germane.stream.Watch` keeps it.

@@ -26,7 +26,7 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter
 from germane.engine.rerank import ByName, Reranker, SecondStage
 from germane.engine.results import SearchResult
-from germane.engine.topic_model import TopicModel
+from germane.engine.signed_topic import SignedTopic
 from germane.errors import InputError, ParameterError
 from germane.feedback import FeedbackMethod
 from germane.lm.parameters import positive, whole
@@ -62,7 +62,7 @@ class Ranked(NamedTuple):
     """What is known between two steps: the best documents, where they lie, and the query that ranked them."""
 
     query: ParsedQuery
-    topic: TopicModel
+    topic: SignedTopic
     hits: Hits
     searcher: Searcher
     priors: Sequence[Floats] | None
@@ -292,7 +292,7 @@ class Retrieval(Pipeline):
             filter=asked.filter,
         )
         report = result.feedback
-        topic = TopicModel(result.query.weights) if report is None else report.topic
+        topic = SignedTopic(result.query.weights) if report is None else report.topic
         return Ranked(
             result.query, topic, *result.located, self.engine._log_priors(result.located[1], self.priors), report
         )

@@ -13,7 +13,7 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.snippets import LONGEST, WIDTH, Snippet, snippet
 from germane.lm.parameters import whole
 from germane.rank.hits import Hits
-from germane.rank.matching import Facet, Found, count, facet, matching
+from germane.rank.matching import Facet, MatchedDocs, count, facet, matching
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Searcher
 from germane.tables import Markup, figure, html
@@ -153,7 +153,7 @@ class SearchResult(Sequence[Hit]):
         return self._hits, self._searcher
 
     @cached_property
-    def _found(self) -> Found:
+    def _found(self) -> MatchedDocs:
         return matching(self._searcher, self.query)
 
     @property

@@ -12,7 +12,7 @@ from germane.engine.filtering import AnyFilter
 from germane.engine.pipelines import Asked, Pipeline, Ranked, fuse
 from germane.engine.responses import VectorFieldStats
 from germane.engine.results import SearchResult
-from germane.engine.topic_model import TopicModel
+from germane.engine.signed_topic import SignedTopic
 from germane.errors import ParameterError
 from germane.index.graphs import LEAST
 from germane.index.snapshot import Snapshot
@@ -174,7 +174,7 @@ class VectorRetrieval(Pipeline):
         hits = best_by_vectors(
             searcher, self.name, vector, n, masks, encoded=self.vector is None, approximate=self.approximate
         )
-        return Ranked(parsed, TopicModel(parsed.weights), hits, searcher, None, None)
+        return Ranked(parsed, SignedTopic(parsed.weights), hits, searcher, None, None)
 
 
 def mixed(words: Pipeline, vectors: Pipeline, mix: float | str) -> Pipeline:

@@ -13,7 +13,7 @@ import numpy as np
 from germane.arrays import Floats, Integers
 from germane.engine.candidates import Candidates
 from germane.engine.models.stage import LatentStage
-from germane.engine.topic_model import TopicModel
+from germane.engine.signed_topic import SignedTopic
 from germane.evaluate.tied import tied_ndcg
 from germane.latent.ensemble import PartModel
 from germane.latent.generative import GenerativeModel, QueryProbabilities
@@ -78,7 +78,9 @@ class Looked:
         ids = result.ids
         self.weights = parsed.weights
         self.documents = list(stage.documents(hits, searcher.snapshot))
-        self.first = Candidates(TopicModel(parsed.weights), hits, searcher).scores_by(stage.first.of_query(parsed.runs))
+        self.first = Candidates(SignedTopic(parsed.weights), hits, searcher).scores_by(
+            stage.first.of_query(parsed.runs)
+        )
         missing = [gain for name, gain in query.gains.items() if name not in set(ids)]
         self.gains = np.array([*(query.gains.get(name, 0.0) for name in ids), *missing])
 

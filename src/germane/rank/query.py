@@ -28,7 +28,7 @@ from germane.deadline import look
 from germane.errors import QueryError
 from germane.index.snapshot import Snapshot
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
-from germane.rank.expansion import Terms, Vocabulary
+from germane.rank.expansion import SnapshotVocabulary, Terms
 from germane.rank.filters import FieldFilter, StartsWith, parse_filter
 from germane.rank.grammar import (
     MAX_WEIGHT,
@@ -80,7 +80,7 @@ AND_IN_A_LIST = (
 
 
 class Expander(Protocol):
-    """Knows the terms of a collection: `rank.expansion.Vocabulary`."""
+    """Knows the terms of a collection: `rank.expansion.SnapshotVocabulary`."""
 
     def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Terms: ...
 
@@ -104,7 +104,7 @@ def searchable_in(snapshot: Snapshot) -> Searchable:
     kinds = [live.segment.column_kinds for live in snapshot.segments]
     other = {name for own in kinds for name, kind in own.items() if kind != "numeric"}
     numeric = snapshot.filterable - other
-    return Searchable(snapshot.filterable, snapshot.manifest.text_fields, numeric, Vocabulary(snapshot))
+    return Searchable(snapshot.filterable, snapshot.manifest.text_fields, numeric, SnapshotVocabulary(snapshot))
 
 
 class ParsedQuery(NamedTuple):

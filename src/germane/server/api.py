@@ -21,7 +21,7 @@ from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.refine.screening.verdicts import NO_VERDICT, with_verdict
 from germane.server import budget, topics
-from germane.server.exports import TYPES, Attachment, Documents, attachment, in_pieces
+from germane.server.exports import TYPES, Attachment, RepeatedDocuments, attachment, in_pieces
 from germane.server.histories import remove_left
 from germane.server.listing import learnt_model, title_of
 from germane.server.operations import MOST_JSON, Given, Media, Operation, Parameter, json_of
@@ -207,7 +207,7 @@ def add_documents(library: "Library", given: Given) -> BulkResponse:
 
 
 def export_collection(library: "Library", given: Given) -> Attachment:
-    return attachment(Documents(library.engine(given["collection"]).documents), given["format"])
+    return attachment(RepeatedDocuments(library.engine(given["collection"]).documents), given["format"])
 
 
 def _fields(record: Any) -> dict[str, Any]:

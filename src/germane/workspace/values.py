@@ -151,7 +151,7 @@ class TrackedTopic:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelVersion:
+class TrainedModel:
     """A version of a model that was learnt; its content is asked for by itself."""
 
     name: str

@@ -26,7 +26,7 @@ from germane.index.snapshot import DocumentPlace, LiveSegment, Snapshot
 from germane.index.vector_fields import Vectors
 from germane.latent.ensemble import EnsembleModel, PartModel
 from germane.latent.explaining import explained
-from germane.latent.pairs import Documents
+from germane.latent.pairs import FoldedDocuments
 from germane.latent.parts import LatentExplanation
 from germane.latent.projection import ProjectionModel
 from germane.latent.saving import LatentModel
@@ -81,7 +81,7 @@ class LatentStage:
             scores[rows] = self.model.score(query.weights, documents)
         return scores
 
-    def documents(self, hits: Hits, snapshot: Snapshot) -> Iterator[tuple[Integers, Documents]]:
+    def documents(self, hits: Hits, snapshot: Snapshot) -> Iterator[tuple[Integers, FoldedDocuments]]:
         """Segment by segment the places of its hits, and these folded in."""
         self.require_same_words(snapshot.manifest.analyzer)
         for i in sorted(set(hits.segments.tolist())):
@@ -163,10 +163,10 @@ class _Folded:
 
     def __init__(self, model: LatentModel, source: str) -> None:
         self._model, self._source = model, source
-        self._made: dict[Identity, Documents] = {}
+        self._made: dict[Identity, FoldedDocuments] = {}
         self._making = threading.Lock()
 
-    def of(self, snapshot: Snapshot, i: int) -> Documents:
+    def of(self, snapshot: Snapshot, i: int) -> FoldedDocuments:
         """All documents of segment i, deleted ones too."""
         live = snapshot.segments[i]
         segment = live.segment

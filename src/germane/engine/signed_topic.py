@@ -12,7 +12,7 @@ from germane.rank.searcher import Searcher
 from germane.rank.term_table import NumberedWeights
 
 
-class TopicModel(NamedTuple):
+class SignedTopic(NamedTuple):
     """Index terms with their weights, negative ones repelling, and the share of the collection model."""
 
     weights: Mapping[str, float]
