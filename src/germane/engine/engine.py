@@ -407,7 +407,7 @@ class Engine:
 
     def set_vectors(
         self,
-        name: str,
+        field: str,
         ids: Sequence[DocId],
         matrix: npt.ArrayLike,
         *,
@@ -425,14 +425,14 @@ class Engine:
         rows = np.asarray(matrix)
         with self._changing:
             writer = self._writing()
-            known = writer.snapshot.manifest.vector_fields.get(check_name(name))
+            known = writer.snapshot.manifest.vector_fields.get(check_name(field))
             if known is not None and known.source and not replace:
                 raise ParameterError(
-                    f"the vectors '{name}' are made by the model {known.source.split()[0]}: name another field, or "
+                    f"the vectors '{field}' are made by the model {known.source.split()[0]}: name another field, or "
                     "take this one over with replace=True"
                 )
-            field = field_for(known, rows, dtype, similarity, replace)
-            n = writer.set_vectors(name, field, [*map(id_text, ids)], rows, replace=replace)
+            kind = field_for(known, rows, dtype, similarity, replace)
+            n = writer.set_vectors(field, kind, [*map(id_text, ids)], rows, replace=replace)
             self._show_written(writer)
             return n
 
@@ -457,11 +457,11 @@ class Engine:
             held += len(file)
         return held
 
-    def drop_vectors(self, name: str) -> None:
+    def drop_vectors(self, field: str) -> None:
         """Remove a vector field with all its vectors."""
         with self._changing:
             writer = self._writing()
-            writer.drop_vectors(name)
+            writer.drop_vectors(field)
             self._show_written(writer)
 
     def merge(self) -> None:
@@ -515,7 +515,7 @@ class Engine:
         filter: AnyFilter | None = None,
         offset: int = 0,
         sort: str | None = None,
-        group: str | None = None,
+        group_by: str | None = None,
         min_score: float | None = None,
         weights: Mapping[str, float] | None = None,
         **parameters: Unpack[ModelParameters],
@@ -543,7 +543,7 @@ class Engine:
         learns from documents that pass, and from those that are marked. A blank query finds all that pass.
 
         `offset`: leave so many results out and give the next k. `sort`: order by a field instead ("year", or "-year"
-        for the largest first). `group`: of documents with the same value of a field, the best alone. `min_score`: no
+        for the largest first). `group_by`: of documents with the same value of a field, the best alone. `min_score`: no
         result below.
         """
         searcher = self._searcher
@@ -555,11 +555,11 @@ class Engine:
             if (model, weights, feedback, marks or None, sort) == NOTHING_NAMED and not parameters:
                 promotion = self._promotions.of(self) if isinstance(query, str) and parsed.weights else None
             rerank = None if promotion is None else promotion.stage
-        if offset == 0 and promotion is None and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
+        if offset == 0 and promotion is None and (feedback, marks, rerank, depth, sort, group_by, min_score) == PLAIN:
             ranking = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
             hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
             return SearchResult(parsed, hits, searcher)
-        paging = Paging(offset, sort, group, min_score)
+        paging = Paging(offset, sort, group_by, min_score)
         second = SecondStage.of(None if rerank is None else self._reranker(rerank), depth)
         if (parameters or weights is not None) and model is None and (feedback is not None or marks):
             named = ", ".join(parameters) or "weights"
@@ -1061,7 +1061,7 @@ class Engine:
         qrels: "AnyQrels | None" = None,
         rules: "ClickRules | None" = None,
         force: bool = False,
-        on_step: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
         **parameters: Any,
     ) -> "LearnReport":
         """Learn a latent model from a click history, and let it serve if it ranks held-out queries better.
@@ -1081,7 +1081,7 @@ class Engine:
             topics=topics,
             qrels=qrels,
             force=force,
-            on_step=on_step,
+            on_progress=on_progress,
         )
         return report
 

@@ -16,13 +16,13 @@ from germane.rank.searcher import Searcher
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """`sort`: a field, with - before it for a descending order, instead of the score. `group`: of documents with the
+    """`sort`: a field, with - before it for a descending order, instead of the score. `group_by`: of documents with the
     same value of a field the best alone. `min_score`: none below. `offset`: results left out at the beginning.
     """
 
     offset: int = 0
     sort: str | None = None
-    group: str | None = None
+    group_by: str | None = None
     min_score: float | None = None
 
     def __post_init__(self) -> None:
@@ -38,12 +38,12 @@ class Paging:
             whole("k", k, least=1)
             field = self.sort.removeprefix("-")
             found = matching(searcher, query)
-            most = None if self.group is not None else self.offset + k
+            most = None if self.group_by is not None else self.offset + k
             hits = sorted_by(searcher, found, field, descending=self.sort.startswith("-"), most=most)
-            if self.group is not None:
-                hits = _first_of_each(searcher, hits, self.group)
-        elif self.group is not None:
-            hits = self._grouped(ranked, k, searcher, self.group)
+            if self.group_by is not None:
+                hits = _first_of_each(searcher, hits, self.group_by)
+        elif self.group_by is not None:
+            hits = self._grouped(ranked, k, searcher, self.group_by)
         else:
             hits = ranked(self.offset + k)
         if self.min_score is not None:

@@ -72,7 +72,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
             store, name=settings.get("name", "clicks"), model=settings.get("model", "wtm"),
             hold_out=settings.get("hold_out", "query"), share=settings.get("share", 0.2),
             allow_equal=settings.get("allow_equal", False), force=settings.get("force", False),
-            rules=rules, on_step=progress.step, **parameters,
+            rules=rules, on_progress=progress.step, **parameters,
         )  # fmt: skip
 
     with history(library, name) as store:
@@ -93,7 +93,7 @@ def click_rules(min_users: int) -> "ClickRules":
     """How the server's own log is read: a query that fewer visitors typed is in no pair."""
     from germane.clicks import ClickRules, PairRules
 
-    return ClickRules(pairs=PairRules(min_users), memory=MEMORY, threads=THREADS)
+    return ClickRules(pairs=PairRules(min_users), memory_mb=MEMORY, threads=THREADS)
 
 
 def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def pairs(
     documents = None if titles is None else read_documents(titles)
     with (
         steps("days", total=len(opened.days), always=progress, otherwise=lambda words: None) as step,
-        observe(opened, rules, memory=memory, threads=threads, work=work, progress=step) as observations,
+        observe(opened, rules, memory_mb=memory, threads=threads, work=work, on_progress=step) as observations,
     ):
         report = write_pairs(observations, into, wanted, titles=documents)
         counts = observations.counts
