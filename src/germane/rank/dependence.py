@@ -12,7 +12,7 @@ from germane.errors import ParameterError
 from germane.index.sequences import PairCounts, pair_counts
 from germane.lm import Dirichlet
 from germane.lm.parameters import fraction, whole
-from germane.rank.evidence import NONE_COUNTED, Counted, Evidence, EvidenceModel, check_order
+from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, check_order
 from germane.rank.models import BM25, QueryLikelihood, RankingModel
 from germane.rank.plan import Plan, QueryTerm
 from germane.rank.registry import SDM
@@ -68,7 +68,7 @@ class SequentialDependence(EvidenceModel):
     def of_query(self, runs: Runs) -> "SequentialDependence":
         return replace(self, runs=runs)
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         share = 1.0 - self.ordered - self.unordered
         words = [term._replace(weight=share * term.weight) for term in searcher.known_terms(weights)]
         if not words:
@@ -78,14 +78,14 @@ class SequentialDependence(EvidenceModel):
         of_pairs = self._pairs(searcher, weights)
         return found if of_pairs is None else [*found, of_pairs]
 
-    def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> Evidence:
+    def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> CountedEvidence:
         plan = self.base.plan(words, searcher.collection)
         terms = [term.term for term in plan.terms]
         counted = [postings_of(searcher, i, terms) for i in range(len(searcher.snapshot.segments))]
         shown = [searcher.snapshot.surface(term.term) for term in plan.terms]
         return self._evidence(searcher, self.base, plan, counted, shown, finds=True)
 
-    def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> Evidence | None:
+    def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> CountedEvidence | None:
         """What is said of neighbouring words; None where no document holds two of them together."""
         asked = Counter(pair for run in self.runs for pair in pairwise(run))
         wanted = [pair for pair in asked if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
@@ -129,10 +129,10 @@ class SequentialDependence(EvidenceModel):
         shown: Sequence[str],
         *,
         finds: bool,
-    ) -> Evidence:
+    ) -> CountedEvidence:
         segments = range(len(searcher.snapshot.segments))
         background = [searcher.parts.of(i, model).background.values for i in segments]
-        return Evidence(plan, counted, background, shown, finds)
+        return CountedEvidence(plan, counted, background, shown, finds)
 
 
 def over_bm25(

@@ -26,7 +26,7 @@ class Terms(NamedTuple):
     total: int
 
 
-class Vocabulary:
+class SnapshotVocabulary:
     """The terms of a snapshot. What it answers does not depend on how the documents lie in segments."""
 
     def __init__(self, snapshot: Snapshot) -> None:

@@ -19,7 +19,7 @@ from germane.errors import ParameterError
 from germane.index.sequences import counts_by_field, field_lengths
 from germane.lm import Dirichlet, Size, Smoothing
 from germane.lm.parameters import LARGEST, bounded, fraction, positive
-from germane.rank.evidence import NONE_COUNTED, Counted, Evidence, EvidenceModel, check_order
+from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, check_order
 from germane.rank.kinds import LOG_COUNT_RATIO
 from germane.rank.models import BM25
 from germane.rank.plan import NOTHING, Plan, QueryTerm
@@ -55,7 +55,7 @@ class _FieldModel(EvidenceModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", _by_field("weights", self.weights, 0.0, LARGEST))
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         terms = searcher.known_terms(weights)
         if not terms:
             return []
@@ -82,7 +82,9 @@ class _FieldModel(EvidenceModel):
         background = searcher.remembered(
             ("background", self), lambda: [*map(partial(self._background, fields), _lengths(searcher))]
         )
-        return [Evidence(plan, counted, background, [searcher.snapshot.surface(term.term) for term in plan.terms])]
+        return [
+            CountedEvidence(plan, counted, background, [searcher.snapshot.surface(term.term) for term in plan.terms])
+        ]
 
     def _fields(self, searcher: "Searcher") -> Fields:
         """The fields as this model sees them; means are those of live documents."""

@@ -16,7 +16,7 @@ from germane.lm import Dirichlet
 from germane.lm.distributions.dcm import log_rising
 from germane.lm.parameters import EDGE, bounded, open_fraction, positive
 from germane.rank.dependence import MAX_PAIRS, WINDOW, Runs, live_frequencies, postings_of
-from germane.rank.evidence import Counted, Evidence, EvidenceModel, check_order
+from germane.rank.evidence import Counted, CountedEvidence, EvidenceModel, check_order
 from germane.rank.kinds import COUNT
 from germane.rank.models import QueryLikelihood
 from germane.rank.plan import NOTHING, Plan, QueryTerm
@@ -40,7 +40,7 @@ class WholeIntegral(EvidenceModel):
     def _log_factor(a: Floats, f: Floats) -> Floats:
         """What a word of α_w = `a` that is asked for `f` times adds to log Z(α+f)/Z(α); Σα and Σf take off the same."""
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         terms = searcher.known_terms(weights)
         if not terms:
             return []
@@ -59,7 +59,7 @@ class WholeIntegral(EvidenceModel):
             sizes = live.segment.doc_len.astype(np.float64) + self.mu
             background.append(-self._log_factor(sizes, np.broadcast_to(length, sizes.shape)))
         shown = [searcher.snapshot.surface(term.term) for term in plan.terms]
-        return [Evidence(plan, counted, background, shown)]
+        return [CountedEvidence(plan, counted, background, shown)]
 
     def _gain(self, found: Counted, alone: Floats, term: QueryTerm) -> Counted:
         """The factor of the documents that hold the word, above that of those that do not."""
@@ -122,7 +122,7 @@ class BigramLikelihood(EvidenceModel):
     def of_query(self, runs: Runs) -> "BigramLikelihood":
         return replace(self, runs=runs)
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         words = searcher.known_terms(weights)
         if not words:
             return []
@@ -135,7 +135,7 @@ class BigramLikelihood(EvidenceModel):
         terms = [term.term for term in plan.terms]
         counted = [postings_of(searcher, i, terms) for i in segments]
         background = [searcher.parts.of(i, unigrams).background.values for i in segments]
-        found = [Evidence(plan, counted, background, [searcher.snapshot.surface(term) for term in terms])]
+        found = [CountedEvidence(plan, counted, background, [searcher.snapshot.surface(term) for term in terms])]
         chain = self._chain(searcher, pairs, {term.term: term for term in words})
         return found if chain is None else [*found, chain]
 
@@ -147,7 +147,7 @@ class BigramLikelihood(EvidenceModel):
 
     def _chain(
         self, searcher: "Searcher", pairs: Counter[tuple[str, str]], words: Mapping[str, QueryTerm]
-    ) -> Evidence | None:
+    ) -> CountedEvidence | None:
         """What neighbouring words of the query add where they are neighbours in a document."""
         terms: list[QueryTerm] = []
         lists: dict[str, list[Counted]] = {}
@@ -167,7 +167,9 @@ class BigramLikelihood(EvidenceModel):
         plan = Plan.ordered(COUNT, terms, weight, weight)
         segments = range(len(searcher.snapshot.segments))
         by_segment = [[lists[term.term][i] for term in plan.terms] for i in segments]
-        return Evidence(plan, by_segment, [NOTHING for _ in segments], [shown[t.term] for t in plan.terms], finds=False)
+        return CountedEvidence(
+            plan, by_segment, [NOTHING for _ in segments], [shown[t.term] for t in plan.terms], finds=False
+        )
 
     def _gain(self, searcher: "Searcher", i: int, pair: tuple[str, str], second: QueryTerm) -> Counted:
         """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""

@@ -14,14 +14,14 @@ from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.index.vector_fields import VectorField, field_named
 from germane.rank.conditions import both
-from germane.rank.expansion import Vocabulary
+from germane.rank.expansion import SnapshotVocabulary
 from germane.rank.explain import Explanation, explain
 from germane.rank.facets import Facet
 from germane.rank.gathering import gather
 from germane.rank.hits import Hits as Located
 from germane.rank.hits import distinct
 from germane.rank.learnt import FoldedTitles, registered
-from germane.rank.matching import Found, count, facet, matching, sorted_by, values_at
+from germane.rank.matching import MatchedDocs, count, facet, matching, sorted_by, values_at
 from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import (
@@ -63,7 +63,7 @@ class SnapshotRetriever:
     def __init__(self, snapshot: Snapshot, previous: "SnapshotRetriever | None" = None) -> None:
         self._searcher: Searcher = Searcher(snapshot, None if previous is None else previous._searcher)
         self._folded: FoldedTitles = FoldedTitles(None if previous is None else previous._folded)
-        self._latest_match: tuple[Match, Found] | None = None
+        self._latest_match: tuple[Match, MatchedDocs] | None = None
 
     @classmethod
     def open(cls, folder: Path) -> "SnapshotRetriever":
@@ -100,7 +100,7 @@ class SnapshotRetriever:
 
     def expand(self, prefix: str, most: int | None, also: Sequence[str] = (), edits: int | None = None) -> Expanded:
         """Look terms up by their beginning, or by the edits that they are away."""
-        vocabulary = Vocabulary(self.snapshot)
+        vocabulary = SnapshotVocabulary(self.snapshot)
         found = (
             vocabulary.starting_with(prefix, most, also) if edits is None else vocabulary.within(prefix, edits, most)
         )
@@ -291,7 +291,7 @@ class SnapshotRetriever:
         """Count the values of a field."""
         return facet(self._searcher, self._matching(match), field, size)
 
-    def _matching(self, match: Match) -> Found:
+    def _matching(self, match: Match) -> MatchedDocs:
         """Find the documents of a match; the latest are remembered, for a total and facets ask for the same."""
         latest = self._latest_match
         if latest is None or latest[0] != match:

@@ -19,11 +19,11 @@ from germane.rank.searcher import Searcher
 MOST_WHOLE = 2.0**53
 """Whole numbers that lie no farther apart are put into classes of whole numbers."""
 
-Found = list[npt.NDArray[np.int64]]
+MatchedDocs = list[npt.NDArray[np.int64]]
 """For each segment the documents found, ascending."""
 
 
-def matching(searcher: Searcher, query: ParsedQuery) -> Found:
+def matching(searcher: Searcher, query: ParsedQuery) -> MatchedDocs:
     """The documents for which the query's structure holds, and that hold one of its words unless it does without."""
     terms, found = [term for term, weight in query.weights.items() if weight > 0.0], []
     for i, live in enumerate(searcher.snapshot.segments):
@@ -51,7 +51,7 @@ def count(searcher: Searcher, query: ParsedQuery) -> int:
     return total
 
 
-def facet(searcher: Searcher, found: Found, field: str, size: int = 10) -> Facet:
+def facet(searcher: Searcher, found: MatchedDocs, field: str, size: int = 10) -> Facet:
     """Count documents by value: at most `size` values; numbers that have more fall into so many equal classes."""
     numbers, keywords = _values(searcher, found, field)
     total = sum(map(len, found))
@@ -133,7 +133,7 @@ def _classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
     )
 
 
-def sorted_by(searcher: Searcher, found: Found, field: str, *, descending: bool, most: int | None = None) -> Hits:
+def sorted_by(searcher: Searcher, found: MatchedDocs, field: str, *, descending: bool, most: int | None = None) -> Hits:
     """The documents found, or the first `most`, by a field's value, then by id; those without it last. Of several
     values the first counts.
 
@@ -209,7 +209,7 @@ def _first_codes(column: KeywordColumn | None, docs: Integers) -> Integers:
 
 
 def _values(
-    searcher: Searcher, found: Found, field: str
+    searcher: Searcher, found: MatchedDocs, field: str
 ) -> tuple[Floats | None, list[tuple[KeywordColumn | None, Integers]]]:
     """The numbers of all documents found, NaN where there is none; or, for a field of words, its columns and the
     documents."""
