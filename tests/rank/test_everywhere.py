@@ -145,10 +145,10 @@ def test_no_known_word(searcher) -> None:
 def test_background_follows_the_collection(build) -> None:
     """It is remembered with the snapshot, and forgotten with it."""
     engine, model = build({"1": ["a", "b"], "2": ["a"]}), QueryLikelihood(Dirichlet(2.0))
-    before = background_everywhere(engine._searcher, model)[0]
+    before = background_everywhere(engine.retriever._searcher, model)[0]
     engine.delete(["2"])
     engine.close()
-    after = background_everywhere(engine._searcher, model)[0]
+    after = background_everywhere(engine.retriever._searcher, model)[0]
     assert before[0] == pytest.approx(2 / 3 * log((1 + 4 / 3) / 4) + 1 / 3 * log((1 + 2 / 3) / 4))
     assert after[0] == pytest.approx(log(1 / 2))
 

@@ -101,9 +101,8 @@ class SnapshotRetriever:
     def expand(self, prefix: str, most: int | None, also: Sequence[str] = (), edits: int | None = None) -> Expanded:
         """Look terms up by their beginning, or by the edits that they are away."""
         vocabulary = SnapshotVocabulary(self.snapshot)
-        found = (
-            vocabulary.starting_with(prefix, most, also) if edits is None else vocabulary.within(prefix, edits, most)
-        )
+        n = self.snapshot.n_tokens if most is None else most
+        found = vocabulary.starting_with(prefix, n, also) if edits is None else vocabulary.within(prefix, edits, n)
         return Expanded(found.terms, tuple(own.df for own in self.snapshot.term_stats(found.terms)), found.total)
 
     def statistics(self, terms: Sequence[str] | None) -> CollectionStatistics:
