@@ -26,7 +26,7 @@ def copies(bags: Sequence[Bag], background: Background, similarity: float = COPY
 
     Only texts that are copies of none are compared with, so that a chain of small changes does not join far ends.
 
-    >>> from germane.track import BagMaker, Vocabulary
+    >>> from germane.track import BagMaker, WordNumbers
     >>> from germane.text import Analyzer
     >>> texts = ["Copper prices rise in London", "Frost in Brazil hurts coffee", "LONDON: copper prices rise again"]
     >>> bags = BagMaker(Analyzer(), WordNumbers()).bags(texts)
