@@ -1,1 +1,1 @@
-"""What an index learns from clicks: models for a second stage, their versions, the gate, and drift."""
+"""Learning to re-rank from clicks: training, model versions, the gate that accepts a new model, and drift detection."""
