@@ -38,11 +38,22 @@ def habits_in(text: str, *, names: bool) -> Iterator[tuple[int, str]]:
     for match in _PHRASE.finditer(text.lower()):
         yield text.count("\n", 0, match.start()) + 1, re.sub(r"\s+(?:#\s*)?", " ", match[0])
     if names and _MAY_BIND.search(text):  # parsing takes ten times as long as searching
-        for node in ast.walk(ast.parse(text)):
+        for node in _nodes(ast.parse(text)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in NAMES:
                 yield node.lineno, node.id
             elif isinstance(node, ast.arg) and node.arg in NAMES:
                 yield node.lineno, node.arg
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    nodes = [tree]
+    for node in nodes:  # as `ast.walk`, in a third of its time
+        for value in vars(node).values():
+            if isinstance(value, ast.AST):
+                nodes.append(value)
+            elif isinstance(value, list):
+                nodes += [each for each in value if isinstance(each, ast.AST)]
+    yield from nodes
 
 
 def count_habits() -> dict[tuple[str, str], list[str]]:
