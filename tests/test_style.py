@@ -125,4 +125,4 @@ def test_a_name_is_seen_where_it_is_bound():
 
 
 if __name__ == "__main__":
-    sys.exit(lower())
+    sys.exit(lower() or 0)
