@@ -1,6 +1,12 @@
-"""Germane: search that learns.
+"""Germane: an in-process search engine based on language models, which learns from clicks and relevance feedback.
 
-Importing the package loads nothing heavy; each name below is imported when it is first used.
+    >>> from germane import Document, Engine
+    >>> with Engine.create(":memory:") as engine:
+    ...     report = engine.add([Document("1", {"text": "Copper is a metal."}), Document("2", {"text": "A tree."})])
+    ...     engine.search("metals").ids
+    ['1']
+
+Start with `Engine`. Every name below is imported on first use, so that importing the package is fast.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""Until when a piece of work is worth its time: looked at between segments, conditions, facets and documents.
+"""Cooperative deadlines: long work checks between segments, conditions, facets and documents whether to stop.
 
-Whoever has set a limit (the server, for each request) says how to look; the work looks now and then. Nothing else knows
-of clocks here, and no kernel looks.
+The caller that sets a limit (the server, for each request) passes the check, which raises `DeadlineError`. Work calls
+`look()` at convenient points. Only the check reads a clock, and kernels never call it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,7 @@ _looks: ContextVar[Callable[[], None] | None] = ContextVar("looks", default=None
 
 
 def look() -> None:
-    """Raise a `DeadlineError` if nobody waits for this work any more; nothing where no limit was set."""
+    """Raise `DeadlineError` if the result is no longer wanted; do nothing where no limit is set."""
     check = _looks.get()
     if check is not None:
         check()
@@ -22,7 +22,7 @@ def look() -> None:
 
 @contextmanager
 def limited(check: Callable[[], None]) -> Iterator[None]:
-    """Within, `check` is called at each look, in this thread and in those that it hands work to with its context."""
+    """Call `check` at each `look()` within the block, in this thread and in threads that run with its context."""
     token = _looks.set(check)
     try:
         yield
@@ -31,7 +31,7 @@ def limited(check: Callable[[], None]) -> Iterator[None]:
 
 
 def looking(items: Iterable[Item]) -> Iterator[Item]:
-    """The items, with a look before each."""
+    """Yield the items, calling `look()` before each."""
     for item in items:
         look()
         yield item

@@ -1,34 +1,34 @@
-"""Every exception Germane raises on purpose.
+"""Exceptions that Germane raises deliberately, in one hierarchy.
 
-GermaneError                  catch this to catch them all
-├── InputError                a file, record, column or query cannot be used; says where, and what would do
-│   ├── CutShortError         a record that the file ends in the middle of
-│   └── QueryError            a query that cannot be parsed or names an unknown field
-├── ParameterError            an argument outside its documented range (also a ValueError)
-├── IndexFormatError          not an index, a newer version, or a damaged file; names the file
-│   └── DamagedIndexError     a file of an index is damaged; says how to find out more and save what can be saved
-├── IndexLockedError          another process is writing
-├── EngineClosedError         a change through an engine that was closed
+GermaneError                  base class: catch it to catch all of them
+├── InputError                unusable file, record, column or query; the message says where, and what is accepted
+│   ├── CutShortError         the file ends in the middle of a record
+│   └── QueryError            a query that cannot be parsed, or that names an unknown field
+├── ParameterError            an argument outside its documented range; also a ValueError
+├── IndexFormatError          not an index, an index of a newer version, or a damaged one; names the file
+│   └── DamagedIndexError     a damaged index file; names the commands that check and repair the index
+├── IndexLockedError          another process is writing to the index
+├── EngineClosedError         a change through a closed engine
 ├── DocumentExistsError       an id that is already in the index, or twice in one input
 ├── UnknownDocumentError      an id that is not in the index
-├── StorageError              the disk or a file cannot be used; what was committed before is still there
-│   └── DiskFullError         no space, or no quota, is left
-├── DeadlineError             the answer would come too late, or nobody waits for it any more
-└── MissingExtraError         an optional package is needed; says what to install
+├── StorageError              the disk or a file cannot be used; earlier commits are intact
+│   └── DiskFullError         no disk space, or no quota, is left
+├── DeadlineError             the deadline has passed, or the client has gone
+└── MissingExtraError         an optional package is not installed; names the extra to install
 """
 
 from pathlib import PurePath
 
 _SHOWN = 24
-"""Characters of a query that a message shows from the place on."""
+"""Number of characters of a query that a message shows, from the position of the error."""
 
 
 class GermaneError(Exception):
-    """Base class of all errors raised on purpose by Germane."""
+    """Base class of all errors that Germane raises deliberately."""
 
 
 class InputError(GermaneError):
-    """A piece of input that cannot be used: `source` (file), `line` (1-based) and `field` say where.
+    """Input that cannot be used; `source` (a file), `line` (from 1) and `field` locate it.
 
     >>> str(InputError("not valid JSON", source="docs.jsonl", line=7))
     'docs.jsonl, line 7: not valid JSON'
@@ -51,11 +51,11 @@ class InputError(GermaneError):
 
 
 class CutShortError(InputError):
-    """The file ends before its last record does: what is there of it can be used, where somebody says so."""
+    """The file ends in the middle of its last record; the complete records can be used if the caller allows it."""
 
 
 class QueryError(InputError):
-    """A query that cannot be understood; `at` is the place of the sign or word in question, counted from 0.
+    """A query that cannot be parsed; `at` is the position (from 0) of the character or word that is wrong.
 
     >>> str(QueryError.at_place("the parenthesis is not closed", "heart (attack", 6))
     "the parenthesis is not closed (character 7, at '(attack')"
@@ -65,7 +65,7 @@ class QueryError(InputError):
 
     @classmethod
     def at_place(cls, message: str, query: str, at: int, *, field: str | None = None) -> "QueryError":
-        """The error that says where in the query it is."""
+        """Return the error with its position in the query added to the message."""
         rest = " ".join(query[at : at + _SHOWN].split())
         where = f"at '{rest}{'…' if len(query) > at + _SHOWN else ''}'" if rest else "at its end"
         error = cls(f"{message} (character {at + 1}, {where})", field=field)
@@ -82,7 +82,7 @@ class IndexFormatError(GermaneError):
 
 
 class DamagedIndexError(IndexFormatError):
-    """A file of an index is not what was written: `path` says which, `what` is wrong with it."""
+    """An index file whose content is damaged; `path` names the file, `what` describes the damage."""
 
     def __init__(self, path: PurePath, what: str) -> None:
         self.path = path
@@ -95,31 +95,31 @@ class DamagedIndexError(IndexFormatError):
 
 
 class IndexLockedError(GermaneError):
-    """A second writer tried to open the index."""
+    """Another process holds the write lock of the index."""
 
 
 class EngineClosedError(GermaneError):
-    """A closed engine was asked to change its index."""
+    """A closed engine was used to change its index."""
 
 
 class DocumentExistsError(GermaneError):
-    """An id was added that the index already holds."""
+    """A document was added whose id is already in the index, or twice in the input."""
 
 
 class UnknownDocumentError(GermaneError):
-    """An id was named that the index does not hold."""
+    """An id that is not in the index."""
 
 
 class StorageError(GermaneError):
-    """The operating system refused a write."""
+    """The operating system refused to write a file."""
 
 
 class DeadlineError(GermaneError):
-    """The time that a piece of work was given is over, or nobody waits for it any more."""
+    """The deadline of a request has passed, or its client has disconnected."""
 
 
 class DiskFullError(StorageError):
-    """There is no space left, or the quota is used up."""
+    """No disk space is left, or the quota is used up."""
 
 
 class MissingExtraError(GermaneError):

@@ -1,10 +1,13 @@
-"""How Germane compiles: decorators over Numba's.
+"""Decorators that compile kernels: `numba.njit` with this package's options and its cache on disk.
 
-`kernel` is called from Python, and its machine code is kept on disk; so is `allocating`, which may make arrays. `inner`
-is called from kernels only: it has no door to Python, so that there is less to compile. None checks for a division by
-zero. `brief` alone holds the interpreter's lock: mostly for some microseconds, where to hand it to another thread and
-to wait until it comes back takes longer than the work, and for some milliseconds at the most (logarithms of many words
-in thousands of recent documents). `njit` is Numba's own, with our cache.
+- `kernel`: called from Python, cached on disk, releases the GIL, allocates no arrays.
+- `allocating`: a `kernel` that may allocate arrays.
+- `brief`: a `kernel` that keeps the GIL. For work of microseconds, where releasing the GIL and waiting to get it back
+  takes longer than the work; a few milliseconds at most (logarithms of many words in thousands of recent documents).
+- `inner`: called from other kernels only. It has no Python wrapper, so that there is less to compile.
+- `njit`: `numba.njit`, whose `cache=True` uses this package's cache.
+
+All but `njit` divide by zero as NumPy does (`error_model="numpy"`): nothing is raised.
 """
 
 import contextlib
@@ -23,27 +26,29 @@ _in_tree: Any = next(each for each in _implementation._locator_classes if each._
 
 
 class _InPlace(_in_tree):  # type: ignore[misc]
-    """Where the package lies, also for a user who may read what was compiled there and write nothing anywhere."""
+    """Locates the cache in the package's folder, also for a user who may only read it."""
 
     def ensure_cache_path(self) -> None:
-        """Nothing: what cannot be kept is compiled again."""
+        """Do nothing: a kernel that cannot be cached is compiled again."""
 
 
 class _Places(_implementation):  # type: ignore[misc]
-    """Numba's places for machine code, and in the end one that need not be writable: without it Numba would refuse."""
+    """Numba's cache locators, followed by a read-only one: Numba raises where no locator accepts the folder."""
 
     _locator_classes = (*_implementation._locator_classes, _InPlace)
 
 
 class _Cache(FunctionCache):
-    """Numba's, but for what it does before it looks: it makes everything ready to compile, and loads SciPy's linear
-    algebra, which machine code from the disk does not need. The compiler does so itself when it is called.
+    """Numba's function cache without the set-up of the compiler before each load.
+
+    That set-up imports SciPy's linear algebra, which cached machine code does not need. The compiler repeats it when it
+    is called.
     """
 
     _impl_class = _Places
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the machine code, where there is room and permission."""
+        """Save the machine code; ignore a full disk or a missing permission."""
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
@@ -52,7 +57,7 @@ class _Cache(FunctionCache):
         self._allocates = allocates
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code of this signature, None where it is not on the disk."""
+        """Return the machine code for a signature; None where it is not cached."""
         if self._allocates:
             rtsys.initialize(target_context)  # the functions that make and free arrays
         with self._guard_against_spurious_io_errors():
@@ -60,7 +65,7 @@ class _Cache(FunctionCache):
 
 
 def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
-    """`numba.njit`."""
+    """Compile a function by `numba.njit`; with `cache`, keep its machine code in a `_Cache`."""
     if function is None:
         return partial(njit, cache=cache, **options)
     compiled: Any = numba.njit(**options)(function)

@@ -1,8 +1,8 @@
-"""Whether the kernels that indexing and searching need lie on the disk, compiled: a note beside them says so.
+"""A marker file that says whether the compiled kernels of this version are in the cache on disk.
 
-A warm-up leaves the note when it has ended (`engine.compiling.warm_up`). It names what Numba's own index of its files
-goes by: the sources of the package, Python and Numba, and the processor. Numba need not be loaded to read it. A note
-that is wrong costs time and nothing else: who believes it loads or compiles what is not there.
+`engine.compiling.warm_up` writes the marker once it has compiled the kernels for indexing and searching. The marker
+holds a hash of everything that Numba's cache depends on: the package's sources, the versions of Python and Numba, and
+the processor. Reading it does not load Numba. A wrong marker only costs time: missing kernels are compiled on use.
 """
 
 import os
@@ -15,7 +15,7 @@ NAME = "germane-kernels.kept"
 
 
 def folder() -> Path:
-    """Where the note lies: where NUMBA_CACHE_DIR says, else beside the package, else in the user's cache."""
+    """Return the marker's folder: NUMBA_CACHE_DIR, else the package's `__pycache__`, else the user's cache folder."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         return Path(named)
@@ -26,7 +26,7 @@ def folder() -> Path:
 
 
 def are_kept() -> bool:
-    """Whether a warm-up of this version has ended on this machine, as the note says now."""
+    """Return whether the marker now says that a warm-up of this version has finished on this machine."""
     try:
         return (folder() / NAME).read_text("ascii") == _key()
     except (OSError, ValueError, RuntimeError):  # there is no such folder, or no home to look in
@@ -35,12 +35,12 @@ def are_kept() -> bool:
 
 @cache
 def were_kept() -> bool:
-    """The same, as it was when this process asked first."""
+    """Return `are_kept()` as of the first call in this process."""
     return are_kept()
 
 
 def note() -> None:
-    """Say that they are kept from now on, where there is a folder to say it in."""
+    """Write the marker; do nothing where its folder cannot be written."""
     with suppress(OSError, RuntimeError):
         folder().mkdir(parents=True, exist_ok=True)
         new = folder() / f"{NAME}.{os.getpid()}"
@@ -54,21 +54,21 @@ def _key() -> str:
     from importlib.util import find_spec
 
     package = Path(__file__).parent
-    found = [sys.version, *_processor()]
+    parts = [sys.version, *_processor()]
     others = [Path(spec.origin) for name in ("numba", "llvmlite") if (spec := find_spec(name)) and spec.origin]
     for path in [*sorted(package.rglob("*kernels.py")), package / "jit.py", *others]:
-        known = path.stat()
-        found.append(f"{path} {known.st_size} {int(known.st_mtime)}")
-    return hashlib.sha256("\n".join(found).encode("utf-8", "surrogatepass")).hexdigest()
+        status = path.stat()
+        parts.append(f"{path} {status.st_size} {int(status.st_mtime)}")
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _processor() -> list[str]:
-    """What tells this processor from others, as far as the system says without being asked at length."""
-    said = [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
+    """Return the model and features of this processor, from sources that are fast to read."""
+    names = [os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")]
     with suppress(OSError), open("/proc/cpuinfo", "rb") as file:
         lines = file.read(1 << 13).decode("ascii", "replace").partition("\n\n")[0].splitlines()
         telling = ("model name", "flags", "Features", "CPU implementer", "CPU part", "CPU variant")
-        return [*said, *(line for line in lines if line.startswith(telling))]
+        return [*names, *(line for line in lines if line.startswith(telling))]
     import platform
 
-    return [*said, platform.machine(), platform.processor()]
+    return [*names, platform.machine(), platform.processor()]

@@ -1,6 +1,11 @@
-"""What is imported when it is first used: exports, so that importing a package costs nothing; the classes of a
-registry, so that a help text can list their names without loading any; and modules of kernels, so that reading the
-documents of an index waits for no compiler.
+"""Lazy imports: package exports, registry classes and kernel modules load on first use.
+
+- `lazy_exports` gives a package its `__getattr__`, so that importing the package loads none of its modules.
+- `LazyClasses` maps names to classes, so that a help text lists the names of a registry without importing a class.
+- `LazyModule` stands in for a module of Numba kernels, so that opening an index does not load the compiler.
+
+The module also decides when the compiler is worth loading: `is_few` and `search_is_early` choose the NumPy fallback for
+small inputs and for the first searches of a process.
 """
 
 import gc
@@ -19,7 +24,7 @@ Kind = TypeVar("Kind")
 
 
 class Extra(NamedTuple):
-    """What a package needs beyond the core: the module, its distribution, the extra that brings it, and what for."""
+    """An optional dependency: its module and distribution, the extra that installs it, the feature that needs it."""
 
     module: str
     distribution: str
@@ -30,11 +35,11 @@ class Extra(NamedTuple):
 def lazy_exports(
     package: str, homes: Mapping[str, Sequence[str]], extra: Extra | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package: `homes` says which of its modules holds which names.
+    """Return `__getattr__` and `__dir__` for a package; `homes` maps each of its modules to the names it exports.
 
-    A module that is missing because the `extra` is not installed becomes a `MissingExtraError`.
+    Raise `MissingExtraError` where a module cannot be imported because `extra` is not installed.
     """
-    home_of = {name: module for module, held in homes.items() for name in held}
+    home_of = {name: module for module, exported in homes.items() for name in exported}
 
     def attribute(name: str) -> Any:
         if name not in home_of:
@@ -53,12 +58,12 @@ def lazy_exports(
 
 
 _loading = threading.RLock()
-"""Held while kernels are imported: two threads that import Numba at once see it half made."""
+"""Serialises kernel imports: a second thread that imports Numba meanwhile would see it partly initialised."""
 
 
 @contextmanager
 def _importing_kernels() -> Iterator[None]:
-    """One thread at a time, and no search for garbage: the compiler is made of objects that stay."""
+    """Import in one thread at a time and without garbage collection: the compiler's many objects are never freed."""
     with _loading:
         was_enabled = gc.isenabled()
         gc.disable()
@@ -67,23 +72,25 @@ def _importing_kernels() -> Iterator[None]:
         finally:
             if not gc.get_freeze_count():
                 gc.freeze()
-                gc.unfreeze()  # to the oldest generation, which is looked at least often
+                gc.unfreeze()  # moves them into the oldest generation, which is collected least often
             if was_enabled:
                 gc.enable()
 
 
 _loaded = _behind = False
-"""Whether kernels are to be used for all there is; whether another process compiles them, and this one waits for it."""
+"""`_loaded`: use kernels for every input size. `_behind`: another process compiles them, and this one waits for it."""
 
 
 def compiler_is_loaded() -> bool:
-    """Whether this process uses kernels for all there is: it has loaded them, and would not have to compile most of
-    them. What can be done without is done without, until then."""
+    """Return whether kernels are used for every input size: Numba is loaded and most kernels need no compilation.
+
+    Until then, work that has a NumPy fallback uses it.
+    """
     return _loaded or ("numba" in sys.modules and not _behind and were_kept())
 
 
 def load_compiler() -> None:
-    """From now on kernels are used for few things too: they will be needed anyway."""
+    """Load the compiler now and use kernels for small inputs too."""
     global _loaded, _behind
     with _importing_kernels():
         import_module("germane.jit")
@@ -91,32 +98,36 @@ def load_compiler() -> None:
 
 
 def wait_for_kernels(waits: bool) -> None:
-    """Whether this process does without kernels as well as it can, since another compiles them (`server.warming`).
+    """Set whether to prefer NumPy fallbacks because another process is compiling the kernels (`server.warming`).
 
-    `load_compiler` ends it. What has no other road still compiles the kernels that it needs.
+    `load_compiler` resets it. Work without a fallback still compiles the kernels that it needs.
     """
     global _behind
     _behind = waits
 
 
 FEW = 1 << 18
-"""So many characters, strings or numbers are treated by Python and NumPy sooner than kernels for them are loaded."""
+"""Largest input (characters, strings or numbers) that Python and NumPy process faster than kernels load."""
 FEWER_THAN_COMPILED = 1 << 22
-"""The same where the kernels are not on the disk: compiling them takes more than ten times as long as loading."""
+"""Largest such input where kernels are not cached on disk: compiling takes more than ten times as long as loading."""
 SEARCHED_EARLY, EACH = 1 << 26, 1 << 17
-"""The same for all postings that the searches of larger segments have looked at; each counts for so many more."""
+"""Postings that searches of larger segments may read in total before kernels are compiled, and the fixed cost of one
+search, in postings."""
 
 _searched = 0
 
 
 def is_few(n: int) -> bool:
-    """Whether so many things are to be treated without kernels: they are few, and the compiler is not loaded anyway."""
+    """Return whether to process an input of size `n` without kernels: it is small and the compiler is not loaded."""
     return not compiler_is_loaded() and (n <= FEW or (n <= FEWER_THAN_COMPILED and not were_kept()))
 
 
 def search_is_early(n_postings: int) -> bool:
-    """Whether one more search is to be made without kernels: they are not on the disk, and what was searched until now
-    took less time than compiling them would; or another process compiles them."""
+    """Return whether to run one more search without kernels, and add its cost to the total of this process.
+
+    True while kernels are not cached on disk and all searches until now cost less than compiling would, or while
+    another process compiles them.
+    """
     global _searched
     if compiler_is_loaded() or (were_kept() and not _behind):
         return False
@@ -127,11 +138,11 @@ def search_is_early(n_postings: int) -> bool:
 
 
 with_compiler: list[Callable[[], None]] = []
-"""What is to be called as soon as the compiler is loaded."""
+"""Callbacks that run once, when the compiler is loaded."""
 
 
 class LazyModule:
-    """A module that is imported when something of it is first used: one of kernels, which would load a compiler."""
+    """A proxy for a module of kernels: the first attribute access imports it, and with it the compiler."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -141,28 +152,31 @@ class LazyModule:
         if self._module is None:
             with _importing_kernels():
                 self._module = import_module(self._name)
-        found = vars(self)[name] = getattr(self._module, name)  # the next time Python finds it without asking
-        return found
+        value = vars(self)[name] = getattr(self._module, name)  # cached: __getattr__ is not called for it again
+        return value
 
 
 def load(home: str) -> Any:
-    """What "package.module.name" names, its module imported if need be."""
+    """Import the module of "package.module.name" and return the object of that name."""
     module, _, name = home.rpartition(".")
     return getattr(import_module(module), name)
 
 
 class LazyClasses(Mapping[str, type[Kind]], Generic[Kind]):
-    """Classes by the names that people write; `homes` gives each as "package.module.Class". New ones may be set."""
+    """A registry of classes by the names that users write, each imported on first use.
+
+    `homes` maps a name to "package.module.Class". Set an item to register another class.
+    """
 
     def __init__(self, homes: Mapping[str, str]) -> None:
         self._homes = dict(homes)
 
     def __getitem__(self, name: str) -> type[Kind]:
-        found: type[Kind] = load(self._homes[name])
-        return found
+        loaded: type[Kind] = load(self._homes[name])
+        return loaded
 
     def home(self, name: str) -> str | None:
-        """Where the class of that name is; None for a name that is not known."""
+        """Return "package.module.Class" for a name; None for an unknown name."""
         return self._homes.get(name)
 
     def __setitem__(self, name: str, home: str) -> None:

@@ -1,12 +1,14 @@
-"""How an answer looks as JSON: `Response.to_dict()` writes it, `schema_of` describes it, `value_of` reads what
-`dataclasses.asdict` has written; all from the annotations.
+"""JSON serialisation and JSON Schema of responses, derived from the annotations of dataclasses.
 
-A response is a frozen dataclass. Its fields are the members of the JSON object, in their order; named tuples and other
-dataclasses within it become objects too. `Annotated` says what is not plain from a type:
+`Response.to_dict()` serialises a response, `schema_of` returns its JSON Schema, and `value_of` parses what
+`dataclasses.asdict` returned.
 
-    title: Annotated[str | None, ABSENT] = None       left out while it is None
-    result: Annotated[SearchResult, HIDDEN]           for the program only
-    in_favour: Annotated[list[str], Name("for")]      known to JSON by another name
+A response is a frozen dataclass. Its fields become the members of a JSON object, in the same order; nested dataclasses
+and named tuples become objects too. `Annotated` adds what a type alone does not express:
+
+    title: Annotated[str | None, ABSENT] = None       omitted while it is None
+    result: Annotated[SearchResult, HIDDEN]           never serialised
+    in_favour: Annotated[list[str], Name("for")]      serialised under another name
     d_z: MaybeNaN                                     null where it is not a finite number
 """
 
@@ -21,43 +23,43 @@ ABSENT = "left out while it is None"
 HIDDEN = "not a member of the JSON object"
 NULL_IF_NAN = "null where it is not a finite number"
 MaybeNaN: TypeAlias = Annotated[float, NULL_IF_NAN]
-"""A number that may be undefined or infinite; JSON knows neither."""
+"""A number that may be nan or infinite; JSON has neither, and null stands for both."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _PLAIN = frozenset({str, int, bool, NoneType})
-"""What JSON has as it is; most values are, and are not looked at further."""
+"""Types that serialise as they are. Most values have one of them, so they are tested first."""
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
 
 class Name(str):
-    """What JSON calls a field."""
+    """The name of a field in JSON, where it differs from the name in Python."""
 
     __slots__ = ()
 
 
 class Response:
-    """What a frozen dataclass inherits to be an answer."""
+    """Base class of responses: frozen dataclasses that serialise to JSON."""
 
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON has it: dictionaries, lists, strings, finite numbers, booleans and None."""
+        """Return the response as dictionaries, lists, strings, finite numbers, booleans and None."""
         content: dict[str, Any] = json_value(self)
         return content
 
 
 def json_value(value: Any) -> Any:
-    """A value as JSON has it; what is not a finite number becomes None."""
+    """Return a value as JSON types; nan and infinity become None. Raise `TypeError` for a value without a JSON form."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if value is None or isinstance(value, str | bool | int):
         return value
     shape: Any = type(value)
     if _is_object(shape):
-        found = ((member, getattr(value, member.field)) for member in _members(shape))
+        items = ((member, getattr(value, member.field)) for member in _members(shape))
         return {
             member.key: item if type(item) in _PLAIN else json_value(item)
-            for member, item in found
+            for member, item in items
             if not (member.optional and item is None)
         }
     if isinstance(value, Mapping):
@@ -70,8 +72,9 @@ def json_value(value: Any) -> Any:
 
 
 def value_of(shape: Any, content: Any) -> Any:
-    """The value of a dataclass, or of any annotation made of those, that was written as JSON; `ValueError` where it has
-    another shape.
+    """Parse JSON types into a dataclass, or into any annotation made of dataclasses; the inverse of `asdict`.
+
+    Raise `ValueError` where the content has another shape.
 
     >>> value_of(tuple[int, ...], [1, 2])
     (1, 2)
@@ -111,7 +114,7 @@ def _if(right: bool, content: Any) -> Any:
 
 
 def schema_of(shape: Any) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a dataclass, or of any annotation made of those, such as `list[HitResponse]`."""
+    """Return the JSON Schema (2020-12) of a dataclass, or of an annotation made of them: `list[HitResponse]`."""
     return {"$schema": DIALECT, **_schema(shape)}
 
 
@@ -137,7 +140,7 @@ def _schema(shape: Any) -> dict[str, Any]:
 
 
 def _union(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """One list of types where each part is no more than a type."""
+    """Return a list of types where each part is a plain type; else `anyOf`."""
     if all(part.keys() == {"type"} for part in parts):
         kinds = [part["type"] if isinstance(part["type"], list) else [part["type"]] for part in parts]
         return {"type": list(dict.fromkeys(kind for some in kinds for kind in some))}
@@ -157,7 +160,7 @@ def _object(shape: Any) -> dict[str, Any]:
 
 
 class _Member(NamedTuple):
-    """A member of a JSON object: the field it is from, its name there, its type, and whether it may be left out."""
+    """A member of a JSON object: the field of the dataclass, the key in JSON, the type, and whether it is optional."""
 
     field: str
     key: str
@@ -166,7 +169,7 @@ class _Member(NamedTuple):
 
 
 def _is_object(shape: Any) -> bool:
-    """Whether it is a dataclass or a named tuple."""
+    """Return whether a type is a dataclass or a named tuple."""
     return isinstance(shape, type) and (dataclasses.is_dataclass(shape) or hasattr(shape, "_fields"))
 
 
@@ -181,9 +184,9 @@ def _members(shape: Any) -> tuple[_Member, ...]:
 
 
 def _member(name: str, hint: Any) -> _Member:
-    told = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    key = next((str(word) for word in told if isinstance(word, Name)), name)
-    if ABSENT not in told:
+    annotations = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    key = next((str(annotation) for annotation in annotations if isinstance(annotation, Name)), name)
+    if ABSENT not in annotations:
         return _Member(name, key, hint, False)
     kinds = tuple(kind for kind in get_args(get_args(hint)[0]) if kind is not NoneType)
     return _Member(name, key, Union[kinds], True)  # noqa: UP007 - of a tuple made here

@@ -1,6 +1,7 @@
-"""Tables of figures as text, Markdown, LaTeX and HTML: the same rows, each written by its own rules.
+"""Formatters that write the same rows as a plain-text, Markdown, LaTeX or HTML table.
 
-A cell is a text, a number (four decimals), or a `Cell`: a number that may be bold and carry a mark of significance.
+A cell is a string, a number (written with four decimals), or a `Cell`: a number with its own format, bold for the best
+value of its group, and with letters that mark significant differences.
 """
 
 import math
@@ -15,7 +16,11 @@ Rows: TypeAlias = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number, how it is written, whether it is the best of its kind, and what it is significantly better than."""
+    """A number in a table.
+
+    `bold`: the best value of its group. `mark`: letters of the rows that it is significantly better than. `spec`: its
+    format specification.
+    """
 
     value: float
     bold: bool = False
@@ -24,15 +29,15 @@ class Cell:
 
 
 class Markup(str):
-    """A cell that is HTML already."""
+    """A cell that is HTML already, and is not escaped."""
 
 
 DIGITS = 5
-"""Significant digits of a score that people read; JSON has all."""
+"""Significant digits of a displayed score; JSON has all digits."""
 
 
 def figure(score: float) -> str:
-    """A score as people read it.
+    """Format a score for display, with `DIGITS` significant digits.
 
     >>> figure(12.345678901), figure(-0.00123456), figure(0.5), figure(1234567.8)
     ('12.346', '-0.0012346', '0.5', '1234568')
@@ -41,7 +46,7 @@ def figure(score: float) -> str:
 
 
 def written(value: Any) -> str:
-    """A value as people read it: numbers with four decimals, whole ones with commas, what is undefined as -."""
+    """Format a value for display: floats with four decimals, integers with thousands separators, nan as "-"."""
     if isinstance(value, Cell):
         return "-" if math.isnan(value.value) else format(value.value, value.spec)
     if isinstance(value, float):
@@ -50,7 +55,7 @@ def written(value: Any) -> str:
 
 
 def text(header: Sequence[str], rows: Rows) -> str:
-    """Columns with spaces between them; * is the best of its kind, letters stand behind what they mark."""
+    """Format a table as aligned plain text; * follows the best value of a group, letters mark significance."""
 
     def cell(value: Any) -> str:
         if not isinstance(value, Cell):
@@ -65,7 +70,7 @@ def text(header: Sequence[str], rows: Rows) -> str:
 
 
 def markdown(header: Sequence[str], rows: Rows) -> str:
-    """A Markdown table; what would end a cell or begin a format is escaped."""
+    """Format a table as Markdown, with its special characters escaped."""
 
     def cell(value: Any) -> str:
         if not isinstance(value, Cell):
@@ -92,7 +97,7 @@ def markdown(header: Sequence[str], rows: Rows) -> str:
 
 
 def latex(header: Sequence[str], rows: Rows) -> str:
-    r"""A LaTeX table with the rules of booktabs (`\usepackage{booktabs}`); what would be a command is escaped."""
+    r"""Format a table as LaTeX with booktabs rules (`\usepackage{booktabs}`), with special characters escaped."""
 
     def cell(value: Any) -> str:
         if not isinstance(value, Cell):
@@ -109,7 +114,7 @@ def latex(header: Sequence[str], rows: Rows) -> str:
 
 
 def html(header: Sequence[str], rows: Rows) -> str:
-    """An HTML table, as notebooks show it; what is no `Markup` is escaped."""
+    """Format a table as HTML, as notebooks show it; every cell but a `Markup` is escaped."""
 
     def cell(value: Any) -> str:
         if isinstance(value, Markup):
@@ -132,7 +137,7 @@ _LATEX = {
 
 
 def escape_latex(plain: str) -> str:
-    r"""The text with every character that means something to TeX written so that it is shown.
+    r"""Escape the characters that are special in TeX, and collapse white space.
 
     >>> escape_latex("nDCG_cut & 5% {x}")
     'nDCG\\_cut \\& 5\\% \\{x\\}'
@@ -141,7 +146,7 @@ def escape_latex(plain: str) -> str:
 
 
 def escape_markdown(plain: str) -> str:
-    r"""The text with every character that means something in a Markdown table written so that it is shown.
+    r"""Escape the characters that are special in a Markdown table, and collapse white space.
 
     >>> escape_markdown("a|b *c* <d>")
     'a\\|b \\*c\\* \\<d>'
@@ -150,9 +155,9 @@ def escape_markdown(plain: str) -> str:
 
 
 TABLES: Mapping[str, Callable[[Sequence[str], Rows], str]] = {"text": text, "markdown": markdown, "latex": latex}
-"""By name, as the command line writes them."""
+"""Formatters by the names that the command line accepts."""
 
 
 def _numeric(header: Sequence[str], rows: Rows) -> list[bool]:
-    """Which columns hold numbers, and are set flush right."""
+    """Return for each column whether it holds numbers, which are aligned to the right."""
     return [any(isinstance(row[i], int | float | Cell) for row in rows) for i in range(len(header))]

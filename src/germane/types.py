@@ -1,4 +1,4 @@
-"""The few values that cross layers: documents, topics, judgements, marks and results."""
+"""Value types that several packages share: documents, topics, relevance judgements, run entries and marks."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from germane.errors import ParameterError
 
 JSONScalar: TypeAlias = str | int | float | bool | None
 FieldValue: TypeAlias = JSONScalar | list[JSONScalar]
-"""What a document field may hold: one scalar, or a list of them (authors, subject headings)."""
+"""The value of a document field: one scalar, or a list of them (authors, subject headings)."""
 
 DocId: TypeAlias = str | int
-"""How a document is named where it is looked up: ids are texts, and a whole number stands for its digits."""
+"""A document id as an argument: a string, or an integer that stands for its decimal digits."""
 
 
 def id_text(doc_id: object) -> str:
-    """The id as it is kept.
+    """Return a document id as the index stores it. Raise `ParameterError` where it is neither string nor integer.
 
     >>> id_text(7), id_text("7")
     ('7', '7')
@@ -30,19 +30,19 @@ def id_text(doc_id: object) -> str:
 
 
 DEFAULT_FIELDS = ("title", "text")
-"""The fields whose words are searched unless others are named."""
+"""Default text fields: their words are indexed and searched."""
 RECORD_FIELDS = ("title", "text", "keywords")
-"""The same for references (RIS, NBIB, PubMed XML, BibTeX): their keywords and subject headings are searched too."""
+"""Default text fields of references (RIS, NBIB, PubMed XML, BibTeX): keywords and subject headings are searched too."""
 RESULT_FIELDS = ("title", "abstract", "text")
-"""The same for results of any engine, where the abstract may have a field of its own."""
+"""Default text fields of results from other engines, which may have a separate field for the abstract."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text to index: its id and its named fields, in the order they were read.
+    """A document to index: an id and named fields, which keep their order.
 
-    By convention `title` and `text` hold the words; every other field is stored and can be filtered on. `vectors`: by
-    the name of a vector field, a list or array of numbers.
+    By default the words of `title` and `text` are indexed. Every other field is stored and can be used in filters.
+    `vectors` maps the name of a vector field to a list or array of numbers.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Document:
 
 
 def text_of(fields: Mapping[str, FieldValue], names: Iterable[str]) -> str:
-    """The values of the named fields in this order, one a line, each item of a list too; what is missing is left out.
+    """Join the values of the named fields by line breaks, list items too; skip missing values.
 
     >>> text_of({"title": "Copper", "year": 1912, "keywords": ["liver", "brain"], "text": None}, ("keywords", "text"))
     'liver\\nbrain'
@@ -70,7 +70,7 @@ TITLE_WORDS = 12
 
 
 def title_of(fields: Mapping[str, FieldValue], names: Iterable[str] = ("text",)) -> str:
-    """The document's title on one line; without one, the first words of the named fields.
+    """Return the title on one line; without a title, the first `TITLE_WORDS` words of the named fields.
 
     >>> title_of({"title": "", "text": "Copper is a metal."})
     'Copper is a metal.'
@@ -80,14 +80,14 @@ def title_of(fields: Mapping[str, FieldValue], names: Iterable[str] = ("text",))
 
 
 class Topic(NamedTuple):
-    """An information need as TREC writes it: a query id and its words."""
+    """A TREC topic: the id of a query and its text."""
 
     id: str
     text: str
 
 
 class Judgement(NamedTuple):
-    """One line of a TREC qrels file: grade > 0 means relevant."""
+    """One line of a TREC qrels file; a grade above 0 means relevant."""
 
     query_id: str
     doc_id: str
@@ -95,7 +95,7 @@ class Judgement(NamedTuple):
 
 
 class RunEntry(NamedTuple):
-    """One line of a TREC run: rank is 1-based."""
+    """One line of a TREC run file; ranks start at 1."""
 
     query_id: str
     doc_id: str
@@ -105,7 +105,7 @@ class RunEntry(NamedTuple):
 
 
 class Mark(IntEnum):
-    """What a person said of one document, as arrays of labels hold it: scikit-learn's 1, 0 and -1 for unlabelled."""
+    """The label of a document in an array of labels: 1 and 0, and -1 for unlabelled, as in scikit-learn."""
 
     RELEVANT = 1
     NOT_RELEVANT = 0
@@ -114,7 +114,10 @@ class Mark(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a person has marked: ids of relevant documents and of those that are not. No id may be among both."""
+    """Relevance marks of a user: the ids of relevant documents and of documents that are not relevant.
+
+    Duplicate ids are dropped. Raise `ParameterError` where an id is in both.
+    """
 
     relevant: tuple[str, ...] = ()
     not_relevant: tuple[str, ...] = ()
@@ -131,7 +134,7 @@ class Marks:
 
     @classmethod
     def of(cls, marks: "Marks | Mapping[str, bool] | Mapping[int, bool] | None") -> "Marks":
-        """Marks, or a mapping from ids to True (relevant) and False (not relevant)."""
+        """Convert a mapping from ids to True (relevant) and False (not relevant); return `Marks` as they are."""
         if marks is None or isinstance(marks, Marks):
             return marks or cls()
         if not isinstance(marks, Mapping) or any(

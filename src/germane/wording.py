@@ -1,4 +1,7 @@
-"""Counts and names in sentences: one record, two records; Jürgen Müller and not Müller, Jürgen."""
+"""Text for messages: counts with their nouns ("1 record", "2 records") and author names in reading order.
+
+"Müller, Jürgen" becomes "Jürgen Müller".
+"""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +12,7 @@ _SUFFIX = re.compile(r"(?:Jr|Sr|II|III|IV)\.?", re.IGNORECASE)
 
 
 def counted(n: int, noun: str, many: str = "") -> str:
-    """A number with its noun, whose plural is `many` where it is no regular one.
+    """Return a number with its noun; `many` is the plural where it is irregular.
 
     >>> counted(1, "document"), counted(1234, "document"), counted(2, "query"), counted(2, "hit is", "hits are")
     ('1 document', '1,234 documents', '2 queries', '2 hits are')
@@ -18,7 +21,7 @@ def counted(n: int, noun: str, many: str = "") -> str:
 
 
 def plural(noun: str) -> str:
-    """Several of it, by the rules of English spelling.
+    """Return the regular English plural of a noun.
 
     >>> plural("class"), plural("day"), plural("story")
     ('classes', 'days', 'stories')
@@ -29,7 +32,7 @@ def plural(noun: str) -> str:
 
 
 def without_a_number(unreadable: Mapping[str, int], noun: str = "record") -> list[str]:
-    """Which fields of numbers hold something else, and in how many records.
+    """Return one sentence for each numeric field: the number of records where its value cannot be read.
 
     >>> without_a_number({"year": 3, "score": 1})
     ['3 records have no readable year', '1 record has no readable score']
@@ -40,7 +43,7 @@ def without_a_number(unreadable: Mapping[str, int], noun: str = "record") -> lis
 
 
 def people(value: Any) -> list[str]:
-    """The names in a field of authors, as they are said: given names first. Several in one text are cut at semicolons.
+    """Return the names in an author field with given names first; a semicolon separates several names in one string.
 
     >>> people("Müller, Jürgen; Smith, Anna B."), people(["King, Martin L., Jr.", "WHO", "Li Wei"])
     (['Jürgen Müller', 'Anna B. Smith'], ['Martin L. King Jr.', 'WHO', 'Li Wei'])

@@ -1,6 +1,7 @@
-"""Which class is this text of? Generative models of the papers, and a term weighting, as scikit-learn estimators.
+"""Text classification: generative classifiers and a term weighting as scikit-learn estimators.
 
-Needs the extra `learn` (scikit-learn); each name is imported when it is first used.
+`TextClassifier` takes strings; the other estimators take document-term matrices. Needs the extra `learn`
+(scikit-learn). Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,7 @@
-"""The command line, a thin door to `germane.engine`: `app` lists the commands, `commands/` holds one module each."""
+"""The `germane` command line: parses arguments, calls `germane.engine` and formats the answer.
+
+`app` lists the commands; each is a module of `commands/`.
+"""
 
 from germane.cli.app import main, program
 

@@ -1,6 +1,7 @@
-"""From click log to training pairs: readers, history, sessions, position bias, Score(d, q), privacy, a simulator.
+"""Click logs: from logged searches and clicks to weighted (query, title) pairs that train ranking models.
 
-Logs are read and counted by DuckDB, out of core; it is imported when a log is first touched (extra `clicks`).
+Contains log readers, sessions, position-bias estimation, the click score Score(d, q), privacy rules and a click
+simulator. DuckDB (extra `clicks`) reads and aggregates logs out of core; it is imported when a log is first read.
 """
 
 from typing import TYPE_CHECKING

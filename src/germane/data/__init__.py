@@ -1,7 +1,7 @@
-"""Files to documents, topics, judgements and runs.
+"""File formats: readers and writers of documents, topics, relevance judgements and runs.
 
-One module per format (`jsonl`, `delimited`, `folder`, `trec`, `medline`, `pubmed`, `ris`, `bibtex`, `irds`); every
-reader is a generator that holds one record at a time.
+Each format has a module (`jsonl`, `delimited`, `folder`, `trec`, `medline`, `pubmed`, `ris`, `bibtex`, `irds`). Readers
+are generators that keep one record in memory.
 """
 
 from germane.data.bad_records import Skipped, SkipReport

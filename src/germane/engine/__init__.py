@@ -1,4 +1,7 @@
-"""The engine, what it is asked and what it answers. Each name is imported when it is first used."""
+"""`Engine`, the entry point for indexing and search, with its requests, responses, re-rankers and pipelines.
+
+Names are imported on first use.
+"""
 
 from typing import TYPE_CHECKING
 

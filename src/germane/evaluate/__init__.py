@@ -1,4 +1,4 @@
-"""Measure, compare and tune: how good a ranking or a classification is, and whether the difference is real."""
+"""Evaluation of rankings, classifiers and trackers: measures, significance tests and parameter tuning."""
 
 from germane.evaluate.calibration import Reliability, reliability
 from germane.evaluate.classification import (

@@ -1,4 +1,4 @@
-"""Experiments as files: the tables and figures of the papers, run again beside the published figures."""
+"""Reproducible experiments: TOML files that rerun a paper's tables and figures beside the printed values."""
 
 from germane.experiments.experiment import Experiment, System
 from germane.experiments.kinds import experiment_files, published_experiments, read_experiment, run_experiment

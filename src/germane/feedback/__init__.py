@@ -1,6 +1,6 @@
-"""Feedback: from a few documents, taken or marked as relevant, to a better model of what is wanted. See SD ch. 5.
+"""Relevance feedback: query expansion from top-ranked or marked documents (RM1, RM3, mixture, Rocchio, SD ch. 5).
 
-Each name is imported when it is first used.
+Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,1 +1,1 @@
-"""The index: immutable segments behind a manifest, one writer, many readers."""
+"""The inverted index: immutable segments listed in a manifest, with one writer and many readers, as in Lucene."""

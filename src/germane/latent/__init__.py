@@ -1,6 +1,6 @@
-"""What do clicks say of words that queries and documents do not share? Models learnt from query-title pairs.
+"""Latent ranking models learnt from clicked (query, title) pairs, which match a query and a title without common words.
 
-Each name is imported when it is first used.
+Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

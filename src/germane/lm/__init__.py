@@ -1,4 +1,4 @@
-"""Language models over words: the type, its estimation by smoothing, and its comparison. Needs only NumPy."""
+"""Unigram language models: the `LanguageModel` type, smoothing methods and divergences. Needs only NumPy."""
 
 from germane.lm.bigram import BigramModel
 from germane.lm.collection import CollectionStats, idf, robertson_idf

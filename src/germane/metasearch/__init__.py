@@ -1,6 +1,7 @@
-"""Many sources, one list: PubMed, Europe PMC, arXiv, OpenAlex, Crossref, one's own engines, indexes and files.
+"""Federated search: send one query to several sources and merge their results into one list without duplicates.
 
-Each name is imported when it is first used; what asks over the network needs the extra `metasearch` (httpx).
+Sources are PubMed, Europe PMC, arXiv, OpenAlex, Crossref, local indexes and files, and other search engines. Those
+that use the network need the extra `metasearch` (httpx). Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

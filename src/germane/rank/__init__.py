@@ -1,6 +1,6 @@
-"""Ranking: which documents does a query ask for, in which order, and why?
+"""Ranking: query language, ranking models (query likelihood, BM25, TF-IDF, ...), filters, top-k search, explanations.
 
-Each name is imported when it is first used.
+Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

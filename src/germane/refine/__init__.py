@@ -1,6 +1,6 @@
-"""A few marks re-rank a whole result list: the methods of the Refine paper, and ours.
+"""Re-ranking of a result list from a few relevance marks, by the methods of the Refine paper and others.
 
-Each name is imported when it is first used; `RefineClassifier` needs the extra `learn` (scikit-learn).
+Names are imported on first use. `RefineClassifier` needs the extra `learn` (scikit-learn).
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The server: a JSON API under /api/v1 and the page. Each name is imported when it is first used."""
+"""The HTTP server: a JSON API under /api/v1 and the web page. Names are imported on first use."""
 
 from typing import TYPE_CHECKING
 

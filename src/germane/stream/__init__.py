@@ -1,4 +1,7 @@
-"""What came in, which topics is it of, who was told? Topics followed through live streams, with nothing lost."""
+"""Topic tracking on live streams: fetch feeds, match documents to followed topics, and send notifications and digests.
+
+State is in a workspace, so that a restart loses no document and no notification.
+"""
 
 from typing import TYPE_CHECKING
 

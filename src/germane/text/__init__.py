@@ -1,7 +1,7 @@
-"""What is a word? Text to tokens (`tokenize`), to terms (`Analyzer`, `WordPairs`, `CharacterNGrams`), many texts to
-term ids (`BulkAnalyzer`).
+"""Text analysis: `tokenize` splits a text into tokens; an `Analyzer` also removes stop words and stems.
 
-`BulkAnalyzer` is imported when first asked for, since it needs Numba.
+`WordPairs` and `CharacterNGrams` are analysers with other terms. `BulkAnalyzer` turns many texts into term ids; it
+needs Numba, and is imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""What belongs to this topic? Trackers that start from one story and follow it through a stream, online.
+"""Topic tracking (TDT): online classifiers that start from a few on-topic stories and score each story of a stream.
 
-Each name is imported when it is first used.
+Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What a person does is kept: collections, searches, marks, screening, notes, topics, models, clicks and jobs.
+"""The workspace database: collections, saved searches, marks, screening, notes, topics, models, clicks and jobs.
 
     from germane.workspace import Workspace
 
@@ -7,7 +7,7 @@
         workspace.collections.add(reading, documents)
         workspace.marks.mark(reading, "12345", Mark.RELEVANT)
 
-One SQLite file, or a PostgreSQL database by its URL. Needs SQLAlchemy and Alembic: the extra `workspace`.
+The database is one SQLite file, or PostgreSQL where a URL is given. Needs the extra `workspace` (SQLAlchemy, Alembic).
 """
 
 from typing import TYPE_CHECKING

@@ -1,1 +1,1 @@
-"""One module for each command; `germane.cli.app` lists them."""
+"""The commands of the command line, one module each; `germane.cli.app` lists them."""

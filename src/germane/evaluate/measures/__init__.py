@@ -1,4 +1,4 @@
-"""The measures of a ranking, as trec_eval computes them."""
+"""Ranking measures (AP, nDCG, P@k, ...) with the values that trec_eval gives."""
 
 from germane.evaluate.measures.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
 from germane.evaluate.measures.names import measure_names, parse_measure

@@ -1,7 +1,8 @@
-"""Where the sums over pairs are computed: a processor today, others behind the same protocol.
+"""Backends that compute the sums over training pairs on a device, behind one protocol. Today: the CPU.
 
-For: the E-step, folding in and gradients, each over one part of the pairs, in whatever layout of memory suits a device.
-Not for: priors, updates, mixtures and stopping; these stand once, in the models above. Begin with `protocol.py`.
+A backend computes the E-step, fold-in and gradients of one part of the pairs, in the memory layout of its device.
+Priors, parameter updates, mixtures and stopping rules are in the models, once for all backends. Start with
+`protocol.py`.
 """
 
 from germane.latent.backends.protocol import Backend, EStep, Layout, Triples

@@ -1,8 +1,8 @@
-"""Distributions over documents: densities, maximum likelihood from mergeable statistics, and sampling.
+"""Probability distributions over documents: densities, maximum-likelihood fits and sampling.
 
-Documents are rows of sparse counts, or one pair (ids, counts). Each distribution answers `log_density`, one number for
-each document, and `sample`; `fit` takes statistics, which are made by `.of(counts)` and merged by `+`, so that an
-incremental update is a merge. Needs SciPy, so `germane.lm` does not load it.
+Documents are rows of a sparse count matrix, or one pair (ids, counts). `log_density` returns one number for each
+document, and `sample` draws documents. `fit` takes sufficient statistics: `.of(counts)` computes them and `+` merges
+them, so that an incremental update is a merge. Needs SciPy, so `germane.lm` does not import it.
 """
 
 from germane.lm.distributions.dcm import DCM, DCMFit, DCMStatistics, fit_dcm

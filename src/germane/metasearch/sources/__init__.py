@@ -1,1 +1,1 @@
-"""The sources, a module for each; `germane.metasearch.registry` has their names."""
+"""The sources of federated search, one module each; `germane.metasearch.registry` lists their names."""

@@ -1,4 +1,4 @@
-"""Screening: which references to read next, how many relevant ones remain, and when to stop."""
+"""Screening of references (technology-assisted review): reading order, estimated recall, and when to stop."""
 
 from typing import TYPE_CHECKING
 

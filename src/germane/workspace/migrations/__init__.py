@@ -1,4 +1,4 @@
-"""From one version of the schema to the next, by Alembic; the scripts are in `versions/`, each named by its number."""
+"""Alembic migrations of the workspace database; the scripts are in `versions/`, named by their number."""
 
 from pathlib import Path
 from typing import Any
