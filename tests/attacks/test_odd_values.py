@@ -4,6 +4,7 @@ import datetime
 import io
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -128,6 +129,47 @@ def test_one_record_in_press(tmp_path, first):
         assert engine.unreadable() == engine.stats().no_number == {"year": 1}
         engine.delete([f"k{odd}"])
         assert engine.unreadable() == {}
+
+
+NUMBERS = st.one_of(st.integers(1900, 2030), st.integers(-(2**53), 2**53), st.floats(-1e300, 1e300))
+
+
+def classes(values, size=10):
+    with Engine.create(":memory:") as engine:
+        engine.add([{"id": str(n), "text": "copper", "n": value} for n, value in enumerate(values)])
+        return [(each.value, each.high, each.count) for each in engine.facet("n", size=size).values]
+
+
+def test_a_mistyped_year_leaves_the_classes_of_the_others():
+    years = [year for year in range(1990, 2020) for _ in range(3)]
+    assert classes([*years, 20199]) == [*classes(years, 9), (20199, None, 1)]
+    assert classes([*years, 202, 203, 19999, 2**60]) == [
+        (202, 203, 2), *classes(years, 7), (19999, None, 1), (2.0**60, None, 1)
+    ]  # fmt: skip
+    fractions = [n / 7 for n in range(60)]
+    assert classes([1e300, *fractions]) == [*classes(fractions, 9), (1e300, None, 1)]
+
+
+def test_classes_stay_where_nothing_is_mistyped():
+    assert classes([5] * 95 + [1, 2, 3]) == [(1, None, 1), (2, None, 1), (3, None, 1), (5, None, 95)]
+    assert classes([*range(20), 1000], 3) == [(0, 333, 20), (334, 667, 0), (668, 1000, 1)]
+    assert classes([*range(80), *range(900, 920)])[0] == (0, 91, 80)
+
+
+@given(
+    values=st.lists(
+        st.one_of(st.integers(1900, 2030), st.integers(-(2**53), 2**53), st.floats(-1e300, 1e300)), min_size=1
+    ),
+    size=st.integers(1, 12),
+)
+def test_classes_ascend_and_hold_every_number_once(values, size):
+    found = [(low, low if high is None else high, count) for low, high, count in classes(values, size)]
+    assert sum(count for *_, count in found) == len(values)
+    assert len(found) <= size
+    for low, high, count in found:
+        assert low <= high
+        assert sum(low <= value <= high for value in values) >= count
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
 
 
 def test_a_field_of_words_stays_one(tmp_path):

@@ -21,6 +21,8 @@ from germane.types import Mark
 
 REASONS = 5
 """Words given as reasons for a document's move."""
+WORDS = 10
+"""Words shown of a report."""
 
 
 class Source(NamedTuple):
@@ -103,6 +105,11 @@ class FeedbackReport:
         values = {name: getattr(self, name) for name in CARRIED}
         values |= {name: vars(self)[name] for name in ("moves", "fallen") if name in vars(self)}
         return report_from, (type(self), values)
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{each.word} {each.weight:.3g}" for each in self.words[:WORDS])
+        more = ", ..." if len(self.words) > WORDS else ""
+        return f"<{type(self).__name__} of {type(self.method).__name__}: {words or 'no words'}{more}>"
 
     def __getattr__(self, name: str) -> Any:
         if name in type(self).__dataclass_fields__:
