@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from germane.data import read_documents
 from germane.data.fields import NumberFields
-from germane.data.writing import WRITABLE, write_documents
+from germane.data.writing import ENDINGS, WRITABLE, write_documents
 from germane.engine import Engine
 from germane.rank.matching import FacetValue
 from germane.server.library import PREFERRED
+from germane.types import Document
 
 FIELDS = ("title", "text", "year", "date", "journal", "topic", "author", "keywords", "doi", "score", "flag")
 TODAY = datetime.date(2026, 1, 1)
@@ -100,6 +101,36 @@ def works_on_the_others(engine: Engine) -> None:
     for format in WRITABLE:
         target = io.StringIO()
         assert write_documents(target, engine.documents(), format) == held
+
+
+NAMES = (
+    *FIELDS, "pmid", "PMID", "key", "accession", "type", "TY", "ER", "TI", "N1", "pages", "url", "note", "annote",
+    "language", "record_format", "record_tags", "a b", "=",
+)  # fmt: skip
+"""Names that mean something in a format, or cannot stand in one."""
+
+
+@pytest.mark.parametrize(
+    ("format", "ending"), sorted({format: end for end, format in reversed(ENDINGS.items())}.items())
+)
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(odd=st.lists(st.dictionaries(st.sampled_from(NAMES), ODD, max_size=5), min_size=1, max_size=5))
+def test_every_record_of_a_file_is_one_record_with_its_id(tmp_path, format, ending, odd):
+    documents = [Document(fields.pop("id"), fields) for fields in stream(odd)]
+    write_documents(tmp_path / f"a{ending}", documents, format)
+    assert [each.id for each in read_documents(tmp_path / f"a{ending}")] == [each.id for each in documents]
+
+
+@pytest.mark.parametrize(("fields", "format", "ending"), [
+    ({"pmid": ["1", "2"]}, "medline", "nbib"), ({"PMID": "7"}, "medline", "nbib"), ({"TY": ["a", "b"]}, "ris", "ris"),
+    ({"ER": "x"}, "ris", "ris"), ({"pmid": 0}, "bibtex", "bib"),
+])  # fmt: skip
+def test_what_would_part_a_record_is_a_note(tmp_path, fields, format, ending):
+    documents = [Document("a", {"title": "Copper", **fields, "text": "On copper."}), Document("b", {"title": "Zinc"})]
+    write_documents(tmp_path / f"a.{ending}", documents, format)
+    found = list(read_documents(tmp_path / f"a.{ending}"))
+    assert [(each.id, each.fields["title"]) for each in found] == [("a", "Copper"), ("b", "Zinc")]
+    assert found[0].fields["text"] == "On copper."
 
 
 def _prior(text, engine):
