@@ -123,9 +123,9 @@ def test_every_record_of_a_file_is_one_record_with_its_id(tmp_path, format, endi
 
 @pytest.mark.parametrize(("fields", "format", "ending"), [
     ({"pmid": ["1", "2"]}, "medline", "nbib"), ({"PMID": "7"}, "medline", "nbib"), ({"TY": ["a", "b"]}, "ris", "ris"),
-    ({"ER": "x"}, "ris", "ris"), ({"pmid": 0}, "bibtex", "bib"),
+    ({"ER": "x"}, "ris", "ris"), ({"pmid": 0}, "bibtex", "bib"), ({"author": ["A\x00"]}, "csv", "csv"),
 ])  # fmt: skip
-def test_what_would_part_a_record_is_a_note(tmp_path, fields, format, ending):
+def test_what_would_part_a_record_or_end_a_file_does_not(tmp_path, fields, format, ending):
     documents = [Document("a", {"title": "Copper", **fields, "text": "On copper."}), Document("b", {"title": "Zinc"})]
     write_documents(tmp_path / f"a.{ending}", documents, format)
     found = list(read_documents(tmp_path / f"a.{ending}"))

@@ -124,7 +124,12 @@ def written(documents: Iterable[Document], format: str) -> Iterator[str]:
     """What a file of the documents holds, a piece at a time, however many there are.
 
     A table names its columns first: what can be gone through twice is, and what cannot is held in memory meanwhile.
+    NUL, which no reader takes for text, is left out.
     """
+    return (piece.replace("\x00", "") for piece in _written(documents, format))
+
+
+def _written(documents: Iterable[Document], format: str) -> Iterator[str]:
     if format in TABLES:
         yield from _table(_again(documents), tabs=format == "tsv")
         return
