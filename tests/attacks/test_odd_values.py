@@ -4,6 +4,7 @@ import datetime
 import io
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 
 from germane.data import read_documents
 from germane.data.fields import NumberFields
-from germane.data.writing import WRITABLE, write_documents
+from germane.data.writing import ENDINGS, WRITABLE, write_documents
 from germane.engine import Engine
 from germane.rank.matching import FacetValue
 from germane.server.library import PREFERRED
+from germane.types import Document
 
 FIELDS = ("title", "text", "year", "date", "journal", "topic", "author", "keywords", "doi", "score", "flag")
 TODAY = datetime.date(2026, 1, 1)
@@ -101,6 +103,36 @@ def works_on_the_others(engine: Engine) -> None:
         assert write_documents(target, engine.documents(), format) == held
 
 
+NAMES = (
+    *FIELDS, "pmid", "PMID", "key", "accession", "type", "TY", "ER", "TI", "N1", "pages", "url", "note", "annote",
+    "language", "record_format", "record_tags", "a b", "=",
+)  # fmt: skip
+"""Names that mean something in a format, or cannot stand in one."""
+
+
+@pytest.mark.parametrize(
+    ("format", "ending"), sorted({format: end for end, format in reversed(ENDINGS.items())}.items())
+)
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(odd=st.lists(st.dictionaries(st.sampled_from(NAMES), ODD, max_size=5), min_size=1, max_size=5))
+def test_every_record_of_a_file_is_one_record_with_its_id(tmp_path, format, ending, odd):
+    documents = [Document(fields.pop("id"), fields) for fields in stream(odd)]
+    write_documents(tmp_path / f"a{ending}", documents, format)
+    assert [each.id for each in read_documents(tmp_path / f"a{ending}")] == [each.id for each in documents]
+
+
+@pytest.mark.parametrize(("fields", "format", "ending"), [
+    ({"pmid": ["1", "2"]}, "medline", "nbib"), ({"PMID": "7"}, "medline", "nbib"), ({"TY": ["a", "b"]}, "ris", "ris"),
+    ({"ER": "x"}, "ris", "ris"), ({"pmid": 0}, "bibtex", "bib"), ({"author": ["A\x00"]}, "csv", "csv"),
+])  # fmt: skip
+def test_what_would_part_a_record_or_end_a_file_does_not(tmp_path, fields, format, ending):
+    documents = [Document("a", {"title": "Copper", **fields, "text": "On copper."}), Document("b", {"title": "Zinc"})]
+    write_documents(tmp_path / f"a.{ending}", documents, format)
+    found = list(read_documents(tmp_path / f"a.{ending}"))
+    assert [(each.id, each.fields["title"]) for each in found] == [("a", "Copper"), ("b", "Zinc")]
+    assert found[0].fields["text"] == "On copper."
+
+
 def _prior(text, engine):
     from germane.rank.priors import prior_named
 
@@ -128,6 +160,47 @@ def test_one_record_in_press(tmp_path, first):
         assert engine.unreadable() == engine.stats().no_number == {"year": 1}
         engine.delete([f"k{odd}"])
         assert engine.unreadable() == {}
+
+
+NUMBERS = st.one_of(st.integers(1900, 2030), st.integers(-(2**53), 2**53), st.floats(-1e300, 1e300))
+
+
+def classes(values, size=10):
+    with Engine.create(":memory:") as engine:
+        engine.add([{"id": str(n), "text": "copper", "n": value} for n, value in enumerate(values)])
+        return [(each.value, each.high, each.count) for each in engine.facet("n", size=size).values]
+
+
+def test_a_mistyped_year_leaves_the_classes_of_the_others():
+    years = [year for year in range(1990, 2020) for _ in range(3)]
+    assert classes([*years, 20199]) == [*classes(years, 9), (20199, None, 1)]
+    assert classes([*years, 202, 203, 19999, 2**60]) == [
+        (202, 203, 2), *classes(years, 7), (19999, None, 1), (2.0**60, None, 1)
+    ]  # fmt: skip
+    fractions = [n / 7 for n in range(60)]
+    assert classes([1e300, *fractions]) == [*classes(fractions, 9), (1e300, None, 1)]
+
+
+def test_classes_stay_where_nothing_is_mistyped():
+    assert classes([5] * 95 + [1, 2, 3]) == [(1, None, 1), (2, None, 1), (3, None, 1), (5, None, 95)]
+    assert classes([*range(20), 1000], 3) == [(0, 333, 20), (334, 667, 0), (668, 1000, 1)]
+    assert classes([*range(80), *range(900, 920)])[0] == (0, 91, 80)
+
+
+@given(
+    values=st.lists(
+        st.one_of(st.integers(1900, 2030), st.integers(-(2**53), 2**53), st.floats(-1e300, 1e300)), min_size=1
+    ),
+    size=st.integers(1, 12),
+)
+def test_classes_ascend_and_hold_every_number_once(values, size):
+    found = [(low, low if high is None else high, count) for low, high, count in classes(values, size)]
+    assert sum(count for *_, count in found) == len(values)
+    assert len(found) <= size
+    for low, high, count in found:
+        assert low <= high
+        assert sum(low <= value <= high for value in values) >= count
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
 
 
 def test_a_field_of_words_stays_one(tmp_path):

@@ -64,6 +64,15 @@ def test_stats(run, store, log, tmp_path):
     assert "clicked again" in shown.stdout
 
 
+def test_shares_of_few_are_counts(run, log, tmp_path):
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join((log[0] / "ubi_queries.jsonl").read_text().splitlines(keepends=True)[:2]))
+    run("clicks", "import", tmp_path / "history", few)
+    shown = run("clicks", "stats", tmp_path / "history").stdout
+    assert shown.count("0 of 2") == 3
+    assert "%" not in shown
+
+
 def test_pairs(run, fails, store, files, tmp_path):
     told = run("clicks", "pairs", store, "--into", tmp_path / "p.tsv", "--titles", files / "docs.jsonl", "--threads", 1)
     assert told.exit_code == 0, told.output

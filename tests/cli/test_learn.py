@@ -49,6 +49,7 @@ def test_the_whole_path(run, fails, files):
     assert "did not pass" in strict.stderr
     assert "the plain ranking" in strict.stdout
     assert "serves: none of those that are there has passed" in fails("search", index, "planet", "--rerank", "clicks")
+    assert "…" not in run("models", "list", index).stdout  # whole, also while the last column is empty
 
     judged = ("--topics", files / "queries.tsv", "--qrels", files / "qrels.txt")
     answer = run("learn", index, "--from", store, *TIME, *judged, "--allow-equal", "--json")

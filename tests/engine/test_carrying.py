@@ -83,6 +83,8 @@ def test_what_feedback_learnt_is_carried(engine: Engine) -> None:
     for name in ("method", "weights", "topic", "own_rankings", "drift", "words", "documents"):
         assert getattr(other, name) == getattr(report, name)
     assert other.moves == moves
+    assert repr(other) == repr(report)
+    assert repr(report).startswith(f"<FeedbackReport of RM3: {report.words[0].word} {report.words[0].weight:.3g}, ")
     assert not hasattr(report, "unheard")
 
 

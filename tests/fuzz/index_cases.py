@@ -88,7 +88,8 @@ def inconsistent(engine: Engine) -> str | None:
     weights = {f"w{i}": 1.0 + i % 3 for i in (1, 2, 3, 5, 90)}
     for name in ("bm25", "dirichlet", "jm", "tfidf", "dce"):
         model = model_named(name)
-        found, all_of_it = (engine.retriever._searcher.search(weights, model, 10, prune=prune) for prune in (True, False))
+        searcher = engine.retriever._searcher
+        found, all_of_it = (searcher.search(weights, model, 10, prune=prune) for prune in (True, False))
         if not np.isfinite(found.scores).all():
             return f"{name}: scores {found.scores.tolist()}"
         if found.scores.tolist() != all_of_it.scores.tolist() or found.docs.tolist() != all_of_it.docs.tolist():

@@ -274,6 +274,9 @@ def test_files_and_indexes_of_this_machine(tmp_path, papers):
         found = MetaSearch([GermaneIndex(name="open", engine=engine), papers]).search("wilson")
     assert {one.sources for one in found} == {("open",), ("mine",)}
     assert next(one.link for one in found if one.sources == ("open",)) == "https://x.example/d1"
+    assert repr(found).startswith("<FoundList: 3 results of open 1, mine 2>\n")
+    assert "Wilson disease" in repr(found)
+    assert "<td>Wilson disease</td><td>open</td>" in found._repr_html_()
     missing = MetaSearch([GermaneIndex(path=tmp_path / "none"), papers]).search("wilson")
     assert missing.failures["index"].kind == "local"
     wrong = MetaSearch([papers]).search("(wilson")

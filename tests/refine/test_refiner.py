@@ -101,6 +101,18 @@ def test_every_method(sample, name):
     assert bool(found.components) == (name.startswith("mmem-"))
 
 
+def test_how_an_order_is_shown():
+    documents = [Document(f"<b>{n}", {"text": f"copper {n}"}) for n in range(30)]
+    found = Refiner().fit(documents, {"<b>3": True}).rank()
+    first, header, best, *rest = repr(found).splitlines()
+    assert first.startswith("<Refinement: 30 results by carried evidence, 1 mark: ")
+    assert header.split() == ["before", "P(relevant)", "id", "mark"]
+    assert best.split() == ["1", "4", "1.00", "<b>3", "relevant"]
+    assert len(rest) == 19
+    assert "<b>" not in found._repr_html_()
+    assert found._repr_html_().count("&lt;b&gt;") == 20
+
+
 def test_components_have_written_words(sample):
     found = Refiner("mmem-kl").fit(sample, marks_of(sample, (3, 20))).rank()
     texts = " ".join(f"{d['title']} {d['text']}" for d in sample).lower()

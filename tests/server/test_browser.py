@@ -194,6 +194,7 @@ def test_marks_words_and_exports_by_mouse(page: Page) -> None:
     expect(pressed).to_have_count(0)
 
 
+@BOTH
 def test_facets_pages_and_spelling(page: Page) -> None:
     page.goto("/search?q=study")
     before = page.locator("#count strong").inner_text()
@@ -207,6 +208,7 @@ def test_facets_pages_and_spelling(page: Page) -> None:
     expect(page.locator("#q")).to_have_value("antibiotic")
 
 
+@BOTH
 def test_a_group_of_results_narrows_the_list(page: Page) -> None:
     page.goto("/search?q=resistance")
     before = page.locator("#count strong").inner_text()
@@ -221,6 +223,7 @@ def test_a_group_of_results_narrows_the_list(page: Page) -> None:
     expect(page.locator("#count strong")).to_have_text(before)
 
 
+@BOTH
 def test_sources_stream_in(page: Page) -> None:
     page.goto("/search?q=sleep")
     page.locator(".sources summary").click()
@@ -426,15 +429,17 @@ def test_two_reviewers_screen_with_the_keyboard(page: Page, request: pytest.Fixt
     expect(page.locator(".progress")).to_contain_text("ann and bob agree on")
 
 
-def test_a_search_becomes_a_topic_whose_threshold_is_turned(page: Page) -> None:
+@BOTH
+def test_a_search_becomes_a_topic_whose_threshold_is_turned(page: Page, request: pytest.FixtureRequest) -> None:
+    topic = f"bees {request.node.callspec.params['page']}"
     page.goto("/search?q=wild+bees")
     page.keyboard.press("j")
     page.keyboard.press("y")
     expect(page.locator("#interest .words li").first).to_be_visible()
     page.locator("#interest .more summary").click()
-    page.fill("#topic", "bees")
+    page.fill("#topic", topic)
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("h1")).to_have_text("bees")
+    expect(page.locator("h1")).to_have_text(topic)
     page.get_by_role("button", name="Check this collection").click()
     expect(page.locator(".hits .row").first).to_be_visible()
     expect(page.locator("svg.timeline")).to_be_visible()
@@ -455,6 +460,7 @@ def test_a_search_becomes_a_topic_whose_threshold_is_turned(page: Page) -> None:
         row.locator(f".act.{said}").click()
         judged = page.locator(f".judged .row[data-id='{named[place]}'] .act.{said}")
         expect(judged).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("svg.det")).to_have_attribute("aria-label", re.compile(r"\d of \d missed, \d of \d false"))
     point, told = page.locator("svg.det .last"), page.locator("#dial-told")
     expect(told).to_contain_text("A missed document is as bad as 10 false alarms")
     before = point.get_attribute("cx"), point.get_attribute("cy")
@@ -468,7 +474,7 @@ def test_a_search_becomes_a_topic_whose_threshold_is_turned(page: Page) -> None:
     page.get_by_role("link", name="Digest").click()
     expect(page.locator(".stories li").first).to_be_visible()
     page.goto("/topics")
-    expect(page.locator(".card.topic", has_text="bees")).to_contain_text("1 relevant, 1 not")
+    expect(page.locator(".card.topic", has_text=topic)).to_contain_text("1 relevant, 1 not")
 
 
 DROP = """(content) => {
@@ -480,21 +486,24 @@ DROP = """(content) => {
 }"""
 
 
-def test_a_file_is_dropped_seen_and_taken_in(page: Page) -> None:
-    record = b"TY  - JOUR\nID  - sel1\nTI  - Selenium in xylophones\nAB  - On selenium.\nER  - \n"
+@BOTH
+def test_a_file_is_dropped_seen_and_taken_in(page: Page, request: pytest.FixtureRequest) -> None:
+    thing = {"quick": "xylophones", "slow": "glockenspiels"}[request.node.callspec.params["page"]]
+    record = f"TY  - JOUR\nID  - {thing}\nTI  - Selenium in {thing}\nAB  - On selenium.\nER  - \n"
     page.goto("/search?q=sleep")
-    page.evaluate(DROP, base64.b64encode(record).decode())
+    page.evaluate(DROP, base64.b64encode(record.encode()).decode())
     expect(page.locator(".card h2")).to_have_text("mine.ris")
     expect(page.locator(".card")).to_contain_text("1 record, format RIS. Nothing is stored yet.")
     page.get_by_role("button", name="Import into research").click()
     expect(page.locator(".state.done")).to_contain_text("1 record added")
-    page.goto("/search?q=xylophones")
-    expect(page.locator(".row h3")).to_have_text("Selenium in xylophones")
+    page.goto(f"/search?q={thing}")
+    expect(page.locator(".row h3")).to_have_text(f"Selenium in {thing}")
 
 
 # -- topics, models, evaluation ----------------------------------------------------------------------------------------
 
 
+@BOTH
 def test_a_bar_is_dragged_and_moved_by_keys(page: Page) -> None:
     page.goto("/search?q=sleep+memory")
     page.locator(".row .act.yes").first.click()
@@ -521,20 +530,22 @@ def test_a_bar_is_dragged_and_moved_by_keys(page: Page) -> None:
     expect(page.locator("#interest")).not_to_contain_text(f"{word} × 0")
 
 
+@BOTH
 def test_a_model_is_learnt_from_clicks_promoted_and_rolled_back(page: Page) -> None:
     page.goto("/models")
     expect(page.locator("svg.positions")).to_be_visible()
+    version = f"clicks@{page.locator('tr', has_text='clicks@').count() + 1}"
     page.get_by_role("button", name="Train on these clicks").click()
-    page.get_by_role("link", name="clicks@1").first.click()
+    page.get_by_role("link", name=version).first.click()
     expect(page.locator(".verdict")).to_contain_text("against the plain ranking")
     page.locator(".losses > ol a").last.click()
     expect(page.locator(".losses [aria-current]")).to_have_count(1)
     expect(page.locator(".sides section")).to_have_count(2)
     page.goto("/models")
     if not page.locator(".serving").count():
-        page.locator("tr", has_text="clicks@1").locator(".confirm summary").click()
-        page.get_by_role("button", name="Promote clicks@1").click()
-    expect(page.locator(".serving")).to_contain_text("clicks@1 (wtm), trained")
+        page.locator("tr", has_text=version).locator(".confirm summary").click()
+        page.get_by_role("button", name=f"Promote {version}").click()
+    expect(page.locator(".serving")).to_contain_text(f"{version} (wtm), trained")
     page.goto("/search?q=sleep+memory")
     page.locator(".models summary").click()
     page.get_by_role("link", name="clicks learned from clicks").click()
@@ -565,6 +576,7 @@ def runs(sample: Path) -> list[tuple[str, str]]:
         ]
 
 
+@BOTH
 def test_runs_are_dropped_and_compared(page: Page, runs: list[tuple[str, str]]) -> None:
     page.goto("/evaluate")
     page.evaluate(HAND, runs)

@@ -46,7 +46,8 @@ def show_rows(header: Sequence[str], rows: Sequence[Sequence[Any]], *, title: st
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=title or None, title_justify="left")
     for i, name in enumerate(header):
         numeric = any(isinstance(row[i], int | float) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", header_style="bold")
+        # One sign wide at least: Rich measures an empty column as none, and draws it as one.
+        table.add_column(name, justify="right" if numeric else "left", header_style="bold", min_width=1)
     for row in rows:
         table.add_row(*(written(cell) for cell in row))
     console = terminal()

@@ -28,6 +28,8 @@ FORMAT_FIELD, TAGS_FIELD = "record_format", "record_tags"
 _OURS = (FORMAT_FIELD, TAGS_FIELD, SOURCE_FIELD)
 ID_NOTE = "germane id: "
 """What a note begins with that gives the id, where the record itself does not."""
+ID_FIELDS = ("pmid", "doi", "key", "accession")
+"""What a record brings as its id: the first of them that it has."""
 RAW = "tag_"
 
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
@@ -149,7 +151,7 @@ def reference_id(fields: Mapping[str, FieldValue], path: str | Path, number: int
 
 def own_id(fields: Mapping[str, FieldValue]) -> str:
     """The id that a record brings with it: PMID, else DOI, else citation key, else accession number; empty for none."""
-    for name in ("pmid", "doi", "key", "accession"):
+    for name in ID_FIELDS:
         value = fields.get(name)
         if isinstance(value, str) and value:
             return value

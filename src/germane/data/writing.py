@@ -18,7 +18,16 @@ from typing import TextIO
 import orjson
 
 from germane.data.atomic import open_for_writing
-from germane.data.bibliographic import FORMAT_FIELD, ID_NOTE, TAGS_FIELD, RecordFormat, clean_doi, listed, own_id
+from germane.data.bibliographic import (
+    FORMAT_FIELD,
+    ID_FIELDS,
+    ID_NOTE,
+    TAGS_FIELD,
+    RecordFormat,
+    clean_doi,
+    listed,
+    own_id,
+)
 from germane.data.bibtex import BIBTEX, ID_FIELD, MONTHS, PEOPLE, VERBATIM, bibtex_records
 from germane.data.delimited import SEPARATORS
 from germane.data.endnote import ENDNOTE, HEAD, TAG, TAIL, TYPES, write_record
@@ -60,6 +69,9 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 """What each format's own fields mean, by the name that documents of no format have for it."""
+
+MOST = {("ris", "TY"): 1, ("ris", "ER"): 0, ("medline", "PMID"): 1}
+"""How often a tag may stand in a record that would begin or end one: further values are notes."""
 
 _TYPES = {
     "JOUR": "article", "CONF": "inproceedings", "CPAPER": "inproceedings", "BOOK": "book", "CHAP": "incollection",
@@ -112,7 +124,12 @@ def written(documents: Iterable[Document], format: str) -> Iterator[str]:
     """What a file of the documents holds, a piece at a time, however many there are.
 
     A table names its columns first: what can be gone through twice is, and what cannot is held in memory meanwhile.
+    NUL, which no reader takes for text, is left out.
     """
+    return (piece.replace("\x00", "") for piece in _written(documents, format))
+
+
+def _written(documents: Iterable[Document], format: str) -> Iterator[str]:
     if format in TABLES:
         yield from _table(_again(documents), tabs=format == "tsv")
         return
@@ -212,9 +229,9 @@ def _ris(document: Document) -> str:
 
 
 def _medline(document: Document) -> str:
-    """Its lines, which are not wrapped, and an empty one behind them."""
-    return "\n".join([*(f"{tag:<4}- {value}" for tag, value in _tagged(document, MEDLINE, _MEDLINE_TAG, MEDLINE_NOTE)),
-                      "", ""])  # fmt: skip
+    """Its lines, which are not wrapped, and an empty one behind them; a PMID, which begins a record, stands first."""
+    lines = sorted(_tagged(document, MEDLINE, _MEDLINE_TAG, MEDLINE_NOTE), key=lambda line: line[0] != "PMID")
+    return "\n".join([*(f"{tag:<4}- {value}" for tag, value in lines), "", ""])
 
 
 def _bibtex(document: Document) -> str:
@@ -257,9 +274,12 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
     for name, found in values.items():
         tag = name.upper() if own and format is not ENDNOTE else name
         if tag_of.fullmatch(tag) and (known is None or tag in known):
-            written[tag] = [*map(str.strip if format is ENDNOTE else on_one_line, found)]
-        else:
-            notes.append(f"{name}: {'; '.join(map(on_one_line, found))}".rstrip())
+            most = MOST.get((format.name, tag), len(found))
+            written[tag] = [*map(str.strip if format is ENDNOTE else on_one_line, found[:most])]
+            found = found[most:]
+            if not found:
+                continue
+        notes.append(f"{name}: {'; '.join(map(on_one_line, found))}".rstrip())
     own_notes = written.setdefault(note, [])
     known_notes = frozenset(own_notes)
     own_notes += [told for told in notes if told not in known_notes]  # joined records may say a thing in both ways
@@ -273,8 +293,10 @@ def _tagged(document: Document, format: RecordFormat, tag_of: re.Pattern[str], n
 
 
 def _read_back(fields: Mapping[str, FieldValue], format: RecordFormat) -> str:
-    """The id that a reader of the record finds in it."""
+    """The id that a reader of the record finds in it; empty where that is not sure."""
     known = {name: value for name, value in fields.items() if format is BIBTEX or name in format.names}
+    if any(not isinstance(known.get(name, ""), str) for name in ID_FIELDS):
+        return ""  # what is read of it is a text
     return own_id(known | {"doi": clean_doi(str(known.get("doi") or ""))})
 
 

@@ -18,6 +18,8 @@ from germane.types import Mark
 
 REASONS = 5
 """Words given as reasons for a document's move."""
+WORDS = 10
+"""Words shown of a report."""
 
 
 class WordSource(NamedTuple):
@@ -104,6 +106,11 @@ class FeedbackReport:
     def with_hits(self, hits: Hits) -> "FeedbackReport":
         """The same of other results."""
         return replace(self, _hits=hits)
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{each.word} {each.weight:.3g}" for each in self.words[:WORDS])
+        more = ", ..." if len(self.words) > WORDS else ""
+        return f"<{type(self).__name__} of {type(self.method).__name__}: {words or 'no words'}{more}>"
 
     def __getattr__(self, name: str) -> Any:
         if name in type(self).__dataclass_fields__:

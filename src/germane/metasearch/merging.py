@@ -4,7 +4,8 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from germane.data.bibliographic import own_id
 from germane.data.duplicates import find_duplicates
@@ -13,8 +14,10 @@ from germane.data.works import Work
 from germane.errors import InputError, ParameterError
 from germane.metasearch.answers import Failure, SourceAnswer
 from germane.rank.fusion import FUSIONS, Ranking, fusion_named
+from germane.tables import figure, html, text
 from germane.text import Analyzer
-from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
+from germane.types import RESULT_FIELDS, Document, FieldValue, text_of, title_of
+from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.metasearch.union import Counts, Reference
@@ -25,6 +28,9 @@ LANGUAGE_MODEL = "lm"
 """The union ranked by a language model: ours, beside the fusions of ranks and scores."""
 RANKINGS = (*FUSIONS, LANGUAGE_MODEL)
 DEFAULT_RANKING = "rrf"
+
+SHOWN, WIDTH = 20, 80
+"""How many results are shown in a shell and in notebooks, and how much of their titles."""
 
 _KEPT_APART = {"record_format", "record_tags"}
 """Fields that mean something in the record they are of only."""
@@ -67,7 +73,7 @@ class Found:
         return given or (f"https://doi.org/{doi}" if doi else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FoundList(Sequence[Found]):
     """The merged list, best first, and the answers it was made of, whole: `failures` says what is missing, and why."""
 
@@ -122,6 +128,28 @@ class FoundList(Sequence[Found]):
 
     def __len__(self) -> int:
         return len(self.results)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._summary()}>\n{text(self._HEADER, self._rows())}"
+
+    def _repr_html_(self) -> str:
+        """The first results as a table, for notebooks."""
+        return f"<p>{escape(self._summary())}</p>{html(self._HEADER, self._rows())}"
+
+    def _summary(self) -> str:
+        told = (
+            f"{answer.source} {len(answer.records)}" + (f" ({answer.failure.kind})" if answer.failure else "")
+            for answer in self.answers
+        )
+        return f"{counted(len(self), 'result')} of {', '.join(told) or 'no source'}"
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [str(one.rank), figure(one.score), one.id, title_of(one.fields)[:WIDTH], ", ".join(one.sources)]
+            for one in self.results[:SHOWN]
+        ]
+
+    _HEADER: ClassVar = ("", "score", "id", "title", "found by")
 
 
 class Merger:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class FacetValue:
     """How many documents hold a value; `high` ends a class of numbers, which begins at `value`.
 
-    A class of whole numbers holds its end; of others the last one alone does.
+    A class of whole numbers holds its end, and so does one of values that lie far from the others; of other numbers the
+    last class alone does.
     """
 
     value: str | float

@@ -18,6 +18,10 @@ from germane.rank.searcher import Searcher
 
 MOST_WHOLE = 2.0**53
 """Whole numbers that lie no farther apart are put into classes of whole numbers."""
+CROWDED = 0.9
+"""A class of numbers is divided further where it holds as large a share of them."""
+FEWEST_CLASSES = 4
+"""Of fewer none is divided."""
 
 MatchedDocs = list[npt.NDArray[np.int64]]
 """For each segment the documents found, ascending."""
@@ -112,6 +116,31 @@ def _number(value: float) -> float:
 
 
 def _classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
+    """Equally wide classes; where nearly all values are in one of them, that one is divided, and the others are joined.
+
+    So a few mistyped values, a year 20199, leave the rest as they are.
+    """
+    classes = _equal_classes(known, size)
+    fullest = max(classes, key=lambda each: each.count, default=None)
+    if fullest is None or fullest.high is None or size < FEWEST_CLASSES:
+        return classes
+    if not CROWDED * len(known) <= fullest.count < len(known):
+        return classes
+    begin = sum(each.count for each in classes[: classes.index(fullest)])
+    below, near, above = np.split(np.sort(known), (begin, begin + fullest.count))
+    lower, upper = _one_class(below), _one_class(above)
+    return *lower, *_classes(near, size - len(lower) - len(upper)), *upper
+
+
+def _one_class(values: Floats) -> tuple[FacetValue, ...]:
+    """All of the values, which ascend, in one class; none where there are none."""
+    if not len(values):
+        return ()
+    low, high = _number(float(values[0])), _number(float(values[-1]))
+    return (FacetValue(low, len(values), None if low == high else high),)
+
+
+def _equal_classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
     distinct, counts = np.unique(known, return_counts=True)
     if len(distinct) <= size:
         return tuple(FacetValue(_number(value), n) for value, n in zip(distinct.tolist(), counts.tolist(), strict=True))

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,11 +15,15 @@ from germane.refine.interest import Interest, interest
 from germane.refine.method import Estimate
 from germane.refine.prepared import PreparedResults
 from germane.refine.reasons import Change, Explanation, MovingWords, Reason, WordAmounts, reasons
+from germane.tables import html, text
 from germane.types import Mark
+from germane.wording import counted
 
 MARKED = {True: "marked relevant", False: "marked not relevant"}
 PASSED_OVER = "passed over"
 OTHERS_MOVED = "others moved"
+SHOWN = 20
+"""How many results are shown in a shell and in notebooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ class Topic:
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Refinement:
     """The results in their new order. `method` says which method ran, and `reason` why.
 
@@ -92,6 +98,26 @@ class Refinement:
 
     def __getitem__(self, place: int) -> RankedResult:
         return self.results[place]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._summary()}>\n{text(self._HEADER, self._rows())}"
+
+    def _repr_html_(self) -> str:
+        """The first results as a table, for notebooks."""
+        return f"<p>{escape(self._summary())}</p>{html(self._HEADER, self._rows())}"
+
+    def _summary(self) -> str:
+        return f"{counted(len(self), 'result')} by {self.method}, {counted(len(self.marks), 'mark')}: {self.reason}"
+
+    def _rows(self) -> list[list[str]]:
+        said = {True: "relevant", False: "not relevant", None: ""}
+        return [
+            [str(one.rank), str(one.before), "" if one.probability is None else f"{one.probability:.2f}", one.id,
+             said[one.mark]]
+            for one in self.results[:SHOWN]
+        ]  # fmt: skip
+
+    _HEADER: ClassVar = ("", "before", "P(relevant)", "id", "mark")
 
     @property
     def ids(self) -> list[str]:

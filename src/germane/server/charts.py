@@ -266,9 +266,16 @@ def _deviate(p: float) -> float:
 
 
 def detection(
-    curve: Sequence[tuple[float, float]], point: tuple[float, float], best: tuple[float, float], width: int = 420
+    curve: Sequence[tuple[float, float]],
+    point: tuple[float, float],
+    best: tuple[float, float],
+    told: str,
+    width: int = 420,
 ) -> Markup:
-    """Misses over false alarms on normal deviates (DET): the curve, where the threshold stands, where cost is least."""
+    """Misses over false alarms on normal deviates (DET): the curve, where the threshold stands, where cost is least.
+
+    `told` is what who does not see it is told.
+    """
     ticks = [(_deviate(p), f"{p:.0%}") for p in DET_TICKS]
     axes = Axes(width, 320, ("false alarms", ticks), ("misses", ticks))
     axes.line([(_deviate(fa), _deviate(miss)) for miss, fa in curve], "line")
@@ -280,4 +287,4 @@ def detection(
         f'<line class="here" x1="{axes.x(0):.1f}" y1="{y:.1f}" x2="{x:.1f}" y2="{y:.1f}"/>'
         f'<circle class="last" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
     )
-    return axes.drawn(f"At this threshold {miss:.0%} are missed, with {fa:.0%} false alarms", "det")
+    return axes.drawn(told, "det")

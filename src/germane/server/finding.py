@@ -75,6 +75,11 @@ def save_found(library: "Library", found: FoundList) -> Search:
     return library.saved_searches.save(found.query, results, asked, ranking=found.ranking, answers=told)
 
 
+def notes_of(answer: SourceAnswer) -> list[str]:
+    """What may surprise about an answer, without folders of this machine."""
+    return [without_folders(note) for note in answer.notes]
+
+
 def answer_summary(answer: SourceAnswer) -> dict[str, Any]:
     """What a source gave, in short."""
     failure = answer.failure
@@ -82,4 +87,5 @@ def answer_summary(answer: SourceAnswer) -> dict[str, Any]:
         "source": answer.source, "records": len(answer.records), "total": answer.total,
         "failure": None if failure is None else failure.kind,
         "message": "" if failure is None else without_folders(failure.message),
+        "notes": notes_of(answer),
     }  # fmt: skip

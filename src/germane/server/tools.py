@@ -14,7 +14,7 @@ from germane.metasearch.search import MetaSearch
 from germane.refine.refiner import Refiner
 from germane.server import topics
 from germane.server.budget import MOST_FILTERS, MOST_IDS, MOST_SOURCES
-from germane.server.finding import save_found, sources_named
+from germane.server.finding import notes_of, save_found, sources_named
 from germane.server.library import Library
 from germane.server.listing import safe_link
 from germane.server.tool_answers import Delivery, Marked, News, Part, Result, Results, Saved, Text, Why
@@ -163,7 +163,8 @@ class Tools:
         found = MetaSearch(sources_named(self._library, sources)).search(
             query, self._library.settings.depth, deadline=self._library.settings.find_seconds
         )
-        notes = [f"{answer.source}: {answer.failure.message}" for answer in found.answers if answer.failure is not None]
+        notes = [f"{answer.source}: {note}" for answer in found.answers for note in notes_of(answer)]
+        notes += [f"{each.source}: {each.failure.message}" for each in found.answers if each.failure is not None]
         results = [
             Result(one.id, _title(Document(one.id, one.fields)), one.link, one.score, sources=list(one.sources))
             for one in found[:k]

@@ -16,7 +16,7 @@ from germane.types import DEFAULT_FIELDS
 
 if TYPE_CHECKING:
     from germane.data import SkipReport
-    from germane.engine import Engine
+    from germane.engine import Engine, SearchResult
     from germane.metasearch.web import Web
 
     Opened = tuple[Engine, tuple[str, ...]]
@@ -28,11 +28,11 @@ NAMED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class LocalSource(Source):
-    """A source that an engine answers, in Germane's query language, by `model`."""
+    """A source that an engine answers, in Germane's query language: as a plain search does, or by the `model` named."""
 
     timeout: float = 120.0
     path: str | Path = ""
-    model: str = "bm25"
+    model: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,7 +58,13 @@ class LocalSource(Source):
         for hit in found:
             link = hit.fields.get("url") or hit.fields.get("link") or ""
             records.append(SourceRecord(hit.id, dict(hit.fields), str(link), hit.score))
-        return Batch(records, found.total, notes)
+        return Batch(records, found.total, (*notes, *_of_promotion(found)))
+
+
+def _of_promotion(found: "SearchResult") -> tuple[str, ...]:
+    """What is to be known of the learnt model that was promoted in the index."""
+    ranked = f"ranked by {found.reranked_by}, learnt from clicks" if found.reranked_by else None
+    return tuple(filter(None, (ranked, found.not_reranked)))
 
 
 @dataclass(frozen=True, kw_only=True)

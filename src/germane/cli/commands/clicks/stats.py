@@ -104,7 +104,10 @@ def _show(found: "ClickStats") -> None:
         ("queries", f"{found.queries:,}"),
         ("objects", f"{found.objects:,}"),
         ("median dwell", "not known" if found.median_dwell_seconds is None else f"{found.median_dwell_seconds:g} s"),
-        *((name.replace("_", " "), _percent(share)) for name, share in found.coverage.items()),
+        *(
+            (name.replace("_", " "), _share(share, found.kept_searches if "searches" in name else found.queries))
+            for name, share in found.coverage.items()
+        ),
     ]
     show_rows(("history", ""), counts)
     if found.curve:
@@ -128,5 +131,10 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if value == value else "-"
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %" if value == value else "-"
+def _share(value: float, of: int) -> str:
+    """In percent, or as counts where there are few."""
+    from germane.stream.shares import FEWEST, share_told
+
+    if value != value:
+        return "-"
+    return share_told(value, of) if of < FEWEST else f"{100 * value:.1f} %"
