@@ -59,7 +59,7 @@ def test_a_posting_is_never_above_its_bounds(make, model, seed, n, longest, weig
     searcher = make(seed, n, longest)
     plan = searcher.plan(dict(zip(WORDS, weights, strict=True)), model)
     segment = searcher.snapshot.segments[0].segment
-    terms, values = searcher.terms_in(0, plan), searcher.parts.of(0, model).values()
+    terms, values = searcher.terms_in(0, plan), searcher.parts_of(0, model).values()
     found = decoded_lists(segment, plan, terms.numbers)
     _top_k_decoded(segment, terms, values, NO_MASK, 1, -np.inf, found, None, NO_HINT)
     lists, memory = Decoded(*found.decoded), scoring._memory.decoded

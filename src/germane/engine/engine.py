@@ -611,7 +611,7 @@ class Engine:
 
     @staticmethod
     def _check_looks(searcher: Searcher, parsed: ParsedQuery, model: RankingModel | None, most: int) -> None:
-        wanted = looks(parsed, searcher.snapshot, model)
+        wanted = looks(parsed, searcher.statistics, model)
         if wanted > most:
             raise QueryError(
                 f"the query would look into documents {wanted:,} times, where {most:,} are allowed: use rarer words in "
@@ -890,7 +890,7 @@ class Engine:
         if found is None:
             raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
         if probabilities:
-            told = word_probabilities(searcher.snapshot, chosen, place, found.parts)
+            told = word_probabilities(searcher, chosen, place, found.parts)
             found = dataclasses.replace(found, probabilities=told)
         return found
 
@@ -942,14 +942,7 @@ class Engine:
         return parsed._replace(weights=strongest)
 
     def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
-        if not priors:
-            return None
-
-        def summed() -> list[Floats]:
-            parts = (prior.of(searcher.snapshot) for prior in priors)
-            return [np.sum(own, axis=0) for own in zip(*parts, strict=True)]
-
-        return searcher.remembered(("priors", *priors), summed)
+        return searcher.log_priors(priors)
 
     # -- looking ---------------------------------------------------------------------------------------------------
 

@@ -193,12 +193,17 @@ class Snapshot:
 
     def surface(self, term: str) -> str:
         """The commonest written form of a term, the term itself where it is unknown."""
-        best, commonest = -1, term
+        return commonest_surface(term, self.surfaces(term))
+
+    def surfaces(self, term: str) -> dict[str, int]:
+        """How often each written form of a term was counted; a segment knows its commonest form alone."""
+        forms: dict[str, int] = {}
         for live in self.segments:
             number = live.segment.numbers_of((term,))[0]
-            if number >= 0 and (count := int(live.segment.container["surface_count"][number])) > best:
-                best, commonest = count, live.segment.surface(number)
-        return commonest
+            if number >= 0:
+                form = live.segment.surface(number)
+                forms[form] = forms.get(form, 0) + int(live.segment.container["surface_count"][number])
+        return forms
 
     def live_frequencies(self, segment: int) -> tuple[Integers, Integers]:
         """For each term of one segment: df and cf among the live documents of the whole index."""
@@ -310,6 +315,11 @@ def _own_vectors(live: LiveSegment, doc: int) -> dict[str, Vectors]:
     """The vectors of a document that callers gave it, by field, as they are stored."""
     own = (file for file in live.vectors.values() if not file.field.source)
     return {file.name: row for file in own if (row := file.of(doc)) is not None}
+
+
+def commonest_surface(term: str, forms: Mapping[str, int]) -> str:
+    """The form with the largest count, of equal ones the first in the alphabet; the term itself where there is none."""
+    return min(forms, key=lambda form: (-forms[form], form), default=term)
 
 
 def entropy_of(cf: Integers, n_tokens: int) -> float:

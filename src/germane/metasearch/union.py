@@ -14,7 +14,6 @@ from germane.arrays import Floats, Integers
 from germane.index.snapshot import Snapshot
 from germane.lm import Dirichlet
 from germane.rank.registry import DEFAULT_MU
-from germane.rank.statistics import CollectionStatistics
 from germane.text import Analyzer, BulkAnalyzer
 
 
@@ -31,8 +30,8 @@ class Reference:
 
     def probabilities(self, terms: Sequence[str]) -> Floats:
         """p_C(w) = cf(w)/tokens; 0 for a term that it does not hold."""
-        found = CollectionStatistics.of(self._snapshot, terms)
-        return np.array([found.terms[term].cf for term in terms], np.float64) / max(found.n_tokens, 1)
+        found = self._snapshot.term_stats(terms)
+        return np.array([stats.cf for stats in found], np.float64) / max(self._snapshot.n_tokens, 1)
 
 
 class Counts:

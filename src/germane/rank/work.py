@@ -4,8 +4,8 @@ The unit is a look: one document opened at one word's places, as a phrase or a w
 quarter of a microsecond. Who serves strangers allows so many (`Engine.max_looks`).
 """
 
-from germane.index.snapshot import Snapshot
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Or, Phrase
+from germane.rank.document_parts import Statistics
 from germane.rank.evidence import EvidenceModel
 from germane.rank.filters import FieldFilter, HasValue, StartsWith
 from germane.rank.models import RankingModel
@@ -19,26 +19,26 @@ POSTINGS, VALUES, SAME, TERM = 64, 16, 500, 100
 term takes that of so many looks."""
 
 
-def looks(parsed: ParsedQuery, snapshot: Snapshot, model: RankingModel | None) -> int:
+def looks(parsed: ParsedQuery, statistics: Statistics, model: RankingModel | None) -> int:
     """The looks of a search for this query."""
-    df = sum(stats.df for stats in snapshot.term_stats([*parsed.weights]))
+    df = sum(stats.df for stats in statistics.term_stats([*parsed.weights]))
     ranking = int(model.looks * df) if isinstance(model, EvidenceModel) else df // POSTINGS
-    return ranking + sum(_looks(condition, snapshot) for condition in parsed.conditions)
+    return ranking + sum(_looks(condition, statistics) for condition in parsed.conditions)
 
 
-def _looks(condition: Condition, snapshot: Snapshot) -> int:
+def _looks(condition: Condition, statistics: Statistics) -> int:
     match condition:
         case And(parts) | Or(parts):
-            return sum(_looks(part, snapshot) for part in parts)
+            return sum(_looks(part, statistics) for part in parts)
         case Not(part):
-            return _looks(part, snapshot)
+            return _looks(part, statistics)
         case Phrase(terms, slop):
-            rarest = min((stats.df for stats in snapshot.term_stats(terms)), default=0)
+            rarest = min((stats.df for stats in statistics.term_stats(terms)), default=0)
             return rarest * (MOVED_PHRASE if slop else PHRASE)
         case HoldsAny(terms, field):
-            df = sum(stats.df for stats in snapshot.term_stats(terms))
+            df = sum(stats.df for stats in statistics.term_stats(terms))
             return df * FIELD if field is not None else df // POSTINGS + TERM * len(terms)
         case HasValue(_, values):
-            return snapshot.n_docs // VALUES + len(values) * snapshot.n_docs // SAME
+            return statistics.n_docs // VALUES + len(values) * statistics.n_docs // SAME
         case FieldFilter() | StartsWith():
-            return snapshot.n_docs // VALUES
+            return statistics.n_docs // VALUES
