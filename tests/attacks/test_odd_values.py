@@ -13,7 +13,7 @@ from germane.data import read_documents
 from germane.data.fields import NumberFields
 from germane.data.writing import WRITABLE, write_documents
 from germane.engine import Engine
-from germane.rank.matching import FacetValue
+from germane.rank.facets import FacetValue
 from germane.server.library import PREFERRED
 
 FIELDS = ("title", "text", "year", "date", "journal", "topic", "author", "keywords", "doi", "score", "flag")

@@ -73,7 +73,7 @@ def case(request, build) -> tuple[Searcher, list[Searcher]]:
 
 
 def merged(parts: Sequence[Searcher], need: Need) -> CollectionStatistics:
-    return CollectionStatistics.merged(part.statistics.count(need) for part in parts)
+    return CollectionStatistics.merged(part.count(need) for part in parts)
 
 
 def rows(searcher: Searcher, hits: Hits) -> list[tuple[float, str]]:
@@ -179,7 +179,7 @@ def test_merged_statistics_are_counts(case) -> None:
     assert found.entropy == pytest.approx(-sum(n / cf.total() * log(n / cf.total()) for n in cf.values()), rel=1e-12)
     assert found.vocabulary.digest == Vocabulary.of(whole.snapshot).digest
     assert len(found.vocabulary) == len(cf)
-    own = parts[0].statistics.count(Need(vocabulary=True))
+    own = parts[0].count(Need(vocabulary=True))
     assert (own.digest == found.digest) == (len(parts) == 1)
 
 

@@ -10,7 +10,8 @@ from germane import Document
 from germane.deadline import limited, look, looking
 from germane.engine import Engine
 from germane.errors import DeadlineError
-from germane.rank.matching import facet, matching, sorted_by, values_at
+from germane.rank.facets import facet
+from germane.rank.matching import matching, sorted_by, values_at
 from germane.rank.models import RankingModel
 from germane.rank.registry import model_named
 from germane.rank.work import looks

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from germane.engine.results import ResultGroup, SearchResult
 from germane.errors import GermaneError
+from germane.rank.facets import Facet
 from germane.rank.hits import Hits
-from germane.rank.matching import Facet
 from germane.types import FieldValue
 
 if TYPE_CHECKING:

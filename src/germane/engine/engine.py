@@ -56,8 +56,9 @@ from germane.index.writer import AddReport, IndexWriter
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.parameters import number, whole
 from germane.rank.explain import Explanation, explain
+from germane.rank.facets import Facet, facet
 from germane.rank.hits import Hits
-from germane.rank.matching import Facet, count, facet, matching
+from germane.rank.matching import count, matching
 from germane.rank.model_parameters import ModelParameters
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
@@ -65,7 +66,7 @@ from germane.rank.probabilities import word_probabilities
 from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.rank.searcher import Searcher
-from germane.rank.suggest import corrections, suggest
+from germane.rank.suggest import LocalWords, corrections, suggest
 from germane.rank.work import looks
 from germane.tables import html
 from germane.text import Analyzer
@@ -908,11 +909,11 @@ class Engine:
 
     def suggest(self, query: str) -> str | None:
         """'Did you mean': the query with words that are likely mistyped corrected, or None (`germane.rank.suggest`)."""
-        return suggest(self._searcher.snapshot, self.analyzer, query)
+        return suggest(LocalWords(self._searcher), self.analyzer, query)
 
     def corrections(self, words: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
         """The words that are likely mistyped, each with the better one; `runs` are the terms that stand together."""
-        return corrections(self._searcher.snapshot, self.analyzer, words, runs)
+        return corrections(LocalWords(self._searcher), self.analyzer, words, runs)
 
     def _parse(self, searcher: Searcher, query: Query, syntax: bool, filter: AnyFilter | None = None) -> ParsedQuery:
         """The query, read; narrowed to the documents that pass the filter."""

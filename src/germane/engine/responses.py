@@ -13,7 +13,7 @@ from germane.feedback import Drift
 from germane.index.writer import AddReport
 from germane.latent.parts import LatentPart
 from germane.rank.explain import Explanation, TermPart, WordProbability
-from germane.rank.matching import Facet
+from germane.rank.facets import Facet
 from germane.schema import ABSENT, HIDDEN, Response
 from germane.types import FieldValue, JSONScalar
 

@@ -12,8 +12,9 @@ from germane.data.fields import squeeze
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.snippets import LONGEST, WIDTH, Snippet, snippet
 from germane.lm.parameters import whole
+from germane.rank.facets import Facet, facet
 from germane.rank.hits import Hits
-from germane.rank.matching import Facet, Found, count, facet, matching
+from germane.rank.matching import Found, count, matching
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Searcher
 from germane.tables import Markup, figure, html

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -81,6 +81,26 @@ class DocumentPlace(NamedTuple):
 
     segment: int
     doc: int
+
+
+class Readings(NamedTuple):
+    """What live documents hold in a field: whether a number, and not only texts; how many something that can be read as
+    a number, and how many only something else."""
+
+    holds_numbers: bool
+    readable: int
+    others: int
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the field is one of numbers."""
+        return self.holds_numbers and is_of_numbers(self.readable, self.others)
+
+    @classmethod
+    def merged(cls, parts: Iterable["Readings"]) -> "Readings":
+        """Those of several parts of a collection together."""
+        holding, readable, others = zip(*parts, strict=True)
+        return cls(any(holding), sum(readable), sum(others))
 
 
 class Snapshot:
@@ -224,15 +244,17 @@ class Snapshot:
     @cached_property
     def numeric(self) -> frozenset[str]:
         """The fields that hold numbers: where some documents have another value, most have one that can be read so."""
-        named = {name for name in self.filterable if any(live.segment.holds_numbers(name) for live in self.segments)}
-        return frozenset(name for name in named if is_of_numbers(*self._numbers_and_others(name)))
+        return frozenset(name for name in self.filterable if self._holds_numbers(name) and self.readings(name).numeric)
+
+    def _holds_numbers(self, name: str) -> bool:
+        return any(live.segment.holds_numbers(name) for live in self.segments)
 
     def unreadable(self) -> dict[str, int]:
         """For each field of numbers how many live documents have another value there, where there are any."""
-        counts = {name: self._numbers_and_others(name)[1] for name in sorted(self.numeric)}
+        counts = {name: self.readings(name).others for name in sorted(self.numeric)}
         return {name: others for name, others in counts.items() if others}
 
-    def _numbers_and_others(self, name: str) -> tuple[int, int]:
+    def readings(self, name: str) -> Readings:
         """How many live documents have a value in the field that can be read as a number, and how many only others."""
         numbers = others = 0
         for live in self.segments:
@@ -242,7 +264,7 @@ class Snapshot:
             if isinstance(column, KeywordColumn):
                 has = (np.diff(column.starts) > 0) & ~live.deletions.deleted
                 others += int((has & ~readable).sum())
-        return numbers, others
+        return Readings(self._holds_numbers(name), numbers, others)
 
     def n_terms(self) -> int:
         """Distinct terms of the live collection."""

@@ -28,7 +28,7 @@ from germane.deadline import look
 from germane.errors import QueryError
 from germane.index.snapshot import Snapshot
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
-from germane.rank.expansion import Terms, Vocabulary
+from germane.rank.expansion import Expanded, Vocabulary
 from germane.rank.filters import FieldFilter, StartsWith, parse_filter
 from germane.rank.grammar import (
     MAX_WEIGHT,
@@ -82,9 +82,9 @@ AND_IN_A_LIST = (
 class Expander(Protocol):
     """Knows the terms of a collection: `rank.expansion.Vocabulary`."""
 
-    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Terms: ...
+    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Expanded: ...
 
-    def within(self, term: str, edits: int, most: int) -> Terms: ...
+    def within(self, term: str, edits: int, most: int) -> Expanded: ...
 
 
 class Searchable(NamedTuple):
@@ -248,7 +248,7 @@ class _Reader:
         self._runs: list[list[str]] = [[]]
         self._n_conditions = 0
         self._max_expansions, self._n_expansions = max_expansions, 0
-        self._expansions: dict[Hashable, Terms] = {}
+        self._expansions: dict[Hashable, Expanded] = {}
         """What prefixes and fuzzy words stand for, each looked up once; phrases with moves are counted among them."""
 
     def read(self) -> ParsedQuery:
@@ -474,7 +474,7 @@ class _Reader:
         )
         return self._expanded(found, f"are like '{typed}'", node, place)
 
-    def _once_each(self, part: Hashable, at: int, find: Callable[[], Terms], cost: int = 1) -> Terms:
+    def _once_each(self, part: Hashable, at: int, find: Callable[[], Expanded], cost: int = 1) -> Expanded:
         """What a part stands for, looked up once in a query that repeats it."""
         found = self._expansions.get(part)
         if found is None:
@@ -494,7 +494,7 @@ class _Reader:
             raise self._error("the words of an index are needed here", node.at)
         return self._searchable.vocabulary
 
-    def _expanded(self, found: Terms, how: str, node: Word, place: _Place) -> "_Asked":
+    def _expanded(self, found: Expanded, how: str, node: Word, place: _Place) -> "_Asked":
         if found.total > MAX_EXPANSION:
             many = f"{found.total:,} words of the index {how}"
             if not place.scores:
@@ -517,7 +517,7 @@ class _Reader:
             only = f"only stop words ({' '.join(found[:5])}), and those are not searched" if found else "nothing"
             raise self._error(f"between the quotation marks there is {only}", node.at)
         if node.slop and len(terms) > 1:
-            self._once_each(("phrase", *terms, node.slop), node.at, lambda: Terms((), 0))
+            self._once_each(("phrase", *terms, node.slop), node.at, lambda: Expanded((), (), 0))
         if place.scores:
             self._words.append(node.text)
             self._weigh(terms, place)

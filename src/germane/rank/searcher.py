@@ -42,7 +42,7 @@ from germane.rank.scoring import (
     top_k_with_all,
 )
 from germane.rank.small_segments import MOST_TERMS, Found, best_of_each, documents_of
-from germane.rank.statistics import CollectionStatistics, Pair
+from germane.rank.statistics import CollectionStatistics, Need, Pair
 from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 
 Weights = Mapping[str, float]
@@ -115,6 +115,10 @@ class Searcher:
             return [reduce(np.add, own) for own in zip(*parts, strict=True)]
 
         return self.remembered(("priors", *told), summed)
+
+    def count(self, need: Need) -> CollectionStatistics:
+        """Count what is needed of this snapshot."""
+        return self._local.count(need)
 
     def pair_counts(self, pair: Pair) -> list[PairCounts]:
         """For each segment the documents that hold a pair of terms, deleted ones too."""

@@ -11,7 +11,7 @@ from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.results import GROUPED, ResultGroup
 from germane.engine.snippets import marks, snippet
 from germane.errors import QueryError
-from germane.rank.matching import Facet
+from germane.rank.facets import Facet
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES

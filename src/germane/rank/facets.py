@@ -1,0 +1,215 @@
+"""Facets: the values of a field among the documents that a query finds, and how many documents hold each.
+
+Each part of a collection counts its own values (`FieldValues.count`), the counts are merged (`merged`), and `facet_of`
+chooses what is shown of them. Of words, the documents that hold none of the values shown are counted in a second round
+(`FieldValues.holding`), where there are any.
+"""
+
+import heapq
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from germane.arrays import Floats, Integers
+from germane.deadline import look
+from germane.index.columns import KeywordColumn
+from germane.rank.matching import Found, numbers_of, require_field, words_of
+from germane.rank.searcher import Searcher
+
+MOST_WHOLE = 2.0**53
+"""Whole numbers that lie no farther apart are put into classes of whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """How many documents hold a value; `high` ends a class of numbers, which begins at `value`.
+
+    A class of whole numbers holds its end; of others the last one alone does.
+    """
+
+    value: str | float
+    count: int
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The values of a field among documents, most frequent first, or classes of numbers, ascending.
+
+    `other`: documents that hold none of the values told; `missing`: documents without the field, or, of a field of
+    numbers, without a number. A document with several values counts for each of them.
+    """
+
+    field: str
+    values: tuple[FacetValue, ...]
+    other: int
+    missing: int
+
+
+class WordCounts(NamedTuple):
+    """The texts of a field among some documents, in any order, and how many documents hold each; `missing`: none."""
+
+    texts: Sequence[str]
+    counts: Integers
+    missing: int
+    documents: int
+
+
+class NumberCounts(NamedTuple):
+    """The finite numbers of a field among some documents, ascending; `endless`: documents with an infinite one."""
+
+    numbers: Floats
+    counts: Integers
+    endless: int
+    missing: int
+
+
+ValueCounts: TypeAlias = WordCounts | NumberCounts
+Counts = TypeVar("Counts", bound=ValueCounts)
+_NO_WORDS = WordCounts((), np.empty(0, np.int64), 0, 0)
+
+
+def merged(parts: Sequence[Counts]) -> Counts:
+    """The counts of several parts, all of words or all of numbers, together."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], WordCounts):
+        return _merged_words(parts)  # type: ignore[arg-type, return-value]
+    return _merged_numbers(parts)  # type: ignore[arg-type, return-value]
+
+
+def _merged_words(parts: Sequence[WordCounts]) -> WordCounts:
+    total: dict[str, int] = {}
+    for part in parts:
+        for text, count in zip(part.texts, part.counts.tolist(), strict=True):
+            total[text] = total.get(text, 0) + count
+    counts = np.array([*total.values()], np.int64)
+    return WordCounts([*total], counts, sum(part.missing for part in parts), sum(part.documents for part in parts))
+
+
+def _merged_numbers(parts: Sequence[NumberCounts]) -> NumberCounts:
+    distinct, places = np.unique(np.concatenate([part.numbers for part in parts]), return_inverse=True)
+    counts = np.zeros(len(distinct), np.int64)
+    np.add.at(counts, places, np.concatenate([part.counts for part in parts]))
+    return NumberCounts(distinct, counts, sum(part.endless for part in parts), sum(part.missing for part in parts))
+
+
+def facet_of(field: str, counts: ValueCounts, size: int, holding: Callable[[Sequence[str]], int]) -> Facet:
+    """At most `size` values, the most frequent first; numbers that have more fall into so many equal classes.
+
+    `holding`: how many of the documents hold one of some texts.
+    """
+    if isinstance(counts, NumberCounts):
+        return Facet(field, _classes(counts.numbers, counts.counts, size), counts.endless, counts.missing)
+    shown = _most_frequent(counts, size)
+    held = counts.documents - counts.missing
+    covered = held if len(shown) == len(counts.texts) else holding([text for text, _ in shown])
+    return Facet(field, tuple(FacetValue(text, n) for text, n in shown), held - covered, counts.missing)
+
+
+def _most_frequent(counts: WordCounts, size: int) -> list[tuple[str, int]]:
+    known = counts.counts.tolist()
+    least = min(heapq.nlargest(size, known), default=0)
+    near = [(text, n) for text, n in zip(counts.texts, known, strict=True) if n >= least]
+    return sorted(near, key=lambda item: (-item[1], item[0]))[:size]
+
+
+class FieldValues:
+    """The values of a field in the documents that a query finds in one index. `numeric`: whether they are numbers."""
+
+    def __init__(self, searcher: Searcher, found: Found, field: str, *, numeric: bool) -> None:
+        self._n_docs = sum(map(len, found))
+        self._numbers = numbers_of(searcher, found, field) if numeric else None
+        self._codes: list[tuple[Integers, Integers, list[str]]] = []
+        """For each segment with the field the documents and the values that they hold, by number, and these."""
+        self._missing = 0
+        for docs, column in [] if numeric else zip(found, words_of(searcher, field), strict=True):
+            look()
+            self._read(docs, column)
+
+    def _read(self, docs: Integers, column: KeywordColumn | None) -> None:
+        if column is None:
+            self._missing += len(docs)
+            return
+        lengths = column.starts[docs + 1] - column.starts[docs]
+        self._missing += int((lengths == 0).sum())
+        codes = column.codes[_ranges(column.starts[docs], lengths)].astype(np.int64)
+        self._codes.append((np.repeat(docs, lengths), codes, column.values))
+
+    def count(self, most: int | None = None) -> ValueCounts:
+        """Count the documents by value. `most`: where there are no other parts, no more are asked for."""
+        if self._numbers is not None:
+            known, endless = self._numbers[np.isfinite(self._numbers)], int(np.isinf(self._numbers).sum())
+            distinct, counts = np.unique(known, return_counts=True)
+            return NumberCounts(distinct, counts, endless, len(self._numbers) - len(known) - endless)
+        parts: list[WordCounts] = []
+        for _, codes, values in self._codes:
+            held = np.bincount(codes, minlength=len(values))
+            alone = most is not None and len(self._codes) == 1  # else the sums decide
+            shown = _largest(held, most + 1) if most is not None and alone else np.flatnonzero(held)
+            parts.append(WordCounts([values[code] for code in shown.tolist()], held[shown], 0, 0))
+        texts, counts, *_ = merged(parts) if parts else _NO_WORDS
+        return WordCounts(texts, counts, self._missing, self._n_docs)
+
+    def holding(self, texts: Sequence[str]) -> int:
+        """How many of the documents hold one of these texts."""
+        total = 0
+        for docs, codes, values in self._codes:  # a document may hold several of them
+            among = np.zeros(len(values), np.bool_)
+            places = [(text, bisect_left(values, text)) for text in texts]
+            among[[at for text, at in places if at < len(values) and values[at] == text]] = True
+            total += _count_distinct(docs[among[codes]])
+        return total
+
+
+def facet(searcher: Searcher, found: Found, field: str, size: int = 10) -> Facet:
+    """The facet of a field among documents of one index."""
+    require_field(field, searcher.snapshot.filterable)
+    values = FieldValues(searcher, found, field, numeric=field in searcher.snapshot.numeric)
+    return facet_of(field, merged([values.count(size)]), size, values.holding)
+
+
+def _largest(counts: Integers, size: int) -> Integers:
+    """Where the largest counts stand, of equal ones the first; none of 0."""
+    order = np.argsort(-counts, kind="stable")[:size]
+    return order[counts[order] > 0]
+
+
+def _count_distinct(ascending: Integers) -> int:
+    return int(np.count_nonzero(np.diff(ascending))) + 1 if len(ascending) else 0
+
+
+def _ranges(starts: Integers, lengths: Integers) -> Integers:
+    """starts[0], starts[0] + 1, ... (lengths[0] of them), starts[1], ..."""
+    ends = np.cumsum(lengths)
+    found: Integers = np.arange(int(lengths.sum())) + np.repeat(starts - (ends - lengths), lengths)
+    return found
+
+
+def _number(value: float) -> float:
+    """A whole number as such: the year 2001, not 2001.0."""
+    return int(value) if value.is_integer() and abs(value) < MOST_WHOLE else value
+
+
+def _classes(distinct: Floats, counts: Integers, size: int) -> tuple[FacetValue, ...]:
+    if len(distinct) <= size:
+        return tuple(FacetValue(_number(value), n) for value, n in zip(distinct.tolist(), counts.tolist(), strict=True))
+    if (distinct == np.floor(distinct)).all() and distinct[-1] - distinct[0] < MOST_WHOLE:  # years, say
+        low, width = distinct[0], -(-(distinct[-1] - distinct[0] + 1.0) // size)
+        lows = low + width * np.arange(-(-(distinct[-1] - low + 1.0) // width))
+        held = np.bincount(((distinct - low) // width).astype(np.int64), counts, len(lows)).astype(np.int64)
+        ends = np.minimum(lows + width - 1.0, distinct[-1])
+        return tuple(
+            FacetValue(_number(low), n, _number(end))
+            for low, n, end in zip(lows.tolist(), held.tolist(), ends.tolist(), strict=True)
+        )
+    steps = np.linspace(0.0, 1.0, size + 1)
+    edges = distinct[0] * (1.0 - steps) + distinct[-1] * steps  # whose difference may be larger than any number
+    held = np.diff(np.append(0, np.cumsum(counts))[np.searchsorted(distinct, [*edges[:-1], np.inf])])
+    return tuple(
+        FacetValue(low, n, high)
+        for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), held.tolist(), strict=True)
+    )
