@@ -8,8 +8,8 @@ from germane.clicks import ClickStats, ImportResponse, LogSimulation, PairsRepor
 from germane.clicks.log import LogErased
 from germane.data.conversion import ConversionResponse
 from germane.data.responses import DedupeResponse, DocumentResponse
-from germane.engine.learning.values import Erasure, GateReport, LearnReport, ModelVersion
 from germane.engine.methods import MethodResponse
+from germane.engine.models.values import GateReport, LearnReport, ModelVersion
 from germane.engine.responses import (
     AddResponse,
     ExplainResponse,
@@ -27,6 +27,7 @@ from germane.evaluate.responses import (
 )
 from germane.index.check import CheckReport
 from germane.index.repair import RepairReport
+from germane.learning.values import Erasure
 from germane.metasearch.responses import FindResponse
 from germane.refine.responses import RefinementResponse
 from germane.refine.screening.responses import ScreeningExplanation, ScreeningResponse, SimulationResponse

@@ -67,9 +67,9 @@ PUBLIC = {
     ],
     "germane.server": ["Library", "Settings", "create_app"],
     "germane.clicks": [
-        "ClickModel", "ClickStats", "ClickStore", "EraseResponse", "ImportResponse", "ImportRules", "LogSimulation",
-        "Observations", "Pair", "PairRules", "PairsReport", "PositionCurve", "SearchRules", "click_stats", "em_curve",
-        "observe", "ratio_curve", "read_pairs", "simulate_log", "write_pairs",
+        "ClickModel", "ClickRules", "ClickStats", "ClickStore", "EraseResponse", "ImportResponse", "ImportRules",
+        "LogSimulation", "Observations", "Pair", "PairRules", "PairsReport", "PositionCurve", "SearchRules",
+        "click_stats", "em_curve", "observe", "ratio_curve", "read_pairs", "simulate_log", "write_pairs",
     ],
     "germane.data": [
         "SkipReport", "Skipped", "data_root", "dataset_names", "dataset_path", "read_documents", "read_qrels",

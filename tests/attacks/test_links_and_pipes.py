@@ -14,7 +14,7 @@ from germane.clicks.log import ClickLog
 from germane.data import owned
 from germane.data.appending import append_lines
 from germane.data.owned import check_owned, claim_database, make_private_folder, open_owned, read_owned
-from germane.engine.learning.shelf import ModelShelf
+from germane.engine.models.model_store import ModelStore
 from germane.errors import GermaneError, StorageError
 from germane.latent import load
 from germane.metasearch.cache import Cache
@@ -195,34 +195,34 @@ def test_a_damaged_file_of_clicks(store: ClickStore) -> None:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> ModelShelf:
-    from engine.learning.test_shelf import fitted, record
+def models(tmp_path: Path) -> ModelStore:
+    from learning.test_model_store import fitted, record
 
     with Engine.create(tmp_path / "index") as engine:
         engine.add([Document("a", {"text": "x"})])
-    made = ModelShelf(tmp_path / "index")
+    made = ModelStore(tmp_path / "index")
     made.add("clicks", fitted("one"), record())
     made.promote("clicks@1")
-    return ModelShelf(tmp_path / "index")
+    return ModelStore(tmp_path / "index")
 
 
 @pytest.mark.parametrize("put", [put_link, put_pipe])
 @pytest.mark.parametrize("name", ["000001.model", "000001.json", "SERVING"])
-def test_a_model_shelf(shelf: ModelShelf, tmp_path: Path, name: str, put: Callable[[Path], None]) -> None:
+def test_a_model_store(models: ModelStore, tmp_path: Path, name: str, put: Callable[[Path], None]) -> None:
     path = tmp_path / "index" / "models" / "clicks" / name
     path.unlink()
     put(path)
     with pytest.raises(GermaneError, match=name):
-        shelf.stage("clicks")
-    assert any(name in problem for problem in shelf.problems())
+        models.stage("clicks")
+    assert any(name in problem for problem in models.problems())
 
 
 @pytest.mark.parametrize("name", ["models", "models/clicks"])
-def test_a_folder_of_models_that_is_a_link(shelf: ModelShelf, tmp_path: Path, name: str) -> None:
+def test_a_folder_of_models_that_is_a_link(models: ModelStore, tmp_path: Path, name: str) -> None:
     path = tmp_path / "index" / name
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
-    for use in (lambda: shelf.versions(), lambda: shelf.promote("clicks@1"), lambda: shelf.rollback()):
+    for use in (lambda: models.versions(), lambda: models.promote("clicks@1"), lambda: models.rollback()):
         with pytest.raises(StorageError, match="is a link"):
             use()
 
@@ -236,18 +236,18 @@ def test_a_folder_of_models_that_is_a_link(shelf: ModelShelf, tmp_path: Path, na
     ],
     ids=str,
 )  # fmt: skip
-def test_a_forged_record(shelf: ModelShelf, tmp_path: Path, damage: dict[str, Any]) -> None:
+def test_a_forged_record(models: ModelStore, tmp_path: Path, damage: dict[str, Any]) -> None:
     path = tmp_path / "index" / "models" / "clicks" / "000001.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
     with pytest.raises(GermaneError, match="record of a learnt model is damaged"):
-        shelf.version("clicks@1")
+        models.version("clicks@1")
 
 
 @pytest.mark.parametrize("content", ["[]", "1", '{"served": 1}', '{"served": ["1"]}', '{"served": [1], "last": "x"}'])
-def test_a_forged_pointer(shelf: ModelShelf, tmp_path: Path, content: str) -> None:
+def test_a_forged_pointer(models: ModelStore, tmp_path: Path, content: str) -> None:
     (tmp_path / "index" / "models" / "clicks" / "SERVING").write_text(content)
     with pytest.raises(GermaneError, match="which version serves"):
-        shelf.serving("clicks")
+        models.serving("clicks")
 
 
 def test_the_file_of_a_model_that_is_a_pipe(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from attacks.conftest import ServerProcess
 from germane import Engine
 from germane.clicks.log import ClickLog
-from germane.engine.learning.shelf import ModelShelf
+from germane.engine.models.model_store import ModelStore
 from germane.errors import InputError
 from germane.server.roles import read_tokens
 from germane.types import Document
@@ -56,26 +56,26 @@ def test_a_server_and_all_that_it_keeps(start_server: Callable[..., ServerProces
 
 
 def test_an_index_and_its_models(tmp_path: Path) -> None:
-    from engine.learning.test_shelf import fitted, record
+    from learning.test_model_store import fitted, record
 
     with Engine.create(tmp_path / "index", vectors={"v": 4}) as engine:
         engine.add([Document(f"d{i}", {"text": "x"}, vectors={"v": [1.0, 0.0, 0.0, i]}) for i in range(5)])
         engine.delete(["d1"])
-    ModelShelf(tmp_path / "index").add("clicks", fitted("one"), record())
-    ModelShelf(tmp_path / "index").promote("clicks@1")
+    ModelStore(tmp_path / "index").add("clicks", fitted("one"), record())
+    ModelStore(tmp_path / "index").promote("clicks@1")
     assert open_to_others(tmp_path / "index") == []
 
 
 def test_an_index_that_was_opened_stays_open(tmp_path: Path) -> None:
     """Whoever opens the folder to a group opens what is written there from then on."""
-    from engine.learning.test_shelf import fitted, record
+    from learning.test_model_store import fitted, record
 
     with Engine.create(tmp_path / "index") as engine:
         engine.add([Document("a", {"text": "x"})])
     subprocess.run(["chmod", "-R", "g+rX", tmp_path / "index"], check=True)
     with Engine.open(tmp_path / "index") as engine:
         engine.add([Document("b", {"text": "y"})])
-    ModelShelf(tmp_path / "index").add("clicks", fitted("one"), record())
+    ModelStore(tmp_path / "index").add("clicks", fitted("one"), record())
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "index").rglob("*") if path.is_file()}
     assert modes == {0o640}
     folders = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "index").rglob("*") if path.is_dir()}

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from germane.engine import Engine
-from germane.engine.learning.values import Distribution, GateReport, GateSet, Loss, ModelVersion, TrainingData
+from germane.engine.models.values import Distribution, GateReport, GateSet, Loss, ModelVersion, TrainingData
 from germane.errors import ParameterError
 from germane.latent.pairs import Pairs
 from germane.latent.registry import latent_named

@@ -14,10 +14,10 @@ import pytest
 
 from germane import AsyncEngine, Document, Engine, Hit
 from germane.engine.pipelines import experiment
-from germane.engine.snippets import Snippet
 from germane.errors import GermaneError, ParameterError
 from germane.evaluate.compare import compare
 from germane.evaluate.measures import evaluate
+from germane.rank.snippets import Snippet
 
 HOSTILE = '<script>alert("x")</script> & heart'
 

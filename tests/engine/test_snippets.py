@@ -1,6 +1,6 @@
 """The piece of text shown with a result."""
 
-from germane.engine.snippets import LONGEST, snippet
+from germane.rank.snippets import LONGEST, snippet
 from germane.text import Analyzer
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from germane import Engine
-from germane.engine.learning.drift import distribution_of
-from germane.engine.learning.values import ModelVersion, TrainingData
+from germane.engine.models.values import ModelVersion, TrainingData
 from germane.index.check import check_index
 from germane.latent import LSA, Pairs
+from germane.learning.drift import distribution_of
 from germane.types import title_of
 from index.test_crash import killed
 

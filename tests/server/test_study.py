@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from germane.engine import Engine
-from germane.engine.learning.values import Health, Stability
 from germane.evaluate import load_qrels, load_run
 from germane.evaluate.compare import compare
+from germane.learning.values import Health, Stability
 from germane.server import Library, Settings, create_app
 from germane.server.learning import health_line
 from germane.server.safety import feed_key

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from germane.cli.tables import show_rows
 
 if TYPE_CHECKING:
-    from germane.engine.learning.values import GateReport
+    from germane.engine.models.values import GateReport
 
 LONGEST_QUERY = 50
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from germane.cli.streams import put_row
-from germane.engine.snippets import marks, snippet
+from germane.rank.snippets import marks, snippet
 from germane.tables import figure
 from germane.wording import counted, people
 

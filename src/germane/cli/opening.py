@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from germane import Analyzer, Engine
-    from germane.index.snapshot import Snapshot
     from germane.index.vector_fields import VectorField
 
 
@@ -16,13 +15,6 @@ def open_engine(folder: Path) -> "Engine":
     from germane.engine import Engine
 
     return Engine.open(folder)
-
-
-def open_snapshot(folder: Path) -> "Snapshot":
-    """The index in the folder, for commands that read documents and rank none: no compiler is loaded for them."""
-    from germane.index.snapshot import Snapshot
-
-    return Snapshot.open(folder)
 
 
 def must_be_index(folder: Path) -> None:

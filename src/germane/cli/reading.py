@@ -214,7 +214,7 @@ def _marked(text: str, record: "Suggestion") -> "Text":
     """The text, with the words in bold that speak most for the record."""
     from rich.text import Text
 
-    from germane.engine.snippets import marks
+    from germane.rank.snippets import marks
     from germane.refine.screening.weighting import default_analyzer
 
     analyzer = default_analyzer()

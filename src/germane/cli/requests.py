@@ -72,7 +72,7 @@ def feedback_request(
 
 def reranker_typed(name: str | None) -> str | None:
     """What `--rerank` says: nothing for the model that was promoted, `none` for no second stage."""
-    from germane.engine.promotion import PROMOTED
+    from germane.engine.models.promotion import PROMOTED
 
     return PROMOTED if name is None else None if name == "none" else name
 

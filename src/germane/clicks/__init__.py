@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from germane.clicks.observations import Observations, observe
     from germane.clicks.pairs import Pair, PairsReport, read_pairs, write_pairs
     from germane.clicks.position_bias import PositionCurve, em_curve, ratio_curve
-    from germane.clicks.rules import ImportRules, PairRules, SearchRules
+    from germane.clicks.rules import ClickRules, ImportRules, PairRules, SearchRules
     from germane.clicks.simulation import ClickModel, LogSimulation, simulate_log
     from germane.clicks.statistics import ClickStats, click_stats
     from germane.clicks.store import ClickStore, EraseResponse, ImportResponse
 
 __all__ = [
     "ClickModel",
+    "ClickRules",
     "ClickStats",
     "ClickStore",
     "EraseResponse",
@@ -45,7 +46,7 @@ __getattr__, __dir__ = lazy_exports(
         "observations": ["Observations", "observe"],
         "pairs": ["Pair", "PairsReport", "read_pairs", "write_pairs"],
         "position_bias": ["PositionCurve", "em_curve", "ratio_curve"],
-        "rules": ["ImportRules", "PairRules", "SearchRules"],
+        "rules": ["ClickRules", "ImportRules", "PairRules", "SearchRules"],
         "simulation": ["ClickModel", "LogSimulation", "simulate_log"],
         "statistics": ["ClickStats", "click_stats"],
         "store": ["ClickStore", "EraseResponse", "ImportResponse"],

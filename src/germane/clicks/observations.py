@@ -28,8 +28,8 @@ import numpy as np
 
 from germane.arrays import Floats, Integers
 from germane.clicks.database import working_database
-from germane.clicks.rules import SearchRules
-from germane.clicks.store import MEMORY, ClickStore, literal, path_list, person_code
+from germane.clicks.rules import MEMORY, SearchRules
+from germane.clicks.store import ClickStore, literal, path_list, person_code
 from germane.errors import StorageError
 
 if TYPE_CHECKING:

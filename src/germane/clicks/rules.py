@@ -5,6 +5,9 @@ from typing import Any
 
 from germane.errors import ParameterError
 
+MEMORY = 2048
+"""Megabytes that the work on a history may take unless told otherwise."""
+
 
 def _require(name: str, value: float, least: float, most: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
@@ -109,3 +112,13 @@ class PairRules:
         _require("certainty", self.certainty, 0, 0.999999)
         if self.threshold is not None:
             _require("threshold", self.threshold, 0, 1e9)
+
+
+@dataclass(frozen=True)
+class ClickRules:
+    """How the history is read."""
+
+    search: SearchRules | None = None
+    pairs: PairRules | None = None
+    memory: int = MEMORY
+    threads: int | None = None

@@ -25,7 +25,8 @@ import orjson
 
 from germane.arrays import Floats, Integers, Mask
 from germane.clicks.database import working_database
-from germane.clicks.store import MEMORY, TRUTH, literal
+from germane.clicks.rules import MEMORY
+from germane.clicks.store import TRUTH, literal
 from germane.data.atomic import open_for_writing, write_bytes
 from germane.errors import InputError, ParameterError, StorageError
 from germane.schema import HIDDEN, Response

@@ -28,7 +28,7 @@ import orjson
 
 from germane.clicks.database import working_database
 from germane.clicks.reading import LogReader
-from germane.clicks.rules import ImportRules
+from germane.clicks.rules import MEMORY, ImportRules
 from germane.data.atomic import write_bytes
 from germane.data.owned import (
     check_owned,
@@ -49,8 +49,6 @@ LOCK = "LOCK"
 TRUTH = "truth.json"
 """What the simulator writes beside a log."""
 FORMAT = 1
-MEMORY = 2048
-"""Megabytes that the work on a history may take unless told otherwise."""
 REPEATED = "there already"
 
 TABLES: Mapping[str, str] = {

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 from germane.deadline import looking
 from germane.engine.advice import sought_words, suggestion, why_nothing
-from germane.engine.promotion import PROMOTED
+from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, SearchRequest, resolve
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
 from germane.engine.results import GROUPED, SearchResult
-from germane.engine.snippets import LEAST, LONGEST, OF_ALL
 from germane.errors import QueryError
+from germane.rank.snippets import LEAST, LONGEST, OF_ALL
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from germane.engine.results import match_of
 from germane.errors import ParameterError
 from germane.lm.parameters import number, whole
-from germane.rank.hits import Hits
-from germane.rank.matching import matching, sorted_by, values_at
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Searcher
+from germane.rank.retriever import Hits, Retriever, SortRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,45 +30,39 @@ class Arranging:
             if self.sort is not None:
                 raise ParameterError("'min_score' and 'sort' do not go together: a field's order has no scores")
 
-    def page(self, ranked: Callable[[int], Hits], k: int, query: ParsedQuery, searcher: Searcher) -> Hits:
+    def page(self, ranked: Callable[[int], Hits], k: int, query: ParsedQuery, retriever: Retriever) -> Hits:
         """The k results from `offset` on; `ranked` gives the best n of the ranking."""
         if self.sort is not None:
             whole("k", k, least=1)
-            field = self.sort.removeprefix("-")
-            found = matching(searcher, query)
             most = None if self.group is not None else self.offset + k
-            hits = sorted_by(searcher, found, field, descending=self.sort.startswith("-"), most=most)
+            field, descending = self.sort.removeprefix("-"), self.sort.startswith("-")
+            hits = retriever.sort(SortRequest(match_of(query), field, descending, most))
             if self.group is not None:
-                hits = _first_of_each(searcher, hits, self.group)
+                hits = _first_of_each(retriever, hits, self.group)
         elif self.group is not None:
-            hits = self._grouped(ranked, k, searcher, self.group)
+            hits = self._grouped(ranked, k, retriever, self.group)
         else:
             hits = ranked(self.offset + k)
         if self.min_score is not None:
-            hits = _chosen(hits, hits.scores >= self.min_score)
-        page = slice(self.offset, self.offset + k)
-        return Hits(hits.scores[page], hits.segments[page], hits.docs[page])
+            hits = hits.chosen(hits.scores >= self.min_score)
+        return hits.part(self.offset, self.offset + k)
 
-    def _grouped(self, ranked: Callable[[int], Hits], k: int, searcher: Searcher, field: str) -> Hits:
+    def _grouped(self, ranked: Callable[[int], Hits], k: int, retriever: Retriever, field: str) -> Hits:
         """One document of each group: as many of the ranking are looked at as that takes."""
         n = 4 * (self.offset + k)
         while True:
             hits = ranked(n)
-            groups = _first_of_each(searcher, hits, field)
-            if len(groups.docs) >= self.offset + k or len(hits.docs) < n:
+            groups = _first_of_each(retriever, hits, field)
+            if len(groups.refs) >= self.offset + k or len(hits.refs) < n:
                 return groups
             n *= 4
 
 
-def _chosen(hits: Hits, which: npt.NDArray[np.bool_]) -> Hits:
-    return Hits(hits.scores[which], hits.segments[which], hits.docs[which])
-
-
-def _first_of_each(searcher: Searcher, hits: Hits, field: str) -> Hits:
+def _first_of_each(retriever: Retriever, hits: Hits, field: str) -> Hits:
     """The first document with each value; a document without a value stands for itself."""
-    seen, first = set[str | float](), np.zeros(len(hits.docs), np.bool_)
-    for i, value in enumerate(values_at(searcher, hits, field)):
+    seen, first = set[str | float](), np.zeros(len(hits.refs), np.bool_)
+    for i, value in enumerate(retriever.values(hits.refs, field)):
         first[i] = value is None or value not in seen
         if value is not None:
             seen.add(value)
-    return _chosen(hits, first)
+    return hits.chosen(first)

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from germane.engine.results import ResultGroup, SearchResult
 from germane.errors import GermaneError
 from germane.rank.facets import Facet
-from germane.rank.hits import Hits
+from germane.rank.retriever import Hits
 from germane.types import FieldValue
 
 if TYPE_CHECKING:
-    from germane.rank.searcher import Searcher
+    from germane.rank.retriever import Retriever
     from germane.text import Analyzer
 
 
@@ -41,7 +41,7 @@ class CarriedResult(SearchResult):
     def __init__(self, carried: Carried) -> None:
         none = np.empty(0, np.int64)
         vars(self).update(carried.told)
-        vars(self).update(_hits=Hits(carried.scores, none, none), _ids=carried.ids, _carried=carried)
+        vars(self).update(_hits=Hits(carried.scores, none), _ids=carried.ids, _carried=carried)
 
     @property
     def _held(self) -> Carried:
@@ -67,7 +67,7 @@ class CarriedResult(SearchResult):
         return self._held.fields[i]
 
     @property
-    def located(self) -> "tuple[Hits, Searcher]":
+    def located(self) -> "tuple[Hits, Retriever]":
         _refuse("where its documents lie")
 
     def facet(self, name: str, size: int = 10) -> Facet:

@@ -1,6 +1,5 @@
 """The engine: one object that opens, fills and searches an index. The doors (CLI, HTTP) translate to these calls."""
 
-import dataclasses
 import os
 import shutil
 import tempfile
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats
 from germane.engine.answers import answer_explain, answer_search
 from germane.engine.arranging import Arranging
 from germane.engine.candidates import Candidates
@@ -29,14 +27,13 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter, condition_of, narrowed
 from germane.engine.idling import let_go_when_idle
 from germane.engine.merging import change_of, merged_with
-from germane.engine.promotion import PROMOTED, Promotions, unused
+from germane.engine.models.promotion import PROMOTED, Promotions, unused
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
 from germane.engine.reranked import explain_reranked
-from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
-from germane.engine.results import SearchResult
-from germane.engine.topic_model import TopicModel
+from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse, VectorFieldStats
+from germane.engine.results import SearchResult, match_of
 from germane.errors import (
     EngineClosedError,
     GermaneError,
@@ -44,41 +41,39 @@ from germane.errors import (
     IndexLockedError,
     ParameterError,
     QueryError,
+    UnknownDocumentError,
 )
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.index.durable import touch_lock
 from germane.index.ingest import DEFAULT_MEMORY
 from germane.index.manifest import NAME as MANIFEST
-from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, check_name, fields_of
 from germane.index.writer import AddReport, IndexWriter
+from germane.lazy import load
 from germane.lm import LeaveOneOut, Postings, optimal_lam, optimal_mu
 from germane.lm.parameters import number, whole
-from germane.rank.explain import Explanation, explain
-from germane.rank.facets import Facet, facet
-from germane.rank.hits import Hits
-from germane.rank.matching import count, matching
+from germane.rank.explain import Explanation
+from germane.rank.facets import Facet
+from germane.rank.local import SnapshotRetriever
 from germane.rank.model_parameters import ModelParameters
 from germane.rank.models import RankingModel
+from germane.rank.plan import Collection
 from germane.rank.priors import Prior
-from germane.rank.probabilities import word_probabilities
-from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain
+from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain, searchable_in, strongest
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
-from germane.rank.searcher import Searcher
-from germane.rank.suggest import LocalWords, corrections, suggest
+from germane.rank.retriever import Hits, Retriever, Scoring, SignedTopic, TopRequest
 from germane.rank.work import looks
 from germane.tables import html
-from germane.text import Analyzer
+from germane.text import Analyzer, tokenize
 from germane.types import DEFAULT_FIELDS, DocId, Document, Marks, Topic, id_text
 from germane.wording import counted
 
 if TYPE_CHECKING:
-    from germane.clicks import ClickStore
+    from germane.clicks import ClickRules, ClickStore
     from germane.engine.following import FollowedTopic, Text
-    from germane.engine.learning.loop import ClickRules
-    from germane.engine.learning.shelf import ModelShelf
-    from germane.engine.learning.values import LearnReport, ModelVersion
+    from germane.engine.models.model_store import ModelStore
+    from germane.engine.models.values import LearnReport, ModelVersion
     from germane.engine.pipelines import Pipeline
     from germane.engine.vectors import Encoder
     from germane.evaluate.frames import AnyQrels, AnyTopics
@@ -117,7 +112,7 @@ class Engine:
         self._closed = False
         self._vanishing: weakref.finalize[Any, Engine] | None = None
         self._looked = time.monotonic()
-        self._searcher = Searcher(snapshot)
+        self._retriever = SnapshotRetriever(snapshot)
         self._writer = writer
         self._changing = threading.Lock()
         self._changed = time.monotonic()
@@ -247,13 +242,13 @@ class Engine:
         if now - self._looked < number("within", within):
             return
         while True:
-            shown = self._searcher
+            shown = self._retriever
             snapshot = Snapshot.open(self.folder, shown.snapshot)
             if snapshot is shown.snapshot:
                 self._looked = now
                 return
             with self._showing:
-                if self._searcher is shown:  # else something came between, and may be newer: look again
+                if self._retriever is shown:  # else something came between, and may be newer: look again
                     self._show(snapshot)
                     self._looked = now
                     if self._writer is None:
@@ -364,7 +359,7 @@ class Engine:
             if on_duplicate == "merge":
                 read, on_duplicate = merged_with(writer.snapshot, read, known=known), "replace"
             if any(field.source for field in writer.snapshot.manifest.vector_fields.values()):
-                from germane.engine.learning.folding import folding_in
+                from germane.engine.models.fold_in import folding_in
 
                 read = folding_in(self.models, writer, read)
             report = writer.add(read, on_duplicate=on_duplicate, threads=threads, memory=memory_mb << 20)
@@ -444,11 +439,10 @@ class Engine:
         later are searched exactly until this is asked for again. By more threads a graph is made faster, and is not
         the same each time.
         """
-        from germane.engine.vectors import graphs_to_build
-        from germane.index.graphs import built_graph, graph_of
+        from germane.index.graphs import built_graph, files_for_graphs, graph_of
 
         held = 0
-        for file in graphs_to_build(self._searcher.snapshot, field):
+        for file in files_for_graphs(self._retriever.snapshot, field):
             if graph_of(file) is None:
                 content = built_graph(file, threads=whole("threads", threads, least=1))
                 with self._changing:
@@ -478,7 +472,7 @@ class Engine:
             there = f"changes nothing any more: Engine.open('{self.folder}') opens its index again"
             raise EngineClosedError(f"this engine was closed, and {there if self._vanishing is None else gone}")
         if self._writer is None:
-            self._writer = IndexWriter(self.folder, seen=self._searcher.snapshot)
+            self._writer = IndexWriter(self.folder, seen=self._retriever.snapshot)
             with self._showing:
                 self._show(self._writer.snapshot)
         self._changed = time.monotonic()
@@ -491,13 +485,18 @@ class Engine:
         """What the writer committed; a refresh may have seen more of it already, from a merge in the background."""
         self._changed = time.monotonic()
         with self._showing:
-            if writer.snapshot.manifest.generation > self._searcher.snapshot.manifest.generation:
+            if writer.snapshot.manifest.generation > self._retriever.snapshot.manifest.generation:
                 self._show(writer.snapshot)
 
     def _show(self, snapshot: Snapshot) -> None:
         """Search this snapshot from now on; `_showing` is held."""
-        if snapshot is not self._searcher.snapshot:
-            self._searcher = Searcher(snapshot, self._searcher)
+        if snapshot is not self._retriever.snapshot:
+            self._retriever = SnapshotRetriever(snapshot, self._retriever)
+
+    @property
+    def retriever(self) -> Retriever:
+        """The collection as it is shown now, which stays as it is whatever is added."""
+        return self._retriever
 
     # -- searching -------------------------------------------------------------------------------------------------
 
@@ -547,10 +546,10 @@ class Engine:
         for the largest first). `group`: of documents with the same value of a field, the best alone. `min_score`: no
         result below.
         """
-        searcher = self._searcher
-        parsed = self._parse(searcher, query, syntax, filter)
+        retriever = self._retriever
+        parsed = self.read(retriever, query, syntax, filter)
         if self.max_looks is not None:
-            self._check_looks(searcher, parsed, self._model(model, weights, parameters), self.max_looks)
+            self._check_looks(retriever, parsed, self._model(model, weights, parameters), self.max_looks)
         promotion = None
         if isinstance(rerank, str) and rerank == PROMOTED:
             if (model, weights, feedback, marks or None, sort) == NOTHING_NAMED and not parameters:
@@ -558,8 +557,8 @@ class Engine:
             rerank = None if promotion is None else promotion.stage
         if offset == 0 and promotion is None and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
             ranking = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
-            hits = self._ranked(searcher, parsed, ranking, k, self._log_priors(searcher, priors))
-            return SearchResult(parsed, hits, searcher)
+            hits = self._ranked(retriever, parsed, ranking, k, tuple(priors))
+            return SearchResult(parsed, hits, retriever)
         arranging = Arranging(offset, sort, group, min_score)
         second = SecondStage.of(None if rerank is None else self._reranker(rerank), depth)
         if (parameters or weights is not None) and model is None and (feedback is not None or marks):
@@ -573,7 +572,7 @@ class Engine:
         chosen = self._model(model, weights, parameters)
         if chosen is not None:
             chosen = chosen.of_query(parsed.runs)
-        own = self._log_priors(searcher, priors)
+        own = tuple(priors)
         marked = NO_MARKS if marks is None else Marks.of(marks)
         learning = None
         if feedback is not None or marked:
@@ -586,33 +585,33 @@ class Engine:
             nonlocal report, promotion
             n_first = n if second is None or n < 1 else max(n, second.depth)
             if learning is None:
-                hits = self._ranked(searcher, parsed, chosen or model_named(DEFAULT_MODEL), n_first, own)
+                hits = self._ranked(retriever, parsed, chosen or model_named(DEFAULT_MODEL), n_first, own)
             else:
                 firsts = tuple(chosen or model_of(ranking) for ranking in learning.first_rankings)
                 passes = Passes(firsts, chosen or model_of(learning.final), parsed.conditions, own, parsed.wordless)
-                hits, learnt = search_with_feedback(searcher, dict(parsed.weights), n_first, learning, marked, passes)
+                hits, learnt = search_with_feedback(retriever, parsed.weights, n_first, learning, marked, passes)
             if second is not None:
-                topic = TopicModel(parsed.weights) if learning is None else topic_of(learnt.expansion, learnt.terms)
+                topic = SignedTopic(parsed.weights) if learning is None else topic_of(learnt.expansion, learnt.terms)
                 try:
-                    hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, searcher, own))
+                    hits = second.apply(hits, n, parsed, lambda first: Candidates(topic, first, retriever, own))
                 except GermaneError as error:
                     if promotion is None:
                         raise
                     promotion, hits = unused(promotion.reference, error), hits.part(0, n)
             if learning is not None:
-                report = FeedbackReport(learning, learnt, passes, searcher, parsed, hits)
+                report = FeedbackReport(learning, learnt, passes, retriever, parsed, hits)
             return hits
 
-        hits = arranging.page(ranked, k, parsed, searcher)
+        hits = arranging.page(ranked, k, parsed, retriever)
         widened = second is not None and isinstance(second.reranker, Widening)
         if promotion is None:
-            return SearchResult(parsed, hits, searcher, report, offset, widened)
+            return SearchResult(parsed, hits, retriever, report, offset, widened)
         by = None if promotion.stage is None else promotion.reference
-        return SearchResult(parsed, hits, searcher, report, offset, by is not None, by, promotion.problem)
+        return SearchResult(parsed, hits, retriever, report, offset, by is not None, by, promotion.problem)
 
     @staticmethod
-    def _check_looks(searcher: Searcher, parsed: ParsedQuery, model: RankingModel | None, most: int) -> None:
-        wanted = looks(parsed, searcher.statistics, model)
+    def _check_looks(retriever: Retriever, parsed: ParsedQuery, model: RankingModel | None, most: int) -> None:
+        wanted = looks(parsed, retriever, model)
         if wanted > most:
             raise QueryError(
                 f"the query would look into documents {wanted:,} times, where {most:,} are allowed: use rarer words in "
@@ -647,12 +646,11 @@ class Engine:
 
     @staticmethod
     def _ranked(
-        searcher: Searcher, parsed: ParsedQuery, ranking: RankingModel, k: int, priors: Sequence[Floats] | None
+        retriever: Retriever, parsed: ParsedQuery, ranking: RankingModel, k: int, priors: tuple[Prior, ...]
     ) -> Hits:
         """The best k documents of one ranking."""
-        conditions, wordless = parsed.conditions, parsed.wordless
-        model = ranking.of_query(parsed.runs)
-        return searcher.search(parsed.weights, model, k, filters=conditions, priors=priors, wordless=wordless)
+        scoring = Scoring(SignedTopic(parsed.weights), ranking.of_query(parsed.runs), priors)
+        return retriever.top(TopRequest(scoring, k, parsed.conditions, parsed.wordless))
 
     @staticmethod
     def _model(
@@ -808,8 +806,8 @@ class Engine:
         ...     engine.count("heart"), engine.count("heart", filter={"year": {">=": 2010}})
         (2, 1)
         """
-        searcher = self._searcher
-        return count(searcher, self._parse(searcher, query, syntax, {} if filter is None else filter))
+        retriever = self._retriever
+        return retriever.count(match_of(self.read(retriever, query, syntax, {} if filter is None else filter)))
 
     def facet(
         self, field: str, query: Query = "", *, size: int = 10, syntax: bool = True, filter: AnyFilter | None = None
@@ -823,9 +821,9 @@ class Engine:
         ...     [(value.value, value.count) for value in engine.facet("journal", "heart").values]
         [('a', 2), ('b', 1)]
         """
-        searcher = self._searcher
-        parsed = self._parse(searcher, query, syntax, {} if filter is None else filter)
-        return facet(searcher, matching(searcher, parsed), field, whole("size", size, least=1))
+        retriever = self._retriever
+        parsed = self.read(retriever, query, syntax, {} if filter is None else filter)
+        return retriever.facet(match_of(parsed), field, whole("size", size, least=1))
 
     def topic(
         self,
@@ -847,7 +845,7 @@ class Engine:
         chosen = method_named(method) if isinstance(method, str) else method
         given = [seeds] if isinstance(seeds, str | Document | Mapping) else list(seeds)
         following = Following(chosen, costs or Costs(), unjudged)
-        return FollowedTopic(general_of(self._searcher.snapshot), self.text_fields, following, given)
+        return FollowedTopic(general_of(self._retriever), self.text_fields, following, given)
 
     def explain(
         self,
@@ -871,8 +869,8 @@ class Engine:
         `probabilities`: with P(w|d), P(w|C) and θ_D(w) of each word, under a language model; a `ParameterError` under
         another.
         """
-        searcher, doc_id = self._searcher, id_text(doc_id)
-        parsed = self._parse(searcher, query, syntax)
+        retriever, doc_id = self._retriever, id_text(doc_id)
+        parsed = self.read(retriever, query, syntax)
         if isinstance(rerank, str) and rerank == PROMOTED:
             named = model is not None or weights is not None or parameters or probabilities or not parsed.weights
             promotion = None if named or not isinstance(query, str) else self._promotions.of(self)
@@ -881,19 +879,22 @@ class Engine:
         if isinstance(stage, ByModel):
             model, weights, parameters = stage.model, None, {}
         elif stage is not None:
-            return explain_reranked(searcher, parsed, doc_id, stage, self._log_priors(searcher, priors))
+            return explain_reranked(retriever, parsed, self._ref(doc_id), stage, tuple(priors))
         chosen = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
         if self.max_looks is not None:
-            self._check_looks(searcher, parsed, chosen, self.max_looks)
-        chosen = chosen.of_query(parsed.runs)
-        place = searcher.snapshot.place_of(doc_id)
-        found = explain(searcher, dict(parsed.weights), chosen, doc_id, place, self._log_priors(searcher, priors))
-        if found is None:
+            self._check_looks(retriever, parsed, chosen, self.max_looks)
+        scoring = Scoring(SignedTopic(parsed.weights), chosen.of_query(parsed.runs), tuple(priors))
+        found = retriever.explain(self._ref(doc_id), scoring, probabilities=probabilities)
+        if not found.parts:
             raise QueryError("no word of the query occurs in the collection, so there is no score to explain")
-        if probabilities:
-            told = word_probabilities(searcher, chosen, place, found.parts)
-            found = dataclasses.replace(found, probabilities=told)
         return found
+
+    def _ref(self, doc_id: str) -> int:
+        """The reference of a document; an unknown id is an error."""
+        [ref] = self._retriever.locate([doc_id]).tolist()
+        if ref < 0:
+            raise UnknownDocumentError(f"no document with id '{doc_id}' in {self.folder}")
+        return int(ref)
 
     @overload
     def answer(self, request: SearchRequest) -> SearchResponse: ...
@@ -909,136 +910,130 @@ class Engine:
 
     def suggest(self, query: str) -> str | None:
         """'Did you mean': the query with words that are likely mistyped corrected, or None (`germane.rank.suggest`)."""
-        return suggest(LocalWords(self._searcher), self.analyzer, query)
+        tokens = tokenize(query)
+        better = self.corrections(tokens, [self.analyzer.terms(query)])
+        return " ".join(better.get(token, token) for token in tokens) if better else None
 
     def corrections(self, words: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
         """The words that are likely mistyped, each with the better one; `runs` are the terms that stand together."""
-        return corrections(LocalWords(self._searcher), self.analyzer, words, runs)
+        return self._retriever.suggest(words, runs)
 
-    def _parse(self, searcher: Searcher, query: Query, syntax: bool, filter: AnyFilter | None = None) -> ParsedQuery:
+    def read(self, retriever: Retriever, query: Query, syntax: bool, filter: AnyFilter | None = None) -> ParsedQuery:
         """The query, read; narrowed to the documents that pass the filter."""
-        parsed = self._read(searcher, query, syntax)
+        parsed = self._read(retriever, query, syntax)
         if filter is None:
             return parsed
-        inner = self._read(searcher, filter, True) if isinstance(filter, str) else None
+        inner = self._read(retriever, filter, True) if isinstance(filter, str) else None
         return narrowed(
             parsed,
-            condition_of(searcher, filter, inner),
+            condition_of(retriever, filter, inner),
             blank=not query or (isinstance(query, str) and query.isspace()),
         )
 
-    def _read(self, searcher: Searcher, query: Query, syntax: bool) -> ParsedQuery:
+    def _read(self, retriever: Retriever, query: Query, syntax: bool) -> ParsedQuery:
         if not isinstance(query, str):
             if not isinstance(query, (dict, Mapping)):
                 raise ParameterError(f"a query is a text, or a mapping from terms to weights, not {query!r:.60}")
             return ParsedQuery(dict(query))
-        analyzer = searcher.snapshot.manifest.analyzer
+        analyzer = retriever.schema().analyzer
         if syntax:
-            parsed = parse(query, analyzer, searcher.searchable, max_expansions=self.max_expansions)
+            parsed = parse(query, analyzer, searchable_in(retriever), max_expansions=self.max_expansions)
         else:
             parsed = plain(query, analyzer)
         if len(parsed.weights) <= MAX_QUERY_TERMS:
             return parsed
-        strongest = searcher.strongest(parsed.weights, MAX_QUERY_TERMS)
-        return parsed._replace(weights=strongest)
-
-    def _log_priors(self, searcher: Searcher, priors: Sequence[Prior]) -> list[Floats] | None:
-        return searcher.log_priors(priors)
+        return parsed._replace(weights=strongest(parsed.weights, MAX_QUERY_TERMS, retriever))
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
     @property
     def analyzer(self) -> Analyzer:
         """How texts become terms; stored with the index."""
-        return self._searcher.snapshot.manifest.analyzer
+        return self._retriever.schema().analyzer
 
     @property
     def text_fields(self) -> tuple[str, ...]:
         """The fields searched as text."""
-        return self._searcher.snapshot.manifest.text_fields
+        return self._retriever.schema().text_fields
 
     @property
     def vector_fields(self) -> dict[str, VectorField]:
         """The vector fields by name."""
-        return dict(self._searcher.snapshot.manifest.vector_fields)
+        return dict(self._retriever.schema().vector_fields)
 
     def vector(self, doc_id: DocId, field: str | None = None) -> "npt.NDArray[np.float32] | None":
         """The vector of a document as it is stored; None where it has none."""
-        from germane.engine.vectors import vector_of
-
-        return vector_of(self._searcher.snapshot, field, doc_id)
+        return self._retriever.vectors(np.array([self._ref(id_text(doc_id))], np.int64), field)[0]
 
     def filterable(self) -> set[str]:
         """The fields a query may filter on."""
-        return set(self._searcher.snapshot.filterable)
+        return set(self._retriever.schema().filters)
 
     def __len__(self) -> int:
-        return self._searcher.snapshot.n_docs
+        return self._retriever.schema().n_docs
 
     def __contains__(self, doc_id: object) -> bool:
         try:
-            return self._searcher.snapshot.locate(id_text(doc_id)) is not None
+            return bool(self._retriever.locate([id_text(doc_id)])[0] >= 0)
         except ParameterError:
             return False
 
     def document(self, doc_id: DocId) -> Document:
         """The document as it was added; of an id that was given as a whole number, 7 and "7" are the same."""
-        return self._searcher.snapshot.document(doc_id)
+        ref = self._ref(id_text(doc_id))
+        return Document(id_text(doc_id), self._retriever.documents(np.array([ref], np.int64))[0])
 
-    def documents(self) -> Iterator[Document]:
-        """All live documents, segment by segment."""
-        return self._searcher.snapshot.documents()
+    def documents(self, *, vectors: bool = False) -> Iterator[Document]:
+        """All live documents; with `vectors`, those that callers gave them, as they are stored."""
+        return self._retriever.scan(vectors=vectors)
 
     def unreadable(self) -> dict[str, int]:
         """The fields of numbers that hold something else in some documents ("in press" for a year), and in how many.
 
         Such a value can be searched for and filtered on; in ranges, facets and sorting its document has no number.
         """
-        return self._searcher.snapshot.unreadable()
+        return dict(self._retriever.unreadable())
 
     def stats(self) -> IndexStats:
         """Numbers about the index: documents, tokens, segments, bytes."""
-        from germane.engine.vectors import vector_stats
-
-        snapshot = self._searcher.snapshot
-        containers = [live.segment.container for live in snapshot.segments]
-        vectors = vector_stats(snapshot)
+        schema, found = self._retriever.schema(), self._retriever.inspect()
         return IndexStats(
-            documents=snapshot.n_docs,
-            deleted=sum(live.deletions.n_docs for live in snapshot.segments),
-            tokens=snapshot.n_tokens,
-            terms=snapshot.n_terms(),
-            postings=sum(live.segment.n_postings for live in snapshot.segments),
-            segments=len(snapshot.segments),
-            generation=snapshot.manifest.generation,
-            bytes=sum(container.size for container in containers) + sum(field.bytes for field in vectors),
-            bytes_dictionary=sum(container.bytes_of(*DICTIONARY_SECTIONS) for container in containers),
-            bytes_postings=sum(container.bytes_of(*POSTINGS_SECTIONS) for container in containers),
-            text_fields=self.text_fields,
-            filterable=tuple(sorted(self.filterable())),
-            no_number=snapshot.unreadable(),
-            analyzer=self.analyzer.to_dict(),
-            fingerprint=self.analyzer.fingerprint,
+            documents=schema.n_docs,
+            deleted=found.deleted,
+            tokens=schema.n_tokens,
+            terms=found.terms,
+            postings=found.postings,
+            segments=found.segments,
+            generation=schema.generations[0],
+            bytes=found.bytes,
+            bytes_dictionary=found.bytes_dictionary,
+            bytes_postings=found.bytes_postings,
+            text_fields=schema.text_fields,
+            filterable=tuple(sorted(schema.filters)),
+            no_number=self.unreadable(),
+            analyzer=schema.analyzer.to_dict(),
+            fingerprint=schema.analyzer.fingerprint,
             ranking={
                 "model": DEFAULT_MODEL,
                 **model_defaults(DEFAULT_MODEL),
                 **self.chosen(model_named(DEFAULT_MODEL)),
             },
-            vectors=vectors,
+            vectors=tuple(map(VectorFieldStats.of, found.vectors)),
         )
 
     def chosen(self, model: RankingModel) -> Mapping[str, float]:
         """The parameters that a model takes from this collection, with their values; empty for most models."""
-        return model.chosen(self._searcher.collection)
+        schema = self._retriever.schema()
+        return model.chosen(Collection(schema.n_docs, schema.n_tokens))
 
     # -- learning --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def models(self) -> "ModelShelf":
+    def models(self) -> "ModelStore":
         """The models that were learnt from clicks: their versions, which one serves, promotion and rollback."""
-        from germane.engine.learning.shelf import ModelShelf
+        from germane.engine.models.model_store import ModelStore
 
-        return ModelShelf(self.folder)
+        return ModelStore(self.folder)
 
     def learn(
         self,
@@ -1062,25 +1057,22 @@ class Engine:
 
         `model`: a name of `latent.LATENT_NAMES` with its `parameters`. The candidate is compared with what searches use
         now, a learnt model or the plain ranking, on a `share` of the queries, or of the days (`hold_out="time"`), and
-        on judged queries (`topics`, `qrels`). It is kept in any case, and promoted if it passes (`engine.learning`;
+        on judged queries (`topics`, `qrels`). It is kept in any case, and promoted if it passes (`learning`;
         `alpha`, `allow_equal`: see `gate.py`) or with `force`. Then searches use it, unless they name another ranking.
         """
-        from germane.clicks import ClickStore
-        from germane.engine.learning.loop import ClickRules, LearnSettings, learn
-
-        settings = LearnSettings(model, parameters, hold_out, share, depth, alpha, allow_equal)
-        store = clicks if isinstance(clicks, ClickStore) else ClickStore.open(os.fspath(clicks))
-        return learn(
+        settings = load("germane.learning.loop.LearnSettings")
+        report: LearnReport = load("germane.learning.loop.learn")(
             self,
-            store,
+            clicks,
             name=name,
-            settings=settings,
-            rules=rules or ClickRules(),
+            settings=settings(model, parameters, hold_out, share, depth, alpha, allow_equal),
+            rules=rules,
             topics=topics,
             qrels=qrels,
             force=force,
             on_step=on_step,
         )
+        return report
 
     def promote(self, version: str) -> "ModelVersion":
         """Let a version of a learnt model serve ("clicks@2"), and fold all documents in by it.
@@ -1104,7 +1096,7 @@ class Engine:
         Then the versions serve that did before, and the vector fields become theirs. Returns the fields that hold
         vectors of a removed version still, since another process is writing: its next change removes them.
         """
-        from germane.engine.learning.folding import removed_sources
+        from germane.engine.models.fold_in import removed_sources
 
         names = dict.fromkeys(self.models.resolved(each)[0] for each in versions)  # none where one is not there
         try:
@@ -1121,7 +1113,7 @@ class Engine:
         Promotions do so by themselves; this is for an index that another process was changing then. Where no version
         serves any more, the field of a model goes.
         """
-        from germane.engine.learning.folding import follow, sources_of
+        from germane.engine.models.fold_in import follow, sources_of
 
         if self.models.serving(name) is None and name in sources_of(self.vector_fields):
             with self._changing:
@@ -1146,7 +1138,7 @@ class Engine:
 
     def _follow(self, name: str) -> None:
         """Bring the vector field of a model up to date, if the index can be changed now."""
-        from germane.engine.learning.folding import follow, is_behind
+        from germane.engine.models.fold_in import follow, is_behind
 
         with self._changing:
             if self._closed or not is_behind(self.models, name, self.vector_fields):
@@ -1168,23 +1160,13 @@ class Engine:
 
     def _leave_one_out_postings(self, sample: int, random_state: int) -> Postings:
         """The postings of at most `sample` live documents, chosen at random."""
-        snapshot = self._searcher.snapshot
-        if snapshot.n_docs == 0:
+        retriever = self._retriever
+        if retriever.schema().n_docs == 0:
             raise ParameterError("the index is empty: there is nothing to learn from")
-        places = [(i, doc) for i in range(len(snapshot.segments)) for doc in snapshot.live_docs(i).tolist()]
-        if len(places) > sample:
-            chosen = np.random.default_rng(random_state).choice(len(places), sample, replace=False)
-            places = [places[i] for i in np.sort(chosen).tolist()]
-        counts: list[np.ndarray[Any, Any]] = []
-        p_C: list[np.ndarray[Any, Any]] = []
-        lengths: list[np.ndarray[Any, Any]] = []
-        models = [snapshot.live_frequencies(i)[1] / snapshot.n_tokens for i in range(len(snapshot.segments))]
-        for i, doc in places:
-            terms, c_wd = snapshot.segments[i].segment.forward(doc)
-            counts.append(c_wd)
-            p_C.append(models[i][terms])
-            lengths.append(np.full(len(c_wd), snapshot.segments[i].segment.doc_len[doc]))
-        return Postings(np.concatenate(counts), np.concatenate(p_C), np.concatenate(lengths))
+        found = retriever.gather(retriever.sample(sample, random_state))
+        p_C = found.cf / retriever.schema().n_tokens
+        lengths = np.repeat(found.lengths, np.diff(found.starts))
+        return Postings(found.counts, p_C[found.words], lengths)
 
 
 def _opened(kind: type[Engine], path: str, max_expansions: int) -> Engine:

@@ -1,27 +1,23 @@
 """A search in two passes: rank, learn from the best and from what is marked, rank the whole collection again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache, partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from germane.arrays import Floats, Integers, Labels
-from germane.engine.candidates import Gathered, Terms, gather
-from germane.engine.topic_model import TopicModel
+from germane.engine.candidates import gathered
 from germane.errors import UnknownDocumentError
 from germane.feedback import Evidence, Expansion, FeedbackMethod
 from germane.feedback.method import RankingChoice
-from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.lm import Smoothing
 from germane.rank.conditions import Condition
-from germane.rank.hits import Hits, by_id
 from germane.rank.models import QueryLikelihood, RankingModel
-from germane.rank.plan import NOTHING
+from germane.rank.priors import Prior
 from germane.rank.registry import model_named
-from germane.rank.searcher import Searcher
-from germane.rank.term_table import NumberedWeights
+from germane.rank.retriever import Hits, Refs, Retriever, Scoring, SignedTopic, TopRequest
+from germane.rank.statistics import Need
 from germane.types import Mark, Marks
 
 
@@ -30,8 +26,8 @@ class Passes(NamedTuple):
 
     firsts: tuple[RankingModel, ...]
     final: RankingModel
-    conditions: Sequence[Condition]
-    priors: Sequence[Floats] | None
+    conditions: tuple[Condition, ...]
+    priors: tuple[Prior, ...]
     wordless: bool = False
     """Whether documents that hold no word of the query are found too; there is nothing to learn from those."""
 
@@ -42,91 +38,31 @@ def model_of(choice: RankingChoice) -> RankingModel:
     return QueryLikelihood(choice) if isinstance(choice, Smoothing) else model_named(choice)
 
 
-class SearchedEvidence(Evidence):
-    """Evidence from an index: frequencies are looked up when a method asks for them.
-
-    What is copied, or made with other values, has them all, and no index any more.
-    """
-
-    terms: Terms | None = None
-    searcher: Searcher | None = None
-
-    @classmethod
-    def of(cls, words: Gathered, searcher: Searcher, marks: Labels, scores: Floats) -> "SearchedEvidence":
-        """Of the words of documents that were found."""
-        known = dict(zip(("query", "starts", "ids", "counts", "lengths", "terms"), words, strict=True))
-        evidence = cls.__new__(cls)
-        vars(evidence).update(known, marks=marks, scores=scores, searcher=searcher, n_docs=searcher.collection.n_docs)
-        return evidence
-
-    def __reduce__(self) -> tuple[type[Evidence], tuple[Any, ...]]:
-        return Evidence, tuple(getattr(self, field.name) for field in fields(self))
-
-    @property
-    def is_counted(self) -> bool:  # type: ignore[override]
-        return self.terms is not None
-
-    @property
-    def n_words(self) -> int:
-        return len(self.p_C) if self.terms is None else len(self.terms)
-
-    @cached_property
-    def df(self) -> Integers:
-        assert self.terms is not None
-        return self.terms.df
-
-    @cached_property
-    def root_idf(self) -> Floats:
-        """As of all evidence, remembered of each term of an only segment."""
-        numbers = None if self.terms is None else self.terms.numbers
-        if numbers is None or self.searcher is None:
-            return self.root_idf_of(self.df)
-        segments = self.searcher.snapshot.segments
-        [remembered] = self.searcher.remembered("root idf", lambda: [np.zeros(segments[0].segment.n_terms)])
-        roots = remembered.take(numbers)
-        if roots.min(initial=1.0) == 0.0:
-            fresh = np.flatnonzero(roots == 0.0)
-            roots[fresh] = remembered[numbers[fresh]] = self.root_idf_of(self.df[fresh])
-        return roots
-
-    @cached_property
-    def p_C(self) -> Floats:
-        assert self.terms is not None
-        assert self.searcher is not None
-        return np.asarray(self.terms.cf / max(self.searcher.collection.n_tokens, 1))
-
-    def shares_of(self, words: list[int]) -> Floats:
-        """As of all evidence; looked up for these words alone."""
-        if self.terms is None or self.searcher is None:
-            return super().shares_of(words)
-        return np.asarray(self.terms.among(words).cf / max(self.searcher.collection.n_tokens, 1))
-
-
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What the first pass gave the second: the evidence, where its documents lie, and the expansion made of it."""
+    """What the first pass gave the second: the evidence, its documents and terms, and the expansion made of it."""
 
     evidence: Evidence
-    documents: Hits
-    terms: Terms
+    documents: Refs
+    terms: Sequence[str]
     expansion: Expansion
 
 
 def search_with_feedback(
-    searcher: Searcher, query: dict[str, float], k: int, method: FeedbackMethod, marks: Marks, passes: Passes
+    retriever: Retriever, query: Mapping[str, float], k: int, method: FeedbackMethod, marks: Marks, passes: Passes
 ) -> tuple[Hits, Learnt]:
     """Rank, learn, rank again."""
     n_first = max(method.n_docs + len(marks.relevant) + len(marks.not_relevant), 1)
-    firsts = [rank_first(searcher, query, model, n_first, method, passes) for model in passes.firsts]
-    evidence, documents, terms = gather_evidence(searcher, query, firsts, marks, method.n_docs)
+    firsts = [rank_first(retriever, query, model, n_first, method, passes) for model in passes.firsts]
+    evidence, documents, terms = gather_evidence(retriever, query, firsts, marks, method.n_docs)
     learnt = Learnt(evidence, documents, terms, method.expand(evidence))
     ranked = zip(firsts, passes.firsts, strict=True)
-    hint, _ = max(ranked, key=lambda own: (len(own[0].docs), own[1] == passes.final))  # what it likes is likely wanted
-    return rank_expansion(searcher, learnt.expansion, terms, k, passes, hint), learnt
+    likely, _ = max(ranked, key=lambda own: (len(own[0].refs), own[1] == passes.final))
+    return rank_expansion(retriever, learnt.expansion, terms, k, passes, likely), learnt
 
 
 def rank_first(
-    searcher: Searcher,
+    retriever: Retriever,
     query: Mapping[str, float],
     model: RankingModel,
     k: int,
@@ -136,87 +72,92 @@ def rank_first(
     wordless: bool = False,
 ) -> Hits:
     """The best k documents before learning: by the query, in contrast with the collection where the method says so."""
-    priors = passes.priors
+    topic = SignedTopic(query)
     if method.first_background != 0.0:
-        known = {term.term: term.weight for term in searcher.known_terms(query)}
-        topic = TopicModel(known, method.first_background * sum(known.values()))
-        _, priors = topic.for_search(searcher, model, priors)
-    return searcher.search(query, model, k, filters=passes.conditions, priors=priors, wordless=wordless)
+        frequencies = retriever.statistics(Need(tuple(query))).terms
+        known = {term: weight for term, weight in query.items() if weight > 0.0 and frequencies[term].df > 0}
+        topic = SignedTopic(known, method.first_background * sum(known.values()))
+    scoring = Scoring(topic, model, passes.priors)
+    return retriever.top(TopRequest(scoring, k, passes.conditions, wordless))
 
 
 def gather_evidence(
-    searcher: Searcher, query: dict[str, float], rankings: Sequence[Hits], marks: Marks, n_docs: int
-) -> tuple[Evidence, Hits, Terms]:
-    """The marked documents, and the first n_docs unmarked ones of each ranking, as evidence; and where they lie."""
-    snapshot = searcher.snapshot
-    labelled: dict[tuple[int, int], Mark] = {_marked(snapshot, doc_id): Mark.RELEVANT for doc_id in marks.relevant}
-    labelled |= {_marked(snapshot, doc_id): Mark.NOT_RELEVANT for doc_id in marks.not_relevant}
-    guessed = [_first_unmarked(hits, labelled, n_docs) for hits in rankings]
-    found = guessed[0]
-    if labelled or len(guessed) > 1:
-        known = [Hits(NOTHING, *np.array([*labelled], np.int64).T)] if labelled else []
-        found = Hits(*map(np.concatenate, zip(*known, *guessed, strict=True)))
+    retriever: Retriever, query: Mapping[str, float], rankings: Sequence[Hits], marks: Marks, n_docs: int
+) -> tuple[Evidence, Refs, Sequence[str]]:
+    """The marked documents, and the first n_docs unmarked ones of each ranking, as evidence; these, and their terms."""
+    marked = _located(retriever, [*marks.relevant, *marks.not_relevant])
+    guessed = [_first_unmarked(hits, marked, n_docs) for hits in rankings]
+    refs = np.concatenate([marked, *(hits.refs for hits in guessed)])
     # by id: sums must not depend on how the documents lie in segments, or words that tie would be cut differently
-    chosen, places = by_id(snapshot, found)
-    documents = Hits(NOTHING, found.segments[chosen], found.docs[chosen])
-    labels, scores = np.empty(len(chosen), np.int8), np.empty((len(guessed), len(chosen)))
+    documents, places = _by_id(retriever, refs)
+    labels, scores = np.empty(len(documents), np.int8), np.empty((len(guessed), len(documents)))
     labels.fill(Mark.UNMARKED)
     scores.fill(-np.inf)
-    if labelled:
-        labels[places[: len(labelled)]] = [*labelled.values()]
-    begin = len(labelled)
+    labels[places[: len(marked)]] = [Mark.RELEVANT] * len(marks.relevant) + [Mark.NOT_RELEVANT] * len(
+        marks.not_relevant
+    )
+    begin = len(marked)
     for own, hits in zip(scores, guessed, strict=True):
-        own[places[begin : begin + len(hits.docs)]] = hits.scores
-        begin += len(hits.docs)
-    words = gather(snapshot, documents, query)
-    return SearchedEvidence.of(words, searcher, labels, scores), documents, words.terms
+        own[places[begin : begin + len(hits.refs)]] = hits.scores
+        begin += len(hits.refs)
+    numbered, starts, words, counts, lengths, terms, df, cf = gathered(retriever, documents, query)
+    schema = retriever.schema()
+    p_C = cf / max(schema.n_tokens, 1)
+    evidence = Evidence(
+        numbered, starts, words, counts, lengths, labels, p_C, df, schema.n_docs, scores, is_counted=True
+    )
+    return evidence, documents, terms
 
 
-def _first_unmarked(hits: Hits, labelled: Mapping[tuple[int, int], Mark], n: int) -> Hits:
+def _by_id(retriever: Retriever, refs: Refs) -> tuple[Refs, np.ndarray]:
+    """The distinct documents in the order of their ids, and for each reference its place in that order."""
+    ids = retriever.ids(refs)
+    ref_of = dict(zip(ids, refs.tolist(), strict=True))
+    place_of = {doc_id: place for place, doc_id in enumerate(sorted(ref_of))}
+    return np.array([ref_of[doc_id] for doc_id in place_of], np.int64), np.array([place_of[i] for i in ids], np.int64)
+
+
+def _first_unmarked(hits: Hits, marked: Refs, n: int) -> Hits:
     """The first n documents of a ranking that are not marked."""
-    if labelled:
-        places = zip(hits.segments.tolist(), hits.docs.tolist(), strict=True)
-        others = np.array([place not in labelled for place in places], np.bool_)
-        hits = Hits(hits.scores[others], hits.segments[others], hits.docs[others])
-    return hits.part(0, n)
+    return (hits.chosen(~np.isin(hits.refs, marked)) if len(marked) else hits).part(0, n)
 
 
-def _marked(snapshot: Snapshot, doc_id: str) -> DocumentPlace:
-    place = snapshot.locate(doc_id)
-    if place is None:
-        raise UnknownDocumentError(f"marked, but not in {snapshot.folder} (never added, or deleted): '{doc_id}'")
-    return place
+def _located(retriever: Retriever, ids: Sequence[str]) -> Refs:
+    refs = retriever.locate(ids)
+    if (refs < 0).any():
+        unknown = ids[int(np.flatnonzero(refs < 0)[0])]
+        raise UnknownDocumentError(
+            f"marked, but not in {retriever.schema().name} (never added, or deleted): '{unknown}'"
+        )
+    return refs
 
 
 def rank_expansion(
-    searcher: Searcher, expansion: Expansion, terms: Terms, k: int, passes: Passes, hint: Hits | None = None
+    retriever: Retriever,
+    expansion: Expansion,
+    terms: Sequence[str],
+    k: int,
+    passes: Passes,
+    likely: Hits | None = None,
 ) -> Hits:
-    """The best k documents by -H(topic, θ_D) + w·H(against, θ_D), over the whole collection.
-
-    The words' difference e^R - w·e^N goes to the search where it is positive, and as a prior on every document where it
-    is negative; so does the difference of the background shares. Models without smoothing have no background.
-    """
-    wanted, priors = topic_of(expansion, terms).for_search(searcher, passes.final, passes.priors)
-    return searcher.search(
-        wanted, passes.final, k, filters=passes.conditions, priors=priors, hint=hint, wordless=passes.wordless
-    )
+    """The best k documents by -H(topic, θ_D) + w·H(against, θ_D), over the whole collection."""
+    scoring = Scoring(topic_of(expansion, terms), passes.final, passes.priors)
+    return retriever.top(TopRequest(scoring, k, passes.conditions, passes.wordless, likely))
 
 
-def topic_of(expansion: Expansion, terms: Terms) -> TopicModel:
+def topic_of(expansion: Expansion, terms: Sequence[str]) -> SignedTopic:
     """What the expansion wants, by index terms."""
     background = expansion.topic.background
     if expansion.against is not None:
         background -= expansion.against_weight * expansion.against.background
-    return TopicModel(signed_weights(expansion, terms), background)
+    return SignedTopic(signed_weights(expansion, terms), background)
 
 
-def signed_weights(expansion: Expansion, terms: Terms) -> Mapping[str, float]:
+def signed_weights(expansion: Expansion, terms: Sequence[str]) -> dict[str, float]:
     """The words' weights in the ranking: e^R(w) - against_weight·e^N(w)."""
     against = expansion.against
     words, weights = expansion.topic.ids, expansion.topic.excess
-    if against is None and terms.numbers is not None:
-        return NumberedWeights(terms.numbers[words], weights, partial(terms.of, words))
     if against is not None:
         words = np.union1d(words, against.ids)
         weights = expansion.topic.excess_at(words) - expansion.against_weight * against.excess_at(words)
-    return dict(zip(terms.of(words), weights.tolist(), strict=True))
+    return {terms[word]: weight for word, weight in zip(words.tolist(), weights.tolist(), strict=True)}

@@ -8,15 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from germane.engine.feedback import Learnt, Passes, model_of, rank_first, signed_weights, topic_of
-from germane.engine.topic_model import TopicModel
 from germane.errors import GermaneError
 from germane.feedback import Drift, FeedbackMethod
-from germane.index.snapshot import DocumentPlace
-from germane.rank.explain import explain
-from germane.rank.hits import Hits
-from germane.rank.models import RankingModel
+from germane.rank.explain import TermPart
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Searcher
+from germane.rank.retriever import Hits, Retriever, Scoring, SignedTopic
+from germane.rank.surfaces import written
 from germane.types import Mark
 
 REASONS = 5
@@ -94,7 +91,7 @@ class FeedbackReport:
     method: FeedbackMethod
     _learnt: Learnt
     _passes: Passes
-    _searcher: Searcher
+    _retriever: Retriever
     _query: ParsedQuery
     _hits: Hits
 
@@ -118,10 +115,9 @@ class FeedbackReport:
         return dict(sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0])))
 
     @cached_property
-    def topic(self) -> TopicModel:
+    def topic(self) -> SignedTopic:
         """What was learnt, as the last ranking searched for it."""
-        topic = topic_of(self._learnt.expansion, self._learnt.terms)
-        return topic._replace(weights=dict(topic.weights))
+        return topic_of(self._learnt.expansion, self._learnt.terms)
 
     @cached_property
     def own_rankings(self) -> bool:
@@ -139,18 +135,13 @@ class FeedbackReport:
         """The words of the expanded query, strongest first."""
         evidence, terms = self._learnt.evidence, self._learnt.terms
         query = self.method.query_topic(evidence)
-        own = dict(zip(terms.of(query.ids), query.excess.tolist(), strict=True))
+        own = {terms[word]: weight for word, weight in zip(query.ids.tolist(), query.excess.tolist(), strict=True)}
         share = self.method.query_share(evidence) if self._learnt.expansion.learnt else 1.0
-        numbers = {term: word for word, term in enumerate(terms.of(np.arange(len(terms))))}
+        numbers = {term: word for word, term in enumerate(terms)}
+        words = written(self._retriever, [*self.weights])
         return [
-            ExpansionWord(
-                term,
-                self._searcher.snapshot.surface(term),
-                weight,
-                share * own.get(term, 0.0),
-                self._sources(numbers[term], weight),
-            )
-            for term, weight in self.weights.items()
+            ExpansionWord(term, word, weight, share * own.get(term, 0.0), self._sources(numbers[term], weight))
+            for (term, weight), word in zip(self.weights.items(), words, strict=True)
         ]
 
     def _sources(self, word: int, weight: float, most: int = 3) -> tuple[Source, ...]:
@@ -167,7 +158,7 @@ class FeedbackReport:
 
     @cached_property
     def _ids(self) -> list[str]:
-        return self._searcher.ids(self._learnt.documents)
+        return self._retriever.ids(self._learnt.documents)
 
     @cached_property
     def documents(self) -> list[EvidenceDocument]:
@@ -189,48 +180,43 @@ class FeedbackReport:
         """For each result: its rank before feedback, and the added words that speak for it."""
         before = self._before
         added = set(self.weights) - set(self._query.weights)
-        ids = self._searcher.ids(self._hits)
-        places = map(DocumentPlace, self._hits.segments.tolist(), self._hits.docs.tolist())
+        refs = self._hits.refs
         return [
-            Move(doc_id, rank, before.get(doc_id), self._reasons(doc_id, place, added))
-            for rank, (doc_id, place) in enumerate(zip(ids, places, strict=True), start=1)
+            Move(doc_id, rank, before.get(doc_id), self._reasons(ref, added))
+            for rank, (doc_id, ref) in enumerate(zip(self._retriever.ids(refs), refs.tolist(), strict=True), start=1)
         ]
 
     @cached_property
     def fallen(self) -> list[Fallen]:
         """The documents that feedback pushed out of the results, by their rank before."""
-        now = set(self._searcher.ids(self._hits))
+        now = set(self._retriever.ids(self._hits.refs))
         return [Fallen(i, rank, self._objections(i)) for i, rank in self._before.items() if i not in now]
 
     def _objections(self, doc_id: str) -> tuple[WordImpact, ...]:
         """The words that repel a document, with their impact on its score, largest first."""
         repelling = {term: -weight for term, weight in self.weights.items() if weight < 0.0}
-        place = self._searcher.snapshot.place_of(doc_id)
-        found = explain(self._searcher, repelling, self._final, doc_id, place, None) if repelling else None
-        parts = [part for part in found.parts if part.impact > 0.0] if found else []
-        parts.sort(key=lambda part: (-part.impact, part.term))
-        return tuple(WordImpact(part.word, -part.impact) for part in parts[:REASONS])
+        [ref] = self._retriever.locate([doc_id]).tolist()
+        return tuple(WordImpact(part.word, -part.impact) for part in self._strongest(ref, repelling))
 
     @cached_property
     def _before(self) -> dict[str, int]:
         """The ranks without feedback, among as many results."""
-        k = max(len(self._hits.docs), 1)
+        k = max(len(self._hits.refs), 1)
         passes = self._passes
         hits = rank_first(
-            self._searcher, self._query.weights, passes.firsts[0], k, self.method, passes, wordless=passes.wordless
+            self._retriever, self._query.weights, passes.firsts[0], k, self.method, passes, wordless=passes.wordless
         )
-        return {doc_id: rank for rank, doc_id in enumerate(self._searcher.ids(hits), start=1)}
+        return {doc_id: rank for rank, doc_id in enumerate(self._retriever.ids(hits.refs), start=1)}
 
-    def _reasons(self, doc_id: str, place: DocumentPlace, added: set[str]) -> tuple[WordImpact, ...]:
-        positive = {term: weight for term, weight in self.weights.items() if weight > 0.0}
-        found = explain(self._searcher, positive, self._final, doc_id, place, None)
-        parts = [part for part in found.parts if part.impact > 0.0 and part.term in added] if found else []
-        parts.sort(key=lambda part: (-part.impact, part.term))
-        return tuple(WordImpact(part.word, part.impact) for part in parts[:REASONS])
+    def _reasons(self, ref: int, added: set[str]) -> tuple[WordImpact, ...]:
+        attracting = {term: weight for term, weight in self.weights.items() if weight > 0.0}
+        return tuple(WordImpact(part.word, part.impact) for part in self._strongest(ref, attracting, added))
 
-    @property
-    def _final(self) -> RankingModel:
-        return self._passes.final
+    def _strongest(self, ref: int, weights: Mapping[str, float], among: set[str] | None = None) -> list[TermPart]:
+        """The parts of a document's score that terms of a topic give, the largest first."""
+        found = self._retriever.explain(ref, Scoring(SignedTopic(weights), self._passes.final)).parts if weights else ()
+        parts = [part for part in found if part.impact > 0.0 and (among is None or part.term in among)]
+        return sorted(parts, key=lambda part: (-part.impact, part.term))[:REASONS]
 
 
 def report_from(kind: type[FeedbackReport], values: Mapping[str, Any]) -> FeedbackReport:

@@ -7,8 +7,8 @@ import orjson
 from germane.errors import ParameterError
 from germane.rank.conditions import Condition, HoldsAny, both
 from germane.rank.filter_values import Filter, FilterValue, check_fields
-from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Searcher
+from germane.rank.query import ParsedQuery, searchable_in
+from germane.rank.retriever import Retriever
 
 AnyFilter: TypeAlias = FilterValue | Filter | str
 """A filter as plain data or as an expression, or a text in the query language, which a person wrote."""
@@ -28,7 +28,7 @@ def filter_typed(text: str) -> Filter | str:
         raise ParameterError(f"the filter {text!r:.60} is not JSON: {error}") from None
 
 
-def condition_of(searcher: Searcher, filter: AnyFilter, parsed: ParsedQuery | None) -> Condition:
+def condition_of(retriever: Retriever, filter: AnyFilter, parsed: ParsedQuery | None) -> Condition:
     """What documents must satisfy to pass; `parsed` is the filter that is a text, read.
 
     A field that no document has is an error, unless there is no document.
@@ -38,8 +38,8 @@ def condition_of(searcher: Searcher, filter: AnyFilter, parsed: ParsedQuery | No
         words = HoldsAny(tuple(term for term, weight in parsed.weights.items() if weight > 0.0))
         return both(parsed.conditions if parsed.wordless else (*parsed.conditions, words))
     found = Filter.of(filter)
-    if searcher.snapshot.n_docs:
-        check_fields(found, searcher.searchable)
+    if retriever.schema().n_docs:
+        check_fields(found, searchable_in(retriever))
     return found.condition
 
 

@@ -1,13 +1,13 @@
 """A topic followed in this process: what is general is learnt from the index, what is on topic from a few documents."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from germane.arrays import Integers
 from germane.errors import ParameterError
-from germane.index.snapshot import Snapshot
+from germane.rank.retriever import Retriever
 from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Seen, Vocabulary
 from germane.types import Document, text_of
 
@@ -25,29 +25,23 @@ class General(NamedTuple):
     reference: Reference
 
 
-def general_of(snapshot: Snapshot, beta: float = 0.5) -> General:
+def general_of(retriever: Retriever, beta: float = 0.5) -> General:
     """The words of the index with their frequencies as a `Background`, and an even sample of its documents."""
-    if snapshot.n_docs == 0:
+    schema = retriever.schema()
+    if schema.n_docs == 0:
         raise ParameterError("the index is empty: there is nothing to hold a topic against")
     vocabulary = Vocabulary()
-    numbers: list[Integers] = []  # of each segment's own terms
-    for live in snapshot.segments:
-        terms = live.segment.terms(np.arange(live.segment.n_terms))
-        numbers.append(np.array(vocabulary.numbers(terms), np.int64))
-    cf, df = np.zeros(len(vocabulary)), np.zeros(len(vocabulary))
-    for i, own in enumerate(numbers):
-        df[own], cf[own] = snapshot.live_frequencies(i)  # over all segments
-    state = {"beta": beta, "version": 1, "n_documents": snapshot.n_docs, "total": float(cf.sum()), "counts": cf,
+    parts = [(vocabulary.numbers(part.terms), part.df, part.cf) for part in retriever.vocabulary()]
+    df, cf = (np.concatenate([part[i] for part in parts]).astype(np.float64) for i in (1, 2))
+    state = {"beta": beta, "version": 1, "n_documents": schema.n_docs, "total": float(cf.sum()), "counts": cf,
              "document_counts": df}  # fmt: skip
-    places = [(i, doc) for i in range(len(snapshot.segments)) for doc in snapshot.live_docs(i).tolist()]
-    chosen = np.unique(np.linspace(0, len(places) - 1, min(SAMPLE, len(places))).astype(int))
-    bags = []
-    for i, doc in (places[place] for place in chosen.tolist()):
-        held, counts = snapshot.segments[i].segment.forward(doc)
-        terms_of = numbers[i][held]
-        order = np.argsort(terms_of)
-        bags.append(Bag(terms_of[order], counts[order].astype(np.float64)))
-    return General(BagMaker(snapshot.manifest.analyzer, vocabulary), Reference(bags, Background.restored(state)))
+    counts = retriever.gather(retriever.sample(SAMPLE))
+    numbers = np.array(vocabulary.numbers(counts.terms), np.int64)  # ascending, as the terms are
+    bags = [
+        Bag(numbers[counts.words[begin:end]], counts.counts[begin:end])
+        for begin, end in pairwise(counts.starts.tolist())
+    ]
+    return General(BagMaker(schema.analyzer, vocabulary), Reference(bags, Background.restored(state)))
 
 
 class FollowedTopic:

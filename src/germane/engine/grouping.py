@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from germane.arrays import Floats, Integers
-from germane.engine.candidates import Gathered, gather
+from germane.engine.candidates import Gathered, gathered
 from germane.engine.results import GROUPED, ResultGroup
 from germane.lm.distributions.mixtures import SmoothedDirichlets, cluster
 from germane.lm.distributions.smoothed_documents import SmoothedDocuments
-from germane.rank.hits import Hits
-from germane.rank.searcher import Searcher
+from germane.rank.retriever import Refs, Retriever
+from germane.rank.surfaces import written
 from germane.refine.clustering import information_bottleneck
 from germane.refine.weighting import ResultList
 
@@ -26,25 +26,27 @@ LEAST_DOCUMENTS = 2
 """A word of fewer results says nothing of a group."""
 
 
-def grouped(hits: Hits, searcher: Searcher, n: int, query: Collection[str], offset: int = 0) -> tuple[ResultGroup, ...]:
-    """At most `n` groups of the hits, the largest first; results that share no word with another are in none."""
-    found = gather(searcher.snapshot, hits, {})
+def grouped(
+    refs: Refs, retriever: Retriever, n: int, query: Collection[str], offset: int = 0
+) -> tuple[ResultGroup, ...]:
+    """At most `n` groups of the results, the largest first; those that share no word with another are in none."""
+    found = gathered(retriever, refs, {})
     counts, words = _counts(found)
     rows = np.flatnonzero(np.diff(counts.indptr))
     if not len(rows):
         return ()
     labels = clusters(counts[rows], min(n, len(rows)))
-    ids = searcher.ids(hits)
+    ids = retriever.ids(refs)
     mean = _mean_shares(counts[rows])
     groups = []
     for label in np.unique(labels):
         members = rows[labels == label]
         telling = _telling(counts[members], mean)
         strongest = np.argsort(-telling, kind="stable")[: 4 * WORDS + len(query)]  # some are no words for a name
-        terms = found.terms.of(words[strongest[telling[strongest] > 0]])
-        named = [searcher.snapshot.surface(term) for term in terms if term not in query and _is_word(term)]
+        terms = [found.terms[word] for word in words[strongest[telling[strongest] > 0]].tolist()]
+        named = [term for term in terms if term not in query and _is_word(term)][:WORDS]
         ranks = tuple((members + offset + 1).tolist())
-        groups.append(ResultGroup(tuple(named[:WORDS]), tuple(ids[i] for i in members), ranks))
+        groups.append(ResultGroup(tuple(written(retriever, named)), tuple(ids[i] for i in members), ranks))
     return tuple(sorted(groups, key=lambda group: (-len(group.ids), group.ranks)))
 
 

@@ -19,23 +19,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.engine.feedback import Learnt, Passes, gather_evidence, model_of, rank_expansion
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter
 from germane.engine.rerank import ByName, Reranker, SecondStage
 from germane.engine.results import SearchResult
-from germane.engine.topic_model import TopicModel
 from germane.errors import InputError, ParameterError
 from germane.feedback import FeedbackMethod
 from germane.lm.parameters import positive, whole
 from germane.rank.fusion import Fused, Ranking, fusion_named
-from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
 from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Searcher
+from germane.rank.retriever import Hits, Retriever, SignedTopic
 from germane.types import Marks, Topic
 
 if TYPE_CHECKING:
@@ -62,10 +59,10 @@ class Ranked(NamedTuple):
     """What is known between two steps: the best documents, where they lie, and the query that ranked them."""
 
     query: ParsedQuery
-    topic: TopicModel
+    topic: SignedTopic
     hits: Hits
-    searcher: Searcher
-    priors: Sequence[Floats] | None
+    retriever: Retriever
+    priors: tuple[Prior, ...]
     report: FeedbackReport | None
 
     def with_hits(self, hits: Hits) -> "Ranked":
@@ -76,7 +73,7 @@ class Ranked(NamedTuple):
     @property
     def rows(self) -> list[tuple[str, float]]:
         """(id, score), best first."""
-        return list(zip(self.searcher.ids(self.hits), self.hits.scores.tolist(), strict=True))
+        return list(zip(self.retriever.ids(self.hits.refs), self.hits.scores.tolist(), strict=True))
 
 
 class Pipeline(ABC):
@@ -120,7 +117,7 @@ class Pipeline(ABC):
         `filter`: as in `Engine.search`.
         """
         found = self.best(Asked(query, syntax, filter), whole("k", k, least=1))
-        return SearchResult(found.query, found.hits, found.searcher, found.report)
+        return SearchResult(found.query, found.hits, found.retriever, found.report)
 
     def run(
         self,
@@ -292,10 +289,8 @@ class Retrieval(Pipeline):
             filter=asked.filter,
         )
         report = result.feedback
-        topic = TopicModel(result.query.weights) if report is None else report.topic
-        return Ranked(
-            result.query, topic, *result.located, self.engine._log_priors(result.located[1], self.priors), report
-        )
+        topic = SignedTopic(result.query.weights) if report is None else report.topic
+        return Ranked(result.query, topic, *result.located, self.priors, report)
 
     def then(self, step: Step) -> Pipeline:
         if isinstance(step, FeedbackMethod) and self.feedback is None:
@@ -324,13 +319,11 @@ class Learning(Pipeline):
         chosen = self.model.of_query(first.query.runs) if self.model is not None else None
         models = [chosen or model_of(choice) for choice in (*method.first_rankings, method.final)]
         passes = Passes(tuple(models[:-1]), models[-1], first.query.conditions, first.priors, first.query.wordless)
-        searcher, rankings = first.searcher, [first.hits] * len(method.first_rankings)
-        evidence, documents, terms = gather_evidence(
-            searcher, dict(first.query.weights), rankings, Marks(), method.n_docs
-        )
+        retriever, rankings = first.retriever, [first.hits] * len(method.first_rankings)
+        evidence, documents, terms = gather_evidence(retriever, first.query.weights, rankings, Marks(), method.n_docs)
         learnt = Learnt(evidence, documents, terms, method.expand(evidence))
-        hits = rank_expansion(first.searcher, learnt.expansion, terms, n, passes)
-        report = FeedbackReport(method, learnt, passes, first.searcher, first.query, hits)
+        hits = rank_expansion(retriever, learnt.expansion, terms, n, passes)
+        report = FeedbackReport(method, learnt, passes, retriever, first.query, hits)
         return first._replace(topic=report.topic, hits=hits, report=report)
 
 
@@ -356,7 +349,7 @@ class Reranking(Pipeline):
         first = self.first.best(asked, max(n, second.depth))
 
         def candidates(hits: Hits) -> Candidates:
-            return Candidates(first.topic, hits, first.searcher, first.priors)
+            return Candidates(first.topic, hits, first.retriever, first.priors)
 
         return first.with_hits(second.apply(first.hits, n, first.query, candidates))
 
@@ -438,25 +431,24 @@ class Combined(Pipeline):
 
 
 def _placed(rows: Ranking, parts: Sequence[Ranked], rankings: Sequence[Ranking]) -> Hits:
-    """Where the documents lie in the index of the first part."""
-    home = parts[0].searcher
-    places: dict[str, tuple[int, int]] = {}
+    """The documents in the collection of the first part."""
+    home = parts[0].retriever
+    refs: dict[str, int] = {}
     for part, ranking in zip(parts, rankings, strict=True):
-        if part.searcher is home:
-            at = zip(part.hits.segments.tolist(), part.hits.docs.tolist(), strict=True)
-            places.update(zip((doc_id for doc_id, _ in ranking), at, strict=True))
-    kept = []
-    for doc_id, score in rows:
-        place = places[doc_id] if doc_id in places else home.snapshot.locate(doc_id)
-        if place is not None:
-            kept.append((score, *place))
-        elif any(part.searcher.snapshot.folder != home.snapshot.folder for part in parts):
-            raise InputError(
-                f"document '{doc_id}' is not in {home.snapshot.folder}, the index of the first pipeline: combine "
-                "pipelines over the same documents, or fuse their runs (germane.evaluate.fusion.fuse_runs)"
-            )  # else it came or went between two searches of one index
-    scores, segments, docs = zip(*kept, strict=True) if kept else ((), (), ())
-    return Hits(np.array(scores, np.float64), np.array(segments, np.int64), np.array(docs, np.int64))
+        if part.retriever is home:
+            refs.update(zip((doc_id for doc_id, _ in ranking), part.hits.refs.tolist(), strict=True))
+    others = [doc_id for doc_id, _ in rows if doc_id not in refs]
+    refs.update(zip(others, home.locate(others).tolist(), strict=True))
+    name = home.schema().name
+    lost = next((doc_id for doc_id in others if refs[doc_id] < 0), None)
+    if lost is not None and any(part.retriever.schema().name != name for part in parts):
+        raise InputError(
+            f"document '{lost}' is not in {name}, the index of the first pipeline: combine pipelines over the same "
+            "documents, or fuse their runs (germane.evaluate.fusion.fuse_runs)"
+        )  # else it came or went between two searches of one index
+    kept = [(score, refs[doc_id]) for doc_id, score in rows if refs[doc_id] >= 0]
+    scores, places = zip(*kept, strict=True) if kept else ((), ())
+    return Hits(np.array(scores, np.float64), np.array(places, np.int64))
 
 
 def added(rankings: Sequence[Ranking]) -> Fused:

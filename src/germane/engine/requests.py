@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from germane.engine.filtering import AnyFilter
-from germane.engine.promotion import PROMOTED
+from germane.engine.models.promotion import PROMOTED
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.rank.filter_values import Filter

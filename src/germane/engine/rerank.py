@@ -11,9 +11,9 @@ from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.engine.registry import RERANKER_NAMES, is_reranker, reranker_named
 from germane.errors import ParameterError
-from germane.rank.hits import Hits
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
+from germane.rank.retriever import Hits
 
 DEFAULT_DEPTH = 1000
 """How many results are scored again when nothing is said: as many as a TREC run holds."""
@@ -69,7 +69,7 @@ def reranker_of(rerank: AnyReranker) -> Reranker:
     from germane.latent.saving import is_latent_model
 
     if is_latent_model(rerank):
-        from germane.engine.learning.stage import LatentStage
+        from germane.engine.models.stage import LatentStage
 
         return LatentStage(rerank)
     raise ParameterError(f"a re-ranker has a method rerank(query, candidates); {rerank!r} has none")
@@ -133,23 +133,16 @@ class SecondStage:
         order = [i for _, _, i in sorted(zip((-scores).tolist(), chosen.ids, range(len(chosen)), strict=True))]
         rest = hits.scores[n:]
         below = np.nextafter(scores[order[-1]], -np.inf) - (rest[:1] - rest) if len(rest) else rest
-        places = np.concatenate([np.array(order, np.int64), np.arange(len(order), len(hits.docs))])[:k]
-        return Hits(np.concatenate([scores[order], below])[:k], hits.segments[places], hits.docs[places])
+        places = np.concatenate([np.array(order, np.int64), np.arange(len(order), len(hits.refs))])[:k]
+        return Hits(np.concatenate([scores[order], below])[:k], hits.refs[places])
 
 
 def _joined(hits: Hits, more: Hits, n: int) -> tuple[Hits, int]:
     """The hits with others put behind the first n, none twice; and how many are in front now."""
-
-    def places(found: Hits) -> list[tuple[int, int]]:
-        return list(zip(found.segments.tolist(), found.docs.tolist(), strict=True))
-
-    first = set(places(hits)[:n])
-    added = [i for i, place in enumerate(places(more)) if place not in first]
-    if not added:
+    first, rest = hits.refs[:n], hits.refs[n:]
+    added = more.refs[~np.isin(more.refs, first)]
+    if not len(added):
         return hits, n
-    brought = {place for i, place in enumerate(places(more)) if i in set(added)}
-    rest = [i for i, place in enumerate(places(hits)) if i >= n and place not in brought]
-    scores = [hits.scores[:n], np.full(len(added), -np.inf), hits.scores[rest]]
-    segments = [hits.segments[:n], more.segments[added], hits.segments[rest]]
-    docs = [hits.docs[:n], more.docs[added], hits.docs[rest]]
-    return Hits(*map(np.concatenate, (scores, segments, docs))), len(first) + len(added)
+    others = ~np.isin(rest, added)
+    scores = [hits.scores[:n], np.full(len(added), -np.inf), hits.scores[n:][others]]
+    return Hits(np.concatenate(scores), np.concatenate([first, added, rest[others]])), len(first) + len(added)

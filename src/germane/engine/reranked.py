@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from germane.arrays import Floats
 from germane.engine.rerank import Reranker
 from germane.errors import ParameterError
 from germane.latent.parts import LatentExplanation
-from germane.rank.explain import Explanation, explain
+from germane.rank.explain import Explanation
+from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Searcher
+from germane.rank.retriever import Retriever, Scoring, SignedTopic
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +32,16 @@ class RerankedExplanation(Explanation):
 
 
 def explain_reranked(
-    searcher: Searcher, query: ParsedQuery, doc_id: str, stage: Reranker, priors: list[Floats] | None
+    retriever: Retriever, query: ParsedQuery, ref: int, stage: Reranker, priors: tuple[Prior, ...]
 ) -> RerankedExplanation:
     """The parts of what a latent stage says of a document; a `ParameterError` for another re-ranker."""
-    from germane.engine.learning.stage import LatentStage
+    from germane.engine.models.stage import LatentStage
 
     if not isinstance(stage, LatentStage):
         raise ParameterError(f"{type(stage).__name__} does not say what its scores are made of")
-    place = searcher.snapshot.place_of(doc_id)
-    latent = stage.explained(query, searcher.snapshot, place)
-    first = explain(searcher, dict(query.weights), stage.first.of_query(query.runs), doc_id, place, priors)
-    if first is None:  # no word of the query occurs in the collection: the first stage has nothing but priors to say
-        prior = float(priors[place.segment][place.doc]) if priors is not None else 0.0
-        length = int(searcher.snapshot.segments[place.segment].segment.doc_len[place.doc])
-        first = Explanation(doc_id, (), 1.0, 0.0, 0.0, prior, length)
+    latent = stage.explained(query, retriever, ref)
+    scoring = Scoring(SignedTopic(query.weights), stage.first.of_query(query.runs), priors)
+    first = retriever.explain(ref, scoring)  # without parts where no word of the query occurs in the collection
     return RerankedExplanation(
         first.doc_id, first.parts, first.norm, first.constant, first.document, first.prior, first.length, None,
         stage.name, stage.first_weight, latent,

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.results import Hit, ResultGroup, SearchResult
-from germane.engine.snippets import Snippet
 from germane.feedback import Drift
 from germane.index.writer import AddReport
 from germane.latent.parts import LatentPart
 from germane.rank.explain import Explanation, TermPart, WordProbability
 from germane.rank.facets import Facet
+from germane.rank.retriever import FieldVectors
+from germane.rank.snippets import Snippet
 from germane.schema import ABSENT, HIDDEN, Response
 from germane.types import FieldValue, JSONScalar
 
@@ -210,6 +211,13 @@ class VectorFieldStats(Response):
     documents: int
     bytes: int
     model: Annotated[str | None, ABSENT] = None
+
+    @classmethod
+    def of(cls, found: FieldVectors) -> "VectorFieldStats":
+        """Those of a field as a collection tells of it."""
+        own = found.field
+        model = own.source.partition(" ")[0] or None
+        return cls(found.name, own.dimension, own.dtype, own.similarity, found.documents, found.bytes, model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,11 @@ import numpy.typing as npt
 
 from germane.data.fields import squeeze
 from germane.engine.feedback_report import FeedbackReport
-from germane.engine.snippets import LONGEST, WIDTH, Snippet, snippet
 from germane.lm.parameters import whole
-from germane.rank.facets import Facet, facet
-from germane.rank.hits import Hits
-from germane.rank.matching import Found, count, matching
+from germane.rank.facets import Facet
 from germane.rank.query import ParsedQuery
-from germane.rank.searcher import Searcher
+from germane.rank.retriever import Hits, Match, Retriever
+from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet, snippet_text
 from germane.tables import Markup, figure, html
 from germane.types import RESULT_FIELDS, FieldValue, text_of, title_of
 
@@ -100,7 +98,7 @@ class SearchResult(Sequence[Hit]):
 
     query: ParsedQuery
     _hits: Hits = field(repr=False)
-    _searcher: Searcher = field(repr=False)
+    _retriever: Retriever = field(repr=False)
     feedback: FeedbackReport | None = field(default=None, repr=False)
     """What feedback made of the query, and why the ranking changed; None without feedback."""
     offset: int = 0
@@ -116,7 +114,7 @@ class SearchResult(Sequence[Hit]):
         self,
         query: ParsedQuery,
         _hits: Hits,
-        _searcher: Searcher,
+        _retriever: Retriever,
         feedback: FeedbackReport | None = None,
         offset: int = 0,
         widened: bool = False,
@@ -127,7 +125,7 @@ class SearchResult(Sequence[Hit]):
         vars(self).update(
             query=query,
             _hits=_hits,
-            _searcher=_searcher,
+            _retriever=_retriever,
             feedback=feedback,
             offset=offset,
             widened=widened,
@@ -145,24 +143,22 @@ class SearchResult(Sequence[Hit]):
         """The documents' ids."""
         found: list[str] | None = vars(self).get("_ids")  # without the lock of `cached_property`, which takes longer
         if found is None:
-            found = vars(self)["_ids"] = self._searcher.ids(self._hits)
+            found = vars(self)["_ids"] = self._retriever.ids(self._hits.refs)
         return found
 
     @property
-    def located(self) -> tuple[Hits, Searcher]:
-        """Where the documents lie, and in what."""
-        return self._hits, self._searcher
+    def located(self) -> tuple[Hits, Retriever]:
+        """References to the documents, and the collection that they are in."""
+        return self._hits, self._retriever
 
     @cached_property
-    def _found(self) -> Found:
-        return matching(self._searcher, self.query)
+    def _match(self) -> Match:
+        return match_of(self.query)
 
     @property
     def total(self) -> int:
         """How many documents the query finds, counted when it is asked for; see `total_is_exact`."""
-        known = "_found" in self.__dict__ or self.query.conditions  # then counting means finding them
-        found = sum(map(len, self._found)) if known else count(self._searcher, self.query)
-        return max(found, self.offset + len(self) if len(self) else 0)
+        return max(self._retriever.count(self._match), self.offset + len(self) if len(self) else 0)
 
     @property
     def total_is_exact(self) -> bool:
@@ -183,13 +179,13 @@ class SearchResult(Sequence[Hit]):
         >>> [(value.value, value.count) for value in found.values], found.missing
         ([('a', 2), ('b', 1)], 1)
         """
-        return facet(self._searcher, self._found, name, whole("size", size, least=1))
+        return self._retriever.facet(self._match, name, whole("size", size, least=1))
 
     def groups(self, n: int) -> tuple[ResultGroup, ...]:
         """These results in at most `n` groups of alike ones, the largest first (`engine.grouping`)."""
         from germane.engine.grouping import grouped
 
-        return grouped(self._hits, self._searcher, whole("n", n, least=1), self.query.weights.keys(), self.offset)
+        return grouped(self._hits.refs, self._retriever, whole("n", n, least=1), self.query.weights.keys(), self.offset)
 
     def snippet(self, i: int, width: int = WIDTH) -> Snippet:
         """The piece of result number i (from 0) that shows best why it was found, and where the query's words are.
@@ -208,15 +204,14 @@ class SearchResult(Sequence[Hit]):
     def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH, longest: int = LONGEST) -> Snippet:
         """The same of a result whose fields are at hand; `longest`: characters of its text that are looked at."""
         fields, analyzer = self.texts
-        names = [name for name in fields if name != "title"] or fields
-        text = "\n".join(str(stored[name]) for name in names if stored.get(name) is not None)
+        text = snippet_text(stored, fields)
         return snippet(text, self.query.weights.keys(), analyzer, whole("width", width, least=20), longest)
 
     @property
     def texts(self) -> "tuple[tuple[str, ...], Analyzer]":
         """The fields that are searched as text, and how they are analysed."""
-        manifest = self._searcher.snapshot.manifest
-        return manifest.text_fields, manifest.analyzer
+        schema = self._retriever.schema()
+        return schema.text_fields, schema.analyzer
 
     def __reduce__(self) -> tuple[Any, ...]:
         from germane.engine.carrying import CarriedResult, carried_of
@@ -280,8 +275,15 @@ class SearchResult(Sequence[Hit]):
 
     def fields(self, i: int) -> dict[str, FieldValue]:
         """The stored fields of result number i (from 0)."""
-        segment = self._searcher.snapshot.segments[int(self._hits.segments[i])].segment
-        return segment.stored.fields(int(self._hits.docs[i]))
+        at = range(len(self))[i]
+        return self._retriever.documents(self._hits.refs[at : at + 1])[0]
+
+
+def match_of(query: ParsedQuery) -> Match:
+    """All documents that a query finds."""
+    return Match(
+        tuple(term for term, weight in query.weights.items() if weight > 0.0), query.conditions, query.wordless
+    )
 
 
 def _lines(hits: Sequence[Hit]) -> str:

@@ -1,6 +1,5 @@
 """Vector fields through the engine: who makes vectors of texts, how a search by vectors joins one by words."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -10,22 +9,14 @@ import numpy.typing as npt
 
 from germane.engine.filtering import AnyFilter
 from germane.engine.pipelines import Asked, Pipeline, Ranked, fuse
-from germane.engine.responses import VectorFieldStats
 from germane.engine.results import SearchResult
-from germane.engine.topic_model import TopicModel
 from germane.errors import ParameterError
-from germane.index.graphs import LEAST
-from germane.index.snapshot import Snapshot
-from germane.index.vector_fields import VectorField, Vectors, field_named
-from germane.index.vectors import VectorFile
+from germane.index.vector_fields import VectorField, field_named
 from germane.lm.parameters import fraction
-from germane.rank.hits import NO_HITS, Hits
+from germane.rank.conditions import Condition
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
-from germane.rank.scoring import Mask
-from germane.rank.searcher import Searcher
-from germane.rank.vectors import search_vectors
-from germane.types import DocId
+from germane.rank.retriever import NO_HITS, Hits, NearestRequest, Retriever, SignedTopic
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -50,7 +41,7 @@ def own_encoder(engine: "Engine", name: str | None) -> Encoder | None:
     name, field = field_named(engine.vector_fields, name)
     if not field.source:
         return None
-    from germane.engine.learning.folding import encoder_of
+    from germane.engine.models.fold_in import encoder_of
 
     found = encoder_of(engine.models, name, field)
     if not isinstance(found, Encoder):
@@ -74,11 +65,11 @@ def query_vector(query: "str | npt.ArrayLike", encoder: Encoder | None) -> npt.N
 
 
 def best_by_vectors(
-    searcher: Searcher,
+    retriever: Retriever,
     name: str | None,
     vector: npt.NDArray[np.generic],
     k: int,
-    masks: Sequence[Mask] | None,
+    conditions: tuple[Condition, ...] | None,
     *,
     encoded: bool,
     threads: int | None = None,
@@ -88,34 +79,26 @@ def best_by_vectors(
     if vector.ndim != 1:
         raise ParameterError(f"a query is one vector, not an array of shape {vector.shape}")
     if encoded and not vector.any():
-        field_named(searcher.snapshot.manifest.vector_fields, name)
+        field_named(retriever.schema().vector_fields, name)
         return NO_HITS
-    cores = _all_cores(threads)
-    return search_vectors(searcher, name, vector[None], k, masks, threads=cores, approximate=approximate)[0]
+    return retriever.nearest(NearestRequest(name, vector[None], k, conditions, approximate, threads))[0]
 
 
-def _all_cores(threads: int | None) -> int:
-    """So many threads, or as many as there are cores."""
-    return os.cpu_count() or 1 if threads is None else threads
-
-
-def filter_of(engine: "Engine", searcher: Searcher, filter: AnyFilter | None) -> tuple[ParsedQuery, list[Mask] | None]:
-    """The documents that pass a filter: as a query without words, and as masks."""
-    if filter is None:
-        return ParsedQuery({}), None
-    parsed = engine._parse(searcher, "", True, filter)
-    return parsed, [searcher.mask(i, parsed.conditions) for i in range(len(searcher.snapshot.segments))]
+def _passing(engine: "Engine", retriever: Retriever, filter: AnyFilter | None) -> ParsedQuery:
+    """The documents that pass a filter, as a query without words."""
+    return ParsedQuery({}) if filter is None else engine.read(retriever, "", True, filter)
 
 
 def results_by_vectors(
     engine: "Engine", name: str | None, queries: npt.ArrayLike, k: int, filter: AnyFilter | None, threads: int | None,
     approximate: bool,
 ) -> list[SearchResult]:  # fmt: skip
-    """A result for each query, all of one snapshot."""
-    searcher, cores = engine._searcher, _all_cores(threads)
-    parsed, masks = filter_of(engine, searcher, filter)
-    found = search_vectors(searcher, name, queries, k, masks, threads=cores, approximate=approximate)
-    return [SearchResult(parsed, hits, searcher) for hits in found]
+    """A result for each query, all of one generation."""
+    retriever = engine.retriever
+    parsed = _passing(engine, retriever, filter)
+    conditions = None if filter is None else parsed.conditions
+    request = NearestRequest(name, np.asarray(queries), k, conditions, approximate, threads)
+    return [SearchResult(parsed, hits, retriever) for hits in retriever.nearest(request)]
 
 
 def result_by_vector(
@@ -131,11 +114,13 @@ def result_by_vector(
     """The result of one query, a vector or a text."""
     if isinstance(query, str) and encoder is None:
         encoder = own_encoder(engine, name)
-    searcher, vector = engine._searcher, query_vector(query, encoder)
-    parsed, masks = filter_of(engine, searcher, filter)
-    encoded = encoder is not None
-    hits = best_by_vectors(searcher, name, vector, k, masks, encoded=encoded, threads=threads, approximate=approximate)
-    return SearchResult(parsed, hits, searcher)
+    retriever, vector = engine.retriever, query_vector(query, encoder)
+    parsed = _passing(engine, retriever, filter)
+    conditions = None if filter is None else parsed.conditions
+    hits = best_by_vectors(
+        retriever, name, vector, k, conditions, encoded=encoder is not None, threads=threads, approximate=approximate
+    )
+    return SearchResult(parsed, hits, retriever)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,16 +150,21 @@ class VectorRetrieval(Pipeline):
         return self.engine
 
     def best(self, asked: Asked, n: int) -> Ranked:
-        searcher = self.engine._searcher
-        parsed = self.engine._parse(searcher, asked.query, asked.syntax, asked.filter)
+        retriever = self.engine.retriever
+        parsed = self.engine.read(retriever, asked.query, asked.syntax, asked.filter)
         if self.vector is None and not isinstance(asked.query, str):
             raise ParameterError("an encoder makes vectors of texts: the query is a topic model")
         vector = query_vector(str(asked.query), self.encoder) if self.vector is None else self.vector
-        masks = [searcher.mask(i, parsed.demands) for i in range(len(searcher.snapshot.segments))]
         hits = best_by_vectors(
-            searcher, self.name, vector, n, masks, encoded=self.vector is None, approximate=self.approximate
+            retriever,
+            self.name,
+            vector,
+            n,
+            parsed.demands,
+            encoded=self.vector is None,
+            approximate=self.approximate,
         )
-        return Ranked(parsed, TopicModel(parsed.weights), hits, searcher, None, None)
+        return Ranked(parsed, SignedTopic(parsed.weights), hits, retriever, (), None)
 
 
 def mixed(words: Pipeline, vectors: Pipeline, mix: float | str) -> Pipeline:
@@ -190,14 +180,6 @@ def mixed(words: Pipeline, vectors: Pipeline, mix: float | str) -> Pipeline:
     return fuse(words, vectors, method="combsum", weights=(1.0 - share, share))
 
 
-def vector_of(snapshot: Snapshot, name: str | None, doc_id: DocId) -> Vectors | None:
-    """The vector of a document as it is stored; None where it has none."""
-    name, _ = field_named(snapshot.manifest.vector_fields, name)
-    place = snapshot.place_of(doc_id)
-    file = snapshot.segments[place.segment].vectors.get(name)
-    return None if file is None else file.of(place.doc)
-
-
 def field_for(
     known: VectorField | None, matrix: npt.NDArray[np.generic], dtype: str | None, similarity: str | None, replace: bool
 ) -> VectorField:
@@ -207,22 +189,3 @@ def field_for(
     if known is None or replace:
         return VectorField(int(matrix.shape[1]), dtype or "float32", similarity or "cosine")
     return VectorField(known.dimension, dtype or known.dtype, similarity or known.similarity)
-
-
-def graphs_to_build(snapshot: Snapshot, name: str | None) -> list[VectorFile]:
-    """The files of a field that are large enough for a graph."""
-    name, _ = field_named(snapshot.manifest.vector_fields, name)
-    files = (live.vectors.get(name) for live in snapshot.segments)
-    return [file for file in files if file is not None and len(file) >= LEAST]
-
-
-def vector_stats(snapshot: Snapshot) -> tuple[VectorFieldStats, ...]:
-    """What each vector field holds."""
-    told = []
-    for name, own in sorted(snapshot.manifest.vector_fields.items()):
-        pairs = [(live, live.vectors[name]) for live in snapshot.segments if name in live.vectors]
-        documents = sum(int((~live.deletions.deleted[file.docs]).sum()) for live, file in pairs)
-        size = sum(file.container.size for _, file in pairs)
-        model = own.source.partition(" ")[0] or None
-        told.append(VectorFieldStats(name, own.dimension, own.dtype, own.similarity, documents, size, model))
-    return tuple(told)

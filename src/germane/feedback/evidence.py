@@ -23,7 +23,8 @@ class Evidence:
     `query`: word -> weight (a plain query: its counts). Document i holds the words `ids[starts[i]:starts[i+1]]`
     (ascending) `counts` times; `lengths` are |D|. `marks`: a `Mark` for each document. `p_C` and `df` belong to the
     words, `n_docs` to the collection. `scores`: a row for each first ranking, with the documents' scores in it, -inf
-    for a document that is not among its best.
+    for a document that is not among its best. `is_counted`: all counts are whole, and all arrays of the types that
+    kernels take.
     """
 
     query: dict[int, float]
@@ -36,6 +37,7 @@ class Evidence:
     df: Integers
     n_docs: int
     scores: Floats | None = None
+    is_counted: bool = False
 
     def __post_init__(self) -> None:
         if len(self.starts) != len(self.lengths) + 1 or len(self.marks) != len(self.lengths):
@@ -43,9 +45,6 @@ class Evidence:
 
     def __len__(self) -> int:
         return len(self.lengths)
-
-    is_counted = False
-    """Whether all counts are whole, and all arrays of the types that kernels take."""
 
     @property
     def n_words(self) -> int:
@@ -84,11 +83,7 @@ class Evidence:
     @cached_property
     def root_idf(self) -> Floats:
         """√idf(w) of each word."""
-        return self.root_idf_of(self.df)
-
-    def root_idf_of(self, df: Integers) -> Floats:
-        """√idf of words that so many documents hold."""
-        return np.asarray(np.sqrt(robertson_idf(self.n_docs, df)))
+        return np.asarray(np.sqrt(robertson_idf(self.n_docs, self.df)))
 
     @cached_property
     def _sizes_of(self) -> tuple[Floats, Integers]:

@@ -20,7 +20,8 @@ from germane.errors import IndexFormatError, MissingExtraError
 from germane.index.container import Container, ContainerWriter
 from germane.index.durable import remove_quietly
 from germane.index.graph_layout import problem
-from germane.index.vector_fields import VectorField, Vectors
+from germane.index.snapshot import Snapshot
+from germane.index.vector_fields import VectorField, Vectors, field_named
 from germane.index.vectors import BLOCK, VectorFile
 
 LEAST = 100_000
@@ -30,6 +31,13 @@ EXPANSION = 128
 """Neighbours of a vector (M), and candidates looked at for them (efConstruction)."""
 SECTION = "graph"
 _VECTORS = re.compile(r"vectors-(.*)")
+
+
+def files_for_graphs(snapshot: Snapshot, name: str | None) -> list[VectorFile]:
+    """Return the files of a vector field that are large enough for a graph."""
+    name, _ = field_named(snapshot.manifest.vector_fields, name)
+    files = (live.vectors.get(name) for live in snapshot.segments)
+    return [file for file in files if file is not None and len(file) >= LEAST]
 
 
 def graph_path(vectors: Path) -> Path:

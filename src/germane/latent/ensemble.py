@@ -108,7 +108,7 @@ class EnsembleModel:
 
     def score(self, query: Query, documents: Documents) -> Floats:
         """Σ_i w_i s_i(q, d) of each document."""
-        return np.asarray(self.weights @ self.part_scores(query, documents))
+        return np.asarray(np.add.reduce(self.weights[:, None] * self.part_scores(query, documents), axis=0))
 
 
 def query_length(part: PartModel, asked: Texts) -> float:

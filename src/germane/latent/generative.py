@@ -36,7 +36,7 @@ class QueryProbabilities(NamedTuple):
         mixed = lambda2 * self.literal + (1 - lambda2) * self.latent
         smoothed = lambda1 * self.background[:, None] + (1 - lambda1) * mixed
         with np.errstate(divide="ignore"):  # without smoothing a document may be impossible
-            return np.asarray(self.counts @ np.log(smoothed))
+            return np.asarray(np.add.reduce(self.counts[:, None] * np.log(smoothed), axis=0))  # word by word
 
 
 @dataclass(frozen=True, eq=False)

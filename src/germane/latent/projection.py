@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
-from germane.arrays import AnyArray, Floats
+from germane.arrays import AnyArray, Floats, sums_of_products
 from germane.errors import ParameterError
 from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
 
@@ -107,7 +107,7 @@ class ProjectionModel:
         n_words = max(len(documents.vocabulary), 1 + int(asked.words.max(initial=-1)))
         words = weighted(asked, self.idf, n_words).toarray().ravel()
         literal = weighted(documents.texts, self.idf, n_words) @ words
-        return Cosines(literal, np.asarray(documents.vectors @ self.project(asked)[0], np.float64))
+        return Cosines(literal, sums_of_products(documents.vectors, self.project(asked)[0]))
 
     def score(self, query: Query, documents: Documents) -> Floats:
         """The mixed cosine of each document."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import AnyArray, Floats, Integers, Mask
+from germane.arrays import AnyArray, Floats, Integers, Mask, sums_of_products
 from germane.errors import ParameterError
 from germane.latent.backends.cpu import CPU
 from germane.latent.backends.protocol import Backend, EStep, Layout, Theta, TopicWords
@@ -251,7 +251,8 @@ class TopicModel(GenerativeModel):
 
     def latent(self, words: Integers, documents: Documents) -> Floats:
         """P_bltm(q|d) = Σ_z P(q|φ_z^q) P(z|θ^d), Clicks (17)."""
-        return np.asarray(self.phi_q[words] @ documents.vectors.T, np.float64)
+        rows = [sums_of_products(documents.vectors, self.phi_q[word]) for word in words.tolist()]
+        return np.array(rows, np.float64).reshape(len(words), len(documents))
 
     def topic_name(self, topic: int, n_words: int = 3, *, write: Callable[[str], str] = str) -> str:
         """A topic by its number and its strongest title words; `write` gives a term as people read it."""

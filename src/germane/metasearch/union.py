@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from germane.arrays import Floats, Integers
-from germane.index.snapshot import Snapshot
 from germane.lm import Dirichlet
+from germane.rank.local import SnapshotRetriever
 from germane.rank.registry import DEFAULT_MU
+from germane.rank.statistics import Need
 from germane.text import Analyzer, BulkAnalyzer
 
 
@@ -21,17 +22,17 @@ class Reference:
     """An index whose statistics are the background: words that all records hold are told from common words by it."""
 
     def __init__(self, path: str | Path) -> None:
-        self._snapshot = Snapshot.open(Path(path))
+        self._retriever = SnapshotRetriever.open(Path(path))
 
     @property
     def analyzer(self) -> Analyzer:
         """How its texts became terms."""
-        return self._snapshot.manifest.analyzer
+        return self._retriever.schema().analyzer
 
     def probabilities(self, terms: Sequence[str]) -> Floats:
         """p_C(w) = cf(w)/tokens; 0 for a term that it does not hold."""
-        found = self._snapshot.term_stats(terms)
-        return np.array([stats.cf for stats in found], np.float64) / max(self._snapshot.n_tokens, 1)
+        found = self._retriever.statistics(Need(tuple(terms)))
+        return np.array([found.terms[term].cf for term in terms], np.float64) / max(found.n_tokens, 1)
 
 
 class Counts:

@@ -1,5 +1,6 @@
 """Why a document got its score: named parts that add up to it, to the last bit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +73,7 @@ def explain(
     model: RankingModel,
     doc_id: str,
     place: DocumentPlace,
-    priors: list[Floats] | None,
+    priors: Sequence[Floats] | None,
 ) -> Explanation | None:
     """Explain the score of one document; None if no word of the query is known."""
     if isinstance(model, EvidenceModel):
@@ -105,7 +106,7 @@ def _explain_evidence(
     model: EvidenceModel,
     doc_id: str,
     place: DocumentPlace,
-    priors: list[Floats] | None,
+    priors: Sequence[Floats] | None,
 ) -> Explanation | None:
     found = model.evidence(searcher, weights)
     if not found:

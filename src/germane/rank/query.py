@@ -16,6 +16,7 @@ The grammar is in `rank.grammar`, the conditions in `rank.conditions`, told in d
 """
 
 import difflib
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -26,9 +27,8 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from germane.deadline import look
 from germane.errors import QueryError
-from germane.index.snapshot import Snapshot
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
-from germane.rank.expansion import Expanded, Vocabulary
+from germane.rank.expansion import Expanded
 from germane.rank.filters import FieldFilter, StartsWith, parse_filter
 from germane.rank.grammar import (
     MAX_WEIGHT,
@@ -44,13 +44,15 @@ from germane.rank.grammar import (
     Word,
     parse_tree,
 )
+from germane.rank.retriever import Retriever
+from germane.rank.statistics import Need
 from germane.rank.tags import fields_of, is_date_tag, is_unsearched
 from germane.text import Analyzer, tokenize
 
 MAX_CONDITIONS = 10_000
 """Words and filters that decide membership, each of which looks at every document."""
 MAX_EXPANSION = 500
-"""Terms that a prefix or a fuzzy word may stand for."""
+"""Expanded that a prefix or a fuzzy word may stand for."""
 MAX_EXPANSIONS = 10_000
 """Different prefixes, fuzzy words and phrases with moves in one query. A fuzzy word counts for `FUZZY` of them: it
 looks at all terms, where a prefix looks at those that begin so."""
@@ -99,12 +101,22 @@ class Searchable(NamedTuple):
 NOTHING_NAMED = Searchable()
 
 
-def searchable_in(snapshot: Snapshot) -> Searchable:
-    """What queries of this snapshot can name."""
-    kinds = [live.segment.column_kinds for live in snapshot.segments]
-    other = {name for own in kinds for name, kind in own.items() if kind != "numeric"}
-    numeric = snapshot.filterable - other
-    return Searchable(snapshot.filterable, snapshot.manifest.text_fields, numeric, Vocabulary(snapshot))
+class _Vocabulary(NamedTuple):
+    """The terms of a collection, as the reader of a query looks them up."""
+
+    retriever: Retriever
+
+    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Expanded:
+        return self.retriever.expand(prefix, most, tuple(also))
+
+    def within(self, term: str, edits: int, most: int) -> Expanded:
+        return self.retriever.expand(term, most, edits=edits)
+
+
+def searchable_in(retriever: Retriever) -> Searchable:
+    """What queries of this collection can name."""
+    schema = retriever.schema()
+    return Searchable(schema.filters, schema.text_fields, schema.numeric, _Vocabulary(retriever))
 
 
 class ParsedQuery(NamedTuple):
@@ -149,6 +161,14 @@ def _counted(terms: Sequence[str]) -> dict[str, float]:
     if len(weights) < len(terms):
         return {term: float(count) for term, count in Counter(terms).items()}
     return weights
+
+
+def strongest(weights: Mapping[str, float], n: int, retriever: Retriever) -> dict[str, float]:
+    """Return the n terms with the largest weight · log(|C|/cf) that the collection holds."""
+    known = retriever.statistics(Need(tuple(weights)))
+    held = [(term, weight) for term, weight in weights.items() if weight > 0.0 and known.terms[term].df > 0]
+    held.sort(key=lambda own: (-own[1] * math.log(known.n_tokens / known.terms[own[0]].cf), own[0]))
+    return dict(held[:n])
 
 
 def parse(
@@ -543,7 +563,7 @@ class _Reader:
 
 
 class _Asked(NamedTuple):
-    """Terms that are asked for: all of them or any, or as a phrase where there is a slop."""
+    """Expanded that are asked for: all of them or any, or as a phrase where there is a slop."""
 
     terms: tuple[str, ...]
     all: bool

@@ -1,6 +1,5 @@
 """From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, reduce
@@ -29,7 +28,6 @@ from germane.rank.plainly import NONE_FOUND, best_of
 from germane.rank.plainly import scores_of as plain_scores
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
 from germane.rank.priors import Prior
-from germane.rank.query import Searchable, searchable_in
 from germane.rank.scoring import (
     NO_HINT,
     Mask,
@@ -88,11 +86,6 @@ class Searcher:
         view.collection = Collection(statistics.n_docs, statistics.n_tokens)
         return view
 
-    @cached_property
-    def searchable(self) -> Searchable:
-        """What queries can name."""
-        return searchable_in(self.snapshot)
-
     def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
         """What `make` gives for every document of the snapshot, made once."""
         found = self._everywhere.get(key)
@@ -132,6 +125,21 @@ class Searcher:
         """Return df and cf of terms in the whole collection; 0 for one that it does not hold."""
         stats = self.statistics.term_stats(terms)
         return np.array([own.df for own in stats], np.int64), np.array([own.cf for own in stats], np.int64)
+
+    def frequencies_of(self, i: int, numbers: Integers) -> tuple[Integers, Integers]:
+        """Return the same of terms by their numbers in segment i."""
+        if self.statistics is self._local:
+            return self.snapshot.frequencies_of(i, numbers)
+        return self.frequencies(self.snapshot.segments[i].segment.terms(numbers))
+
+    def homes_of(self, terms: Sequence[str]) -> list[tuple[int, int]]:
+        """Return, for each of the terms that live documents hold, the first segment with it and its number there."""
+        lying = zip(*(live.segment.numbers_of(terms) for live in self.snapshot.segments), strict=True)
+        return [
+            next((i, number) for i, number in enumerate(numbers) if number >= 0)
+            for stats, numbers in zip(self.snapshot.term_stats(terms), lying, strict=False)
+            if stats.df > 0
+        ]
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
         """The query's terms that the collection holds, with their statistics."""
@@ -183,12 +191,6 @@ class Searcher:
         if memory.table is None and isinstance(memory.model, TermwiseModel) and compiler_is_loaded():
             memory.table = TermTable(self.snapshot, self._words, memory.model, self.collection)
         return memory.table
-
-    def strongest(self, weights: Mapping[str, float], n: int) -> dict[str, float]:
-        """The n terms with the largest weight · log(|C|/cf), known terms only."""
-        terms = self.known_terms(weights)
-        terms.sort(key=lambda term: (-term.weight * math.log(self.collection.n_tokens / term.cf), term.term))
-        return {term.term: term.weight for term in terms[:n]}
 
     def search(
         self,

@@ -18,7 +18,15 @@ from germane.errors import ParameterError
 from germane.index.recent import TermStats
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot, commonest_surface, entropy_of
-from germane.index.strings import Packed, choose_packed, find_all_packed, join_packed, mark_repeated, sort_packed
+from germane.index.strings import (
+    Packed,
+    choose_packed,
+    find_all_packed,
+    join_packed,
+    mark_repeated,
+    sort_packed,
+    unpack_strings,
+)
 from germane.rank.priors import Prior
 
 Item = TypeVar("Item")
@@ -106,6 +114,10 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.df)
+
+    def terms(self) -> list[str]:
+        """All terms."""
+        return [str(term, "utf-8", "surrogatepass") for term in unpack_strings(*self.packed)]
 
     def frequencies_in(self, segment: Segment) -> tuple[Integers, Integers]:
         """Return df and cf of each term of a segment; 0 where no live document holds it."""

@@ -4,12 +4,15 @@ The unit is a look: one document opened at one word's places, as a phrase or a w
 quarter of a microsecond. Who serves strangers allows so many (`Engine.max_looks`).
 """
 
+from collections.abc import Iterator
+
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Or, Phrase
-from germane.rank.document_parts import Statistics
 from germane.rank.evidence import EvidenceModel
 from germane.rank.filters import FieldFilter, HasValue, StartsWith
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
+from germane.rank.retriever import Retriever
+from germane.rank.statistics import CollectionStatistics, Need
 
 PHRASE, MOVED_PHRASE, FIELD = 1, 4, 3
 """Looks for each document that may hold a phrase; one with moves; for each that holds a word which is to be in one
@@ -19,26 +22,42 @@ POSTINGS, VALUES, SAME, TERM = 64, 16, 500, 100
 term takes that of so many looks."""
 
 
-def looks(parsed: ParsedQuery, statistics: Statistics, model: RankingModel | None) -> int:
+def looks(parsed: ParsedQuery, retriever: Retriever, model: RankingModel | None) -> int:
     """The looks of a search for this query."""
-    df = sum(stats.df for stats in statistics.term_stats([*parsed.weights]))
+    terms = dict.fromkeys(parsed.weights)
+    for condition in parsed.conditions:
+        terms |= dict.fromkeys(_terms(condition))
+    known = retriever.statistics(Need(tuple(terms)))
+    df = sum(known.terms[term].df for term in parsed.weights)
     ranking = int(model.looks * df) if isinstance(model, EvidenceModel) else df // POSTINGS
-    return ranking + sum(_looks(condition, statistics) for condition in parsed.conditions)
+    return ranking + sum(_looks(condition, known) for condition in parsed.conditions)
 
 
-def _looks(condition: Condition, statistics: Statistics) -> int:
+def _terms(condition: Condition) -> Iterator[str]:
+    """The terms that a condition names."""
     match condition:
         case And(parts) | Or(parts):
-            return sum(_looks(part, statistics) for part in parts)
+            for part in parts:
+                yield from _terms(part)
         case Not(part):
-            return _looks(part, statistics)
+            yield from _terms(part)
+        case Phrase(terms) | HoldsAny(terms):
+            yield from terms
+
+
+def _looks(condition: Condition, known: CollectionStatistics) -> int:
+    match condition:
+        case And(parts) | Or(parts):
+            return sum(_looks(part, known) for part in parts)
+        case Not(part):
+            return _looks(part, known)
         case Phrase(terms, slop):
-            rarest = min((stats.df for stats in statistics.term_stats(terms)), default=0)
+            rarest = min((known.terms[term].df for term in terms), default=0)
             return rarest * (MOVED_PHRASE if slop else PHRASE)
         case HoldsAny(terms, field):
-            df = sum(stats.df for stats in statistics.term_stats(terms))
+            df = sum(known.terms[term].df for term in terms)
             return df * FIELD if field is not None else df // POSTINGS + TERM * len(terms)
         case HasValue(_, values):
-            return statistics.n_docs // VALUES + len(values) * statistics.n_docs // SAME
+            return known.n_docs // VALUES + len(values) * known.n_docs // SAME
         case FieldFilter() | StartsWith():
-            return statistics.n_docs // VALUES
+            return known.n_docs // VALUES

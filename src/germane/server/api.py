@@ -11,7 +11,7 @@ import orjson
 
 from germane import __version__
 from germane.engine.filtering import filter_typed
-from germane.engine.promotion import PROMOTED
+from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
 from germane.errors import InputError, ParameterError

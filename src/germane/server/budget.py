@@ -7,7 +7,7 @@ they are read (`Engine.max_looks`, `Engine.max_expansions`).
 
 from collections.abc import Mapping
 
-from germane.engine.promotion import PROMOTED
+from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import SearchRequest
 from germane.engine.results import GROUPED
 from germane.errors import ParameterError

@@ -22,7 +22,8 @@ from germane.wording import counted
 if TYPE_CHECKING:
     from germane.clicks import ClickStats
     from germane.engine import Engine
-    from germane.engine.learning.values import GateSet, Health, Loss, ModelVersion
+    from germane.engine.models.values import GateSet, Loss, ModelVersion
+    from germane.learning.values import Health
     from germane.server.library import Library
     from germane.server.responses import JobResponse
 
@@ -148,7 +149,7 @@ class Learning:
 
     def version(self, collection: str, reference: str, role: Role, loss: int = 1) -> VersionView:
         """A version as somebody of that role may see it, with the n-th of its worst losses opened."""
-        from germane.engine.learning.gate import PLAIN  # loads the statistics of SciPy
+        from germane.learning.gate import PLAIN  # loads the statistics of SciPy
 
         engine = self._library.engine(collection)
         found = shown_version(engine.models.version(reference), role, self._library.settings.min_users)
@@ -209,7 +210,7 @@ class Learning:
             return clicks
 
     def _count(self, collection: str) -> Clicks:
-        from germane.engine.learning.loop import health
+        from germane.learning.loop import health
         from germane.server.histories import history
         from germane.server.work import click_rules
 

@@ -5,14 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from germane.engine.promotion import PROMOTED
+from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.results import GROUPED, ResultGroup
-from germane.engine.snippets import marks, snippet
 from germane.errors import QueryError
 from germane.rank.facets import Facet
 from germane.rank.registry import MODEL_NAMES
+from germane.rank.snippets import marks, snippet
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES
 from germane.server.kept import Refined

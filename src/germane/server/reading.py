@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from germane.engine.requests import SearchRequest
 from germane.engine.reranked import RerankedExplanation
-from germane.engine.snippets import marks
 from germane.errors import GermaneError
 from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
+from germane.rank.snippets import marks
 from germane.refine.refinement import Refinement
 from germane.server.listing import about, ranking_of, safe_link, title_of
 from germane.server.place import Place

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
-from germane.engine.learning.values import ModelVersion
+from germane.engine.models.values import ModelVersion
 from germane.engine.responses import AddResponse, IndexStats
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.schema import ABSENT, Response

@@ -7,7 +7,7 @@ means of the measure.
 from dataclasses import replace
 from statistics import fmean
 
-from germane.engine.learning.values import JUDGED, GateReport, GateSet, ModelVersion, Withheld
+from germane.engine.models.values import JUDGED, GateReport, GateSet, ModelVersion, Withheld
 from germane.server.roles import Role
 
 

@@ -21,9 +21,8 @@ from germane.types import Document
 from germane.workspace.values import Result, Search
 
 if TYPE_CHECKING:
-    from germane.clicks import ClickStore
-    from germane.engine.learning.loop import ClickRules
-    from germane.engine.learning.values import LearnReport
+    from germane.clicks import ClickRules, ClickStore
+    from germane.engine.models.values import LearnReport
     from germane.metasearch.merging import FoundList
     from germane.server.library import Library
 
@@ -92,8 +91,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
 
 def click_rules(min_users: int) -> "ClickRules":
     """How the server's own log is read: a query that fewer visitors typed is in no pair."""
-    from germane.clicks import PairRules
-    from germane.engine.learning.loop import ClickRules
+    from germane.clicks import ClickRules, PairRules
 
     return ClickRules(pairs=PairRules(min_users), memory=MEMORY, threads=THREADS)
 

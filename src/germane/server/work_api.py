@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import anyio
 
 from germane.data.owned import open_owned
-from germane.engine.learning.values import GateReport, ModelVersion
+from germane.engine.models.values import GateReport, ModelVersion
 from germane.latent.names import LATENT_NAMES
 from germane.server.api import COLLECTION, FORMAT, ON_KNOWN, K, members, text
 from germane.server.exports import PIECE, TYPES, Attachment
@@ -69,8 +69,8 @@ def new_import(library: "Library", given: Given) -> JobResponse:
 
 
 def new_training(library: "Library", given: Given) -> JobResponse:
-    from germane.engine.learning.loop import LearnSettings
-    from germane.engine.learning.shelf import check_name
+    from germane.engine.models.model_store import check_name
+    from germane.learning.loop import LearnSettings
 
     body = given.body
     library.engine(body.get("collection"))
@@ -140,14 +140,15 @@ async def progress_of(
 
 
 def models(library: "Library", given: Given) -> ModelsResponse:
-    from germane.engine.learning.loop import ClickRules, health
+    from germane.clicks import ClickRules
+    from germane.learning.loop import health
 
     engine = library.engine(given["collection"])
-    shelf = engine.models
+    store = engine.models
     lines = {
-        name: health(engine, name, None, ClickRules()).line for name in shelf.names() if shelf.serving(name) is not None
+        name: health(engine, name, None, ClickRules()).line for name in store.names() if store.serving(name) is not None
     }
-    return ModelsResponse(tuple(_shown(library, given, each) for each in shelf.versions()), lines)
+    return ModelsResponse(tuple(_shown(library, given, each) for each in store.versions()), lines)
 
 
 def _shown(library: "Library", given: Given, version: ModelVersion) -> ModelVersion:
@@ -166,8 +167,8 @@ def gate(library: "Library", given: Given) -> GateReport:
 
 
 def compare(library: "Library", given: Given) -> GateReport:
-    from germane.engine.learning.loop import LearnSettings
-    from germane.engine.learning.loop import compare as compared
+    from germane.learning.loop import LearnSettings
+    from germane.learning.loop import compare as compared
     from germane.server.histories import history
     from germane.server.work import click_rules
 

@@ -19,12 +19,12 @@ def check(folder: options.Folder, json: options.Json = False) -> None:
     Example: germane check my-index
     """
     from germane.engine.compiling import announce_compiling
-    from germane.engine.learning.shelf import ModelShelf
+    from germane.engine.models.model_store import ModelStore
     from germane.index.check import check_index
 
     announce_compiling()
     must_be_index(folder)
-    report, models = check_index(folder), ModelShelf(folder).problems()
+    report, models = check_index(folder), ModelStore(folder).problems()
     damaged = len(report.problems)
     if models:
         report = replace(report, ok=False, problems=[*report.problems, *models])

@@ -8,7 +8,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.apart import require_apart
-from germane.cli.opening import open_snapshot
+from germane.cli.opening import open_engine
 from germane.cli.progress import watched
 from germane.cli.streams import put_json_line, tell
 from germane.errors import ParameterError
@@ -66,20 +66,19 @@ def export(
             raise ParameterError("CIFF has no vectors: --vectors goes with JSON Lines")
         from germane.index.ciff import export_ciff
 
-        snapshot = open_snapshot(folder)
-        export_ciff(folder, ciff)
-        tell(f"the index of {counted(snapshot.n_docs, 'document')} is in {ciff}")
+        written = export_ciff(folder, ciff)
+        tell(f"the index of {counted(written.documents, 'document')} is in {ciff}")
         return
     from germane.data.writing import format_for, record_text, write_documents
 
     chosen = format_for(to, format)
     if vectors and chosen != "jsonl":
         raise ParameterError(f"{chosen} has no vectors: --vectors goes with JSON Lines")
-    snapshot = open_snapshot(folder)
-    own = [name for name, field in snapshot.manifest.vector_fields.items() if not field.source]
+    engine = open_engine(folder)
+    own = [name for name, field in engine.vector_fields.items() if not field.source]
     if own and not vectors and chosen == "jsonl":
         tell(f"without the vectors of the documents ({', '.join(sorted(own))}): --vectors writes them too")
-    documents = watched(snapshot.documents(vectors=vectors), "exporting", total=snapshot.n_docs, always=progress)
+    documents = watched(engine.documents(vectors=vectors), "exporting", total=len(engine), always=progress)
     if to is not None:
         count = write_documents(to, documents, chosen)
         tell(f"{counted(count, 'document')} written to {to} ({chosen})")

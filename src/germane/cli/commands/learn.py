@@ -82,8 +82,7 @@ def learn(
 
     Example: germane learn my-index --from my-clicks --model combination --set parts=wtm,opca
     """
-    from germane.clicks import PairRules, SearchRules
-    from germane.engine.learning.loop import ClickRules
+    from germane.clicks import ClickRules, PairRules, SearchRules
 
     parameters = parameters_typed(set_ or ())
     rules = ClickRules(SearchRules(min_dwell=min_dwell), PairRules(min_users, debias=not raw), memory, threads)

@@ -26,7 +26,7 @@ from germane.cli.tables import show_rows
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
-    from germane.engine.learning.values import ModelVersion
+    from germane.engine.models.values import ModelVersion
 
 models = typer.Typer(no_args_is_help=True)
 PLAIN = "plain"
@@ -63,11 +63,12 @@ def list_(
 
     Example: germane models list my-index --from my-clicks
     """
-    from germane.engine.learning.loop import ClickRules, health
+    from germane.clicks import ClickRules
+    from germane.learning.loop import health
 
     engine = open_engine(folder)
-    shelf = engine.models
-    versions = shelf.versions()
+    learnt = engine.models
+    versions = learnt.versions()
     if json:
         put_json(versions)
         return
@@ -81,8 +82,8 @@ def list_(
     ]  # fmt: skip
     show_rows(("version", "model", "trained", "pairs", "candidate", "baseline", "gate", ""), rows, whole=True)
     store = _store(clicks)
-    for name in shelf.names():
-        if shelf.serving(name) is not None:
+    for name in learnt.names():
+        if learnt.serving(name) is not None:
             say(health(engine, name, store, ClickRules(memory=memory, threads=threads)).line)
 
 
@@ -139,9 +140,9 @@ def compare(
 
     Example: germane models compare my-index clicks plain --topics queries.tsv --qrels qrels.txt
     """
-    from germane.clicks import PairRules
-    from germane.engine.learning.loop import ClickRules, LearnSettings
-    from germane.engine.learning.loop import compare as compared
+    from germane.clicks import ClickRules, PairRules
+    from germane.learning.loop import LearnSettings
+    from germane.learning.loop import compare as compared
 
     judged = judged_typed(topics, qrels)
     report = compared(
@@ -207,16 +208,16 @@ def remove(
     Example: germane models remove my-index clicks@1 clicks@2 --force
     """
     with open_engine(folder) as engine:
-        shelf = engine.models
-        before = {name: shelf.serving_number(name) for name in shelf.names()}
+        learnt = engine.models
+        before = {name: learnt.serving_number(name) for name in learnt.names()}
         behind = engine.remove_models(versions, force=force)
     tell_behind(folder, behind)
     if json:
-        put_json(shelf.versions())
+        put_json(learnt.versions())
         return
     tell(f"removed: {', '.join(versions)}")
     for name, served in before.items():
-        now = shelf.serving_number(name)
+        now = learnt.serving_number(name)
         if served is not None and now != served:
             tell(f"no version of '{name}' serves now" if now is None else f"{name}@{now} serves again")
 

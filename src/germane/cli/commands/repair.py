@@ -18,7 +18,7 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
     Example: germane repair my-index
     """
     from germane.engine.compiling import announce_compiling
-    from germane.engine.learning.shelf import ModelShelf
+    from germane.engine.models.model_store import ModelStore
     from germane.index.repair import repair_index
 
     announce_compiling()
@@ -32,7 +32,7 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
         say(lost)
     outcome = "nothing was lost" if not report.lost else "what was lost is listed above"
     outcome = outcome if report.actions else "nothing was wrong"
-    for problem in ModelShelf(folder).problems():
+    for problem in ModelStore(folder).problems():
         tell(f"left as it is: {problem}")
     tell(f"{outcome}; the index holds {counted(report.kept_documents, 'document')}")
     if report.lost:

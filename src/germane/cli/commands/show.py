@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.opening import open_snapshot
+from germane.cli.opening import open_engine
 from germane.cli.streams import put_json, say
 
 
@@ -25,8 +25,8 @@ def show(
     from germane.data.bibliographic import listed
     from germane.data.responses import DocumentResponse
 
-    snapshot = open_snapshot(folder)
-    documents = [snapshot.document(doc_id) for doc_id in doc_ids]
+    engine = open_engine(folder)
+    documents = [engine.document(doc_id) for doc_id in doc_ids]
     for number, document in enumerate(documents):
         if json:
             put_json(DocumentResponse(document.id, document.fields))

@@ -18,7 +18,7 @@ from germane.wording import counted
 if TYPE_CHECKING:
     from germane.clicks.store import EraseResponse
     from germane.engine import Engine
-    from germane.engine.learning.values import ErasedFrom
+    from germane.learning.values import ErasedFrom
 
 _MODELS = "Models"
 
@@ -73,7 +73,7 @@ def erase(
     Example: germane clicks erase ~/.local/share/germane/clicks.jsonl --user 0123456789abcdef01234567
     """
     from germane.clicks import ClickStore
-    from germane.engine.learning.values import Erasure
+    from germane.learning.values import Erasure
 
     if (user is None) == (older_than is None):
         raise ParameterError("choose one of --user and --older-than")
@@ -118,7 +118,7 @@ def erase(
 
 def _seen(folder: Path, engine: "Engine", gone: "EraseResponse", *, remove: bool, force: bool) -> "list[ErasedFrom]":
     """The versions that hold what was erased, and whether each was removed."""
-    from germane.engine.learning.values import ErasedFrom
+    from germane.learning.values import ErasedFrom
 
     people = gone.people or None
     found = [

@@ -119,10 +119,10 @@ def _seeds(given: list[str], index: Path | None) -> list[str]:
     from germane.types import RESULT_FIELDS, text_of
 
     if index is not None:
-        from germane.cli.opening import open_snapshot
+        from germane.cli.opening import open_engine
 
-        snapshot = open_snapshot(index)
-        return [text_of(snapshot.document(doc_id).fields, snapshot.manifest.text_fields) for doc_id in given]
+        engine = open_engine(index)
+        return [text_of(engine.document(doc_id).fields, engine.text_fields) for doc_id in given]
     texts: list[str] = []
     for name in given:
         if name == "-":
@@ -182,9 +182,9 @@ def _background(source: str) -> "list[Document]":
     from germane.index.manifest import NAME
 
     if (Path(source) / NAME).is_file():
-        from germane.cli.opening import open_snapshot
+        from germane.cli.opening import open_engine
 
-        documents = list(open_snapshot(Path(source)).documents())
+        documents = list(open_engine(Path(source)).documents())
     else:
         documents = list(read_documents(source, on_error="skip", report=SkipReport(), number=True))
     if not documents:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from germane.engine.learning.drift import (
+from germane.learning.drift import (
     distribution_of,
     population_stability,
     positions_stability,

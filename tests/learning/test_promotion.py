@@ -2,13 +2,13 @@
 
 import pytest
 
-from engine.learning.test_shelf import record
 from germane import Analyzer, Engine
 from germane.engine import SearchRequest
 from germane.engine.requests import ExplainRequest, RankingRequest
 from germane.errors import ParameterError
 from germane.latent import Pairs, latent_named
 from germane.types import Topic
+from learning.test_model_store import record
 
 QUERY = "filler query"
 
@@ -137,7 +137,7 @@ def test_a_model_of_other_words_breaks_no_search(promoted, world):
 def test_a_candidate_is_held_against_what_searches_use(promoted, world, store):
     """Also where that has another name, which it would replace."""
     pytest.importorskip("duckdb")
-    from germane.engine.learning.loop import ClickRules
+    from germane.clicks import ClickRules
 
     report = promoted.learn(store, name="new", rules=ClickRules(memory=256, threads=1), n_iterations=2)
     assert report.gate.against == "clicks@1"

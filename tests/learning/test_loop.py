@@ -7,11 +7,11 @@ import duckdb
 import pytest
 
 from germane import Document, Engine
-from germane.clicks import ClickStore, PairRules
-from germane.engine.learning.loop import ClickRules, LearnSettings, compare, health
-from germane.engine.learning.sample import held_out
+from germane.clicks import ClickRules, ClickStore, PairRules
 from germane.engine.pipelines import rerank
 from germane.errors import InputError, ParameterError
+from germane.learning.loop import LearnSettings, compare, health
+from germane.learning.sample import held_out
 
 RULES = ClickRules(pairs=PairRules(certainty=0.5), memory=256, threads=1)
 

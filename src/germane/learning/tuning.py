@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from germane.arrays import Floats, Integers
+from germane.arrays import Floats
 from germane.engine.candidates import Candidates
-from germane.engine.learning.gate import CUT_OFF, GateQuery
-from germane.engine.learning.stage import LatentStage
-from germane.engine.topic_model import TopicModel
+from germane.engine.models.stage import LatentStage
 from germane.evaluate.tied import tied_ndcg
 from germane.latent.ensemble import PartModel
 from germane.latent.generative import GenerativeModel, QueryProbabilities
 from germane.latent.projection import Cosines
+from germane.learning.gate import CUT_OFF, GateQuery
 from germane.rank.query import plain
+from germane.rank.retriever import SignedTopic
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -68,17 +68,18 @@ def tuned_mixing(
 
 
 class Looked:
-    """The candidates of one query: `documents`, segment by segment; `first`, their scores in the first stage; `gains`,
-    and behind them those of documents that were not found."""
+    """The candidates of one query: `documents`, as the model folded them in; `first`, their scores in the first stage;
+    `gains`, and behind them those of documents that were not found."""
 
     def __init__(self, engine: "Engine", stage: LatentStage, query: GateQuery, depth: int) -> None:
         parsed = plain(query.text, engine.analyzer)
         result = engine.search(query.text, depth, syntax=False, rerank=stage, depth=depth)
-        hits, searcher = result.located
+        hits, retriever = result.located
         ids = result.ids
         self.weights = parsed.weights
-        self.documents = list(stage.documents(hits, searcher.snapshot))
-        self.first = Candidates(TopicModel(parsed.weights), hits, searcher).scores_by(stage.first.of_query(parsed.runs))
+        self.documents = stage.documents(hits.refs, retriever)
+        topic = SignedTopic(parsed.weights)
+        self.first = Candidates(topic, hits, retriever).scores_by(stage.first.of_query(parsed.runs))
         missing = [gain for name, gain in query.gains.items() if name not in set(ids)]
         self.gains = np.array([*(query.gains.get(name, 0.0) for name in ids), *missing])
 
@@ -88,15 +89,12 @@ class _Mixtures:
 
     def __init__(self, model: PartModel, looked: Looked) -> None:
         self._looked = looked
-        self._parts: list[tuple[Integers, QueryProbabilities | Cosines]] = [
-            (rows, _part(model, looked.weights, documents)) for rows, documents in looked.documents
-        ]
+        self._part = _part(model, looked.weights, looked.documents)
 
     def ndcg(self, point: Mapping[str, float]) -> float:
         looked = self._looked
         scores = np.full(len(looked.gains), -np.inf)
-        for rows, part in self._parts:
-            scores[rows] = _score(part, point)
+        scores[: len(looked.first)] = _score(self._part, point)
         scores[: len(looked.first)] += point["first_weight"] * looked.first
         return tied_ndcg(scores, looked.gains, CUT_OFF)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from germane.engine.learning.gate import GateQuery, compared, decided, ndcg
 from germane.evaluate import evaluate
+from germane.learning.gate import GateQuery, compared, decided, ndcg
 
 QUERIES = [GateQuery(f"query {i}", {}) for i in range(30)]
 

@@ -1,12 +1,12 @@
 """The piece of a text that shows best why it was found, with the query's words marked."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from germane import Analyzer
+from germane.text import Analyzer
+from germane.types import FieldValue
 
 WIDTH = 240
 LONGEST = 200_000
@@ -62,7 +62,7 @@ class _Known:
 class WordTerms:
     """The terms of single words under an analyser, each found out once."""
 
-    def __init__(self, analyzer: "Analyzer") -> None:
+    def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer, self._known = analyzer, _Known()
 
     def asked(self, words: set[str], terms: Collection[str]) -> dict[str, str]:
@@ -80,11 +80,11 @@ class WordTerms:
         return {word: next(each for each in known.terms[word] if each in terms) for word in set().union(*found)}
 
 
-_WORDS: dict[int, tuple["Analyzer", WordTerms]] = {}
+_WORDS: dict[int, tuple[Analyzer, WordTerms]] = {}
 """By the analyser itself, which is held, so that its number is no other's."""
 
 
-def _words_of(analyzer: "Analyzer") -> WordTerms:
+def _words_of(analyzer: Analyzer) -> WordTerms:
     found = _WORDS.get(id(analyzer))
     if found is None:
         while len(_WORDS) >= MOST_ANALYZERS:
@@ -93,7 +93,7 @@ def _words_of(analyzer: "Analyzer") -> WordTerms:
     return found[1]
 
 
-def marks(text: str, terms: Collection[str], analyzer: "Analyzer") -> list[Span]:
+def marks(text: str, terms: Collection[str], analyzer: Analyzer) -> list[Span]:
     """The words of the text that the query asks for; with synonyms, the words of a term that is read as another too."""
     if analyzer.synonyms is not None:  # what a word stands for depends on its neighbours
         found = list(_WORD.finditer(text))
@@ -106,10 +106,16 @@ def marks(text: str, terms: Collection[str], analyzer: "Analyzer") -> list[Span]
     return [Span(match.start(), match.end(), asked[match[0]]) for match in _WORD.finditer(text) if match[0] in asked]
 
 
+def snippet_text(stored: Mapping[str, FieldValue], text_fields: Sequence[str]) -> str:
+    """Join the text fields of a document, but for its title, which results show anyway."""
+    names = [name for name in text_fields if name != "title"] or text_fields
+    return "\n".join(str(stored[name]) for name in names if stored.get(name) is not None)
+
+
 def snippet(
     text: str,
     terms: Collection[str],
-    analyzer: "Analyzer",
+    analyzer: Analyzer,
     width: int = WIDTH,
     longest: int = LONGEST,
 ) -> Snippet:

@@ -23,11 +23,11 @@ from pathlib import Path
 import orjson
 
 from germane.data.owned import fsync_folder, read_regular, storage_error
-from germane.engine.learning.people import holds_one, people_bytes
-from germane.engine.learning.source import FieldSource
-from germane.engine.learning.stage import LatentStage
-from germane.engine.learning.values import ModelVersion
-from germane.engine.promotion import LATEST, PROMOTED, SHELF
+from germane.engine.models.people import holds_one, people_bytes
+from germane.engine.models.promotion import FOLDER, LATEST, PROMOTED
+from germane.engine.models.source import FieldSource
+from germane.engine.models.stage import LatentStage
+from germane.engine.models.values import ModelVersion
 from germane.errors import GermaneError, InputError, ParameterError, StorageError
 from germane.index.durable import WriterLock, make_folder, mode_in, storage_errors, write_atomic
 from germane.latent.saving import LatentModel, load, save
@@ -51,11 +51,11 @@ class _Pointer:
     last: int = 0
 
 
-class ModelShelf:
+class ModelStore:
     """The learnt models of an index."""
 
     def __init__(self, index: Path) -> None:
-        self._folder = index / SHELF
+        self._folder = index / FOLDER
         self._stages: dict[tuple[str, int, str], LatentStage] = {}
         self._loading = threading.Lock()
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from germane.engine.learning.values import ModelVersion
+from germane.engine.models.values import ModelVersion
 from germane.index.vector_fields import VectorField
 
 
@@ -15,7 +15,7 @@ class FieldSource(NamedTuple):
 
     @classmethod
     def of(cls, version: ModelVersion) -> "FieldSource":
-        """As the shelf has it."""
+        """As the store has it."""
         return cls(version.name, version.version, version.file)
 
     @classmethod

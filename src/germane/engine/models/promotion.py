@@ -14,11 +14,11 @@ from germane.errors import GermaneError
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
-    from germane.engine.learning.stage import LatentStage
+    from germane.engine.models.stage import LatentStage
 
 PROMOTED = "promoted"
 """What a search's `rerank` is unless it says otherwise; None leaves the promoted model out."""
-SHELF, LATEST = "models", "PROMOTED"
+FOLDER, LATEST = "models", "PROMOTED"
 """The folder of an index that holds its learnt models, and the file there that is written anew whenever one begins to
 serve or stops."""
 OUT_OF_USE = "the promoted model cannot rank, and the plain ranking stands"
@@ -36,7 +36,7 @@ class Promotions:
     """What is promoted in an index, looked up again when that may have changed."""
 
     def __init__(self, folder: Path) -> None:
-        self._places = folder / SHELF / LATEST, folder / SHELF
+        self._places = folder / FOLDER / LATEST, folder / FOLDER
         self._seen: tuple[tuple[int, int] | None, Promotion | None] = None, None
 
     def of(self, engine: "Engine") -> Promotion | None:

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats
-from germane.engine.learning.values import Distribution, Stability
+from germane.engine.models.values import Distribution
+from germane.learning.values import Stability
 
 HEADS, TAILS = 20, 20
 """Bins: so many queries of at least `HEAD_SHARE` of the searches have their own, the others share the rest."""

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from germane.arrays import AnyArray, Integers
-from germane.engine.learning.shelf import ModelShelf
-from germane.engine.learning.source import FieldSource
-from germane.engine.learning.stage import titles_of
+from germane.engine.models.model_store import ModelStore
+from germane.engine.models.source import FieldSource
 from germane.errors import InputError, ParameterError
 from germane.index.snapshot import LiveSegment
 from germane.index.vector_fields import VectorField
 from germane.index.writer import IndexWriter
 from germane.latent.saving import LatentModel
+from germane.rank.learnt import titles_of
 from germane.types import Document, title_of
 
 BATCH = 512
@@ -34,31 +34,31 @@ def sources_of(fields: Mapping[str, VectorField]) -> dict[str, FieldSource]:
     return {name: source for name, field in fields.items() if (source := FieldSource.read(field)) is not None}
 
 
-def is_behind(shelf: ModelShelf, name: str, fields: Mapping[str, VectorField]) -> bool:
+def is_behind(store: ModelStore, name: str, fields: Mapping[str, VectorField]) -> bool:
     """Whether the field of a model is not what the version that serves would make it."""
-    serving, source = shelf.serving(name), FieldSource.read(fields.get(name))
+    serving, source = store.serving(name), FieldSource.read(fields.get(name))
     if serving is None:
         return source is not None
     if source == FieldSource.of(serving):
         return False
-    return source is not None or (name not in fields and shelf.stage(name).model.width > 0)
+    return source is not None or (name not in fields and store.stage(name).model.width > 0)
 
 
-def removed_sources(shelf: ModelShelf, fields: Mapping[str, VectorField]) -> list[str]:
+def removed_sources(store: ModelStore, fields: Mapping[str, VectorField]) -> list[str]:
     """The fields whose vectors a version made that is no longer there."""
-    return [name for name, source in sources_of(fields).items() if source.reference not in shelf]
+    return [name for name, source in sources_of(fields).items() if source.reference not in store]
 
 
-def follow(shelf: ModelShelf, name: str, writer: IndexWriter, *, anew: bool = False) -> int:
+def follow(store: ModelStore, name: str, writer: IndexWriter, *, anew: bool = False) -> int:
     """Make the field of a model that of the version that serves, `anew` even if it is; how many documents were
     folded in."""
-    fields, serving = writer.snapshot.manifest.vector_fields, shelf.serving(name)
-    if not (anew or is_behind(shelf, name, fields)):
+    fields, serving = writer.snapshot.manifest.vector_fields, store.serving(name)
+    if not (anew or is_behind(store, name, fields)):
         return 0
     try:
-        model = None if serving is None else shelf.stage(f"{name}@{serving.version}").model
+        model = None if serving is None else store.stage(f"{name}@{serving.version}").model
     except InputError:
-        if name in removed_sources(shelf, fields):  # what was removed goes, though nothing can take its place
+        if name in removed_sources(store, fields):  # what was removed goes, though nothing can take its place
             writer.drop_vectors(name)
         raise
     if serving is None or model is None or not model.width:
@@ -73,7 +73,7 @@ def follow(shelf: ModelShelf, name: str, writer: IndexWriter, *, anew: bool = Fa
     return writer.fill_vectors(name, field, rows_of)
 
 
-def folding_in(shelf: ModelShelf, writer: IndexWriter, documents: Iterable[Document]) -> Iterator[Document]:
+def folding_in(store: ModelStore, writer: IndexWriter, documents: Iterable[Document]) -> Iterator[Document]:
     """The documents with their vectors in each field that a model makes, once all these fields are up to date.
 
     A damaged model makes none, of which a warning tells: documents are not kept out by it, and a second stage folds in
@@ -81,14 +81,14 @@ def folding_in(shelf: ModelShelf, writer: IndexWriter, documents: Iterable[Docum
     """
     for name in sources_of(writer.snapshot.manifest.vector_fields):
         try:
-            follow(shelf, name, writer)
+            follow(store, name, writer)
         except InputError as error:
             warnings.warn(f"the vectors '{name}' are not renewed: {error}", stacklevel=3)
     manifest = writer.snapshot.manifest
     models: dict[str, LatentModel] = {}
     for name, source in sources_of(manifest.vector_fields).items():
         try:
-            models[name] = shelf.stage(source.reference).model
+            models[name] = store.stage(source.reference).model
         except InputError as error:
             warnings.warn(f"documents are added without vectors '{name}': {error}", stacklevel=3)
     return _with_vectors(documents, models, manifest.text_fields) if models else iter(documents)
@@ -115,12 +115,12 @@ def _with_vectors(
             yield replace(document, vectors={**own, **{name: rows[row] for name, rows in made.items()}})
 
 
-def encoder_of(shelf: ModelShelf, name: str, field: VectorField) -> LatentModel | None:
+def encoder_of(store: ModelStore, name: str, field: VectorField) -> LatentModel | None:
     """The model that made the vectors of a field, to encode queries by; None where callers bring them."""
     source = FieldSource.read(field)
     if source is None:
         return None
-    stage = shelf.stage(source.reference)
+    stage = store.stage(source.reference)
     if stage.source != str(source):
         raise ParameterError(
             f"the vectors '{name}' were made by another model than '{source.reference}' is now: germane vectors fold "

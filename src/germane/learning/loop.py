@@ -5,33 +5,36 @@
 3. The model is fitted on three quarters of the other queries; its weights are tuned on the last quarter; then it is
    fitted on all of them.
 4. Candidate and serving model (or the plain ranking) rank the held-out queries (`gate.py`).
-5. The candidate is kept as a version in any case (`shelf.py`); it serves if it passed.
+5. The candidate is kept as a version in any case (`engine/models/model_store.py`); it serves if it passed.
 """
 
 import datetime
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from germane.engine.learning.combining import tuned_weights, with_weights
-from germane.engine.learning.drift import distribution_of, positions_stability, queries_stability
-from germane.engine.learning.gate import GateQuery, judged_at_gate
-from germane.engine.learning.sample import ClickedPair, ClickSample, held_out, sampled
-from germane.engine.learning.shelf import DEFAULT_NAME, check_name
-from germane.engine.learning.source import FieldSource
-from germane.engine.learning.stage import LatentStage
-from germane.engine.learning.tuning import GRIDS, mixed, tuned_mixing
-from germane.engine.learning.values import CLICKED, JUDGED, GateReport, Health, LearnReport, ModelVersion, TrainingData
+from germane.clicks.rules import ClickRules
+from germane.clicks.store import ClickStore
+from germane.engine.models.model_store import DEFAULT_NAME, check_name
+from germane.engine.models.source import FieldSource
+from germane.engine.models.stage import LatentStage
+from germane.engine.models.values import CLICKED, JUDGED, GateReport, LearnReport, ModelVersion, TrainingData
 from germane.errors import InputError, ParameterError
 from germane.evaluate.frames import AnyQrels, AnyTopics, as_qrels, as_topics
 from germane.latent.ensemble import EnsembleModel
 from germane.latent.pairs import Pairs
 from germane.latent.registry import Estimator, latent_named
 from germane.latent.saving import LatentModel
+from germane.learning.combining import tuned_weights, with_weights
+from germane.learning.drift import distribution_of, positions_stability, queries_stability
+from germane.learning.gate import GateQuery, judged_at_gate
+from germane.learning.sample import ClickedPair, ClickSample, held_out, sampled
+from germane.learning.tuning import GRIDS, mixed, tuned_mixing
+from germane.learning.values import Health
 from germane.wording import counted
 
 if TYPE_CHECKING:
-    from germane.clicks import ClickStore, PairRules, SearchRules
     from germane.engine.engine import Engine
 
 HoldOut: TypeAlias = Literal["query", "time"]
@@ -40,8 +43,6 @@ TUNING_SHARE = 0.25
 LEAST_HELD_OUT = 2
 """Queries without which there is nothing to test."""
 MOST_HELD_OUT = 1000
-MEMORY = 2048
-"""Megabytes that the work on clicks may take."""
 MIXING = frozenset(name for grid in GRIDS.values() for name in grid)
 OnStep: TypeAlias = Callable[[str], None]
 
@@ -86,23 +87,13 @@ class LearnSettings:
         return {name: float(value) for name, value in self.parameters.items() if name in MIXING}
 
 
-@dataclass(frozen=True)
-class ClickRules:
-    """How the history is read."""
-
-    search: "SearchRules | None" = None
-    pairs: "PairRules | None" = None
-    memory: int = MEMORY
-    threads: int | None = None
-
-
 def learn(
     engine: "Engine",
-    store: "ClickStore",
+    clicks: str | os.PathLike[str] | ClickStore,
     *,
     name: str = DEFAULT_NAME,
     settings: LearnSettings,
-    rules: ClickRules,
+    rules: ClickRules | None = None,
     topics: AnyTopics | None = None,
     qrels: AnyQrels | None = None,
     force: bool = False,
@@ -110,6 +101,8 @@ def learn(
 ) -> LearnReport:
     """Train a candidate, judge it against what searches use, keep it, and promote it if it passed or by `force`."""
     check_name(name)
+    store = clicks if isinstance(clicks, ClickStore) else ClickStore.open(os.fspath(clicks))
+    rules = rules or ClickRules()
     told = on_step or (lambda step: None)
     judged = judged_queries(topics, qrels)
     told("reading clicks")
@@ -143,7 +136,7 @@ def learn(
 
 def compare(
     engine: "Engine",
-    store: "ClickStore | None",
+    store: ClickStore | None,
     candidate: str,
     baseline: str | None,
     *,
@@ -168,7 +161,7 @@ def compare(
 
 
 def split(
-    engine: "Engine", store: "ClickStore", settings: LearnSettings, rules: ClickRules
+    engine: "Engine", store: ClickStore, settings: LearnSettings, rules: ClickRules
 ) -> tuple[ClickSample, list[GateQuery], ClickSample]:
     """What is learnt from, the queries held out, and all of the days learnt from."""
 
@@ -276,7 +269,7 @@ def _data(
     )
 
 
-def health(engine: "Engine", name: str, store: "ClickStore | None", rules: ClickRules) -> Health:
+def health(engine: "Engine", name: str, store: ClickStore | None, rules: ClickRules) -> Health:
     """When and on what the serving model was trained and, with a history, whether clicks have drifted since."""
     serving = engine.models.serving(name)
     if serving is None:

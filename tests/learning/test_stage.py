@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from germane import Document, Engine
-from germane.engine.learning.stage import LatentStage
+from germane.engine.models.stage import LatentStage
 from germane.errors import ParameterError
 from germane.latent import Pairs, latent_named, save
 from germane.text import Analyzer

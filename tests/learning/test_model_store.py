@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 from germane import Engine
-from germane.engine.learning.drift import distribution_of
-from germane.engine.learning.shelf import ModelShelf
-from germane.engine.learning.values import GateReport, GateSet, Loss, ModelVersion, TrainingData
+from germane.engine.models.model_store import ModelStore
+from germane.engine.models.values import GateReport, GateSet, Loss, ModelVersion, TrainingData
 from germane.errors import IndexLockedError, InputError, ParameterError
 from germane.index.check import check_index
 from germane.index.durable import WriterLock
 from germane.latent import Pairs, latent_named
+from germane.learning.drift import distribution_of
 
 
 def record(name: str = "clicks", **changed) -> ModelVersion:
@@ -46,66 +46,66 @@ def index(world, tmp_path):
 
 
 def test_versions_promotion_and_rollback(index):
-    shelf = index.models
-    assert (shelf.names(), shelf.versions(), shelf.serving()) == ([], [], None)
-    first, second = (shelf.add("clicks", fitted(word), record()) for word in ("one", "two"))
+    store = index.models
+    assert (store.names(), store.versions(), store.serving()) == ([], [], None)
+    first, second = (store.add("clicks", fitted(word), record()) for word in ("one", "two"))
     assert [first.version, second.version] == [1, 2]
-    assert shelf.serving() is None
+    assert store.serving() is None
     with pytest.raises(ParameterError, match="clicks@2 has passed the gate, and does not serve now"):
-        shelf.stage("clicks")
-    assert shelf.promote("clicks@1").serving
-    assert shelf.promote("clicks@2").version == 2
-    assert shelf.rollback().version == 1
-    assert shelf.rollback() is None
-    assert shelf.serving() is None
+        store.stage("clicks")
+    assert store.promote("clicks@1").serving
+    assert store.promote("clicks@2").version == 2
+    assert store.rollback().version == 1
+    assert store.rollback() is None
+    assert store.serving() is None
     with pytest.raises(ParameterError, match="nothing to take back"):
-        shelf.rollback()
-    kept = shelf.versions()
+        store.rollback()
+    kept = store.versions()
     assert [each.version for each in kept] == [1, 2]
     loaded = kept[0]
     assert (loaded.data, loaded.distribution, loaded.mixing) == (first.data, first.distribution, first.mixing)
     assert loaded.gate.sets[0].worst == first.gate.sets[0].worst
     assert "distribution" not in loaded.to_dict()
-    assert shelf.stage("clicks@2").first_weight == 0.3
-    assert "one" in shelf.stage("clicks@1").model.vocabulary.words
+    assert store.stage("clicks@2").first_weight == 0.3
+    assert "one" in store.stage("clicks@1").model.vocabulary.words
 
 
 def test_promoting_twice_is_once(index):
-    shelf = index.models
+    store = index.models
     for word in ("one", "two"):
-        shelf.add("clicks", fitted(word), record())
+        store.add("clicks", fitted(word), record())
     for reference in ("clicks@1", "clicks@2", "clicks@2", "clicks@1"):
-        shelf.promote(reference)
-    assert shelf.serving().version == 1
-    assert shelf.rollback().version == 2
-    assert shelf.rollback() is None
+        store.promote(reference)
+    assert store.serving().version == 1
+    assert store.rollback().version == 2
+    assert store.rollback() is None
 
 
 def test_removing(index):
     """Never what serves, unless forced; and no number is given twice."""
-    shelf = index.models
+    store = index.models
     for word in ("one", "two", "three"):
-        shelf.add("clicks", fitted(word), record())
+        store.add("clicks", fitted(word), record())
     for reference in ("clicks@1", "clicks@2", "clicks@3"):
-        shelf.promote(reference)
+        store.promote(reference)
     for reference in ("clicks@3", "clicks"):
         with pytest.raises(ParameterError, match="clicks@3 serves: promote another"):
-            shelf.remove(reference)
-    assert "two" in shelf.stage("clicks@2").model.vocabulary.words
-    shelf.remove("clicks@2")
+            store.remove(reference)
+    assert "two" in store.stage("clicks@2").model.vocabulary.words
+    store.remove("clicks@2")
     with pytest.raises(ParameterError, match="no version '2'; there are: 1, 3"):
-        shelf.stage("clicks@2")
-    shelf.remove("clicks@3", force=True)
-    assert shelf.serving().version == 1  # 2 is gone
+        store.stage("clicks@2")
+    store.remove("clicks@3", force=True)
+    assert store.serving().version == 1  # 2 is gone
     assert sorted(path.name for path in (index.folder / "models" / "clicks").iterdir()) == [
         "000001.json", "000001.model", "LOCK", "SERVING"
     ]  # fmt: skip
-    assert shelf.add("clicks", fitted("four"), record()).version == 4
-    shelf.remove("clicks", force=True)
-    assert shelf.serving() is None
-    shelf.remove("clicks@4")
-    assert shelf.names() == []
-    assert shelf.add("clicks", fitted("five"), record()).version == 5
+    assert store.add("clicks", fitted("four"), record()).version == 4
+    store.remove("clicks", force=True)
+    assert store.serving() is None
+    store.remove("clicks@4")
+    assert store.names() == []
+    assert store.add("clicks", fitted("five"), record()).version == 5
 
 
 def test_a_removal_that_dies_can_be_done_again(index):
@@ -154,44 +154,44 @@ def test_the_index_does_not_mind(index, world):
         changing.merge()
     report = check_index(index.folder)
     assert (report.ok, report.notes) == (True, [])
-    assert ModelShelf(index.folder).serving().version == 1
+    assert ModelStore(index.folder).serving().version == 1
 
 
 def test_names_and_references(index):
-    shelf = index.models
+    store = index.models
     for wrong in ("", "Clicks", "a/b", "../x", "bm25"):
         with pytest.raises(ParameterError):
-            shelf.add(wrong, fitted("one"), record())
-        assert wrong not in shelf
+            store.add(wrong, fitted("one"), record())
+        assert wrong not in store
     with pytest.raises(ParameterError, match="germane learn makes one"):
-        shelf.version("clicks@1")
-    shelf.add("clicks", fitted("one"), record())
+        store.version("clicks@1")
+    store.add("clicks", fitted("one"), record())
     with pytest.raises(ParameterError, match="no version '7'; there are: 1"):
-        shelf.version("clicks@7")
+        store.version("clicks@7")
     with pytest.raises(ParameterError, match="there are: clicks"):
-        shelf.version("other")
-    assert "clicks@1" in shelf
-    assert "clicks@2" not in shelf
+        store.version("other")
+    assert "clicks@1" in store
+    assert "clicks@2" not in store
 
 
 def test_damage_is_told(index):
-    shelf = index.models
-    shelf.add("clicks", fitted("one"), record())
-    shelf.add("clicks", fitted("two"), record())
+    store = index.models
+    store.add("clicks", fitted("one"), record())
+    store.add("clicks", fitted("two"), record())
     folder = index.folder / "models" / "clicks"
     (folder / "000001.model").write_bytes((folder / "000002.model").read_bytes())
     with pytest.raises(InputError, match="not the one that its record tells of"):
-        shelf.promote("clicks@1")
+        store.promote("clicks@1")
     (folder / "000002.model").write_bytes((folder / "000002.model").read_bytes()[:-7])
     with pytest.raises(InputError, match="damaged"):
-        shelf.promote("clicks@2")
-    assert shelf.serving() is None
+        store.promote("clicks@2")
+    assert store.serving() is None
     (folder / "000002.json").write_text("{")
     with pytest.raises(InputError, match="record of a learnt model is damaged"):
-        shelf.versions()
+        store.versions()
     (folder / "SERVING").write_text("[]")
     with pytest.raises(InputError, match="which version serves"):
-        shelf.serving()
+        store.serving()
 
 
 def test_two_do_not_change_one_model_at_once(index):
@@ -217,7 +217,7 @@ def test_a_reader_sees_the_old_model_or_the_new_one(index):
     def read() -> None:
         try:
             while not done.is_set():
-                words = ModelShelf(index.folder).stage("clicks").model.vocabulary.words
+                words = ModelStore(index.folder).stage("clicks").model.vocabulary.words
                 seen.append(next(word for word in ("one", "two") if word in words))
         except BaseException as error:
             failed.append(error)
@@ -242,13 +242,13 @@ def test_a_process_that_dies_at_the_last_moment_changes_nothing(index):
     program = textwrap.dedent("""
         import os, sys
         from pathlib import Path
-        from germane.engine.learning.shelf import ModelShelf
+        from germane.engine.models.model_store import ModelStore
         os.replace = lambda *_: os.kill(os.getpid(), 9)
-        ModelShelf(Path(sys.argv[1])).promote("clicks@2")
+        ModelStore(Path(sys.argv[1])).promote("clicks@2")
     """)
     died = subprocess.run([sys.executable, "-c", program, str(index.folder)], env=dict(os.environ), check=False)
     assert died.returncode == -9
-    fresh = ModelShelf(index.folder)
+    fresh = ModelStore(index.folder)
     assert fresh.serving().version == 1
     assert fresh.promote("clicks@2").serving
     assert json.loads((index.folder / "models" / "clicks" / "SERVING").read_bytes()) == {"served": [1, 2], "last": 2}

@@ -3,19 +3,20 @@
 import numpy as np
 import pytest
 
-from engine.learning.test_shelf import record
 from germane import Document, Engine
-from germane.engine.learning.folding import FieldSource
-from germane.engine.learning.loop import ClickRules, health
-from germane.engine.learning.shelf import ModelShelf
-from germane.engine.learning.stage import LatentStage
+from germane.clicks import ClickRules
+from germane.engine.models.fold_in import FieldSource
+from germane.engine.models.model_store import ModelStore
+from germane.engine.models.stage import LatentStage
 from germane.errors import InputError, ParameterError
 from germane.index.check import check_index
 from germane.index.durable import WriterLock
 from germane.latent import Pairs, latent_named
 from germane.latent.pairs import Documents
+from germane.learning.loop import health
 from germane.text import Analyzer
 from germane.types import title_of
+from learning.test_model_store import record
 
 KINDS = {
     "opca": {"n_dimensions": 10},
@@ -187,7 +188,7 @@ def test_a_lost_model_keeps_no_documents_out(world, models, tmp_path):
         serving(engine, models["opca"])
     file = tmp_path / "index" / "models" / "clicks" / "000001.model"
     whole = file.read_bytes()
-    assert ModelShelf(tmp_path / "index").problems() == []
+    assert ModelStore(tmp_path / "index").problems() == []
     for damaged in (None, whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]):
         file.unlink() if damaged is None else file.write_bytes(damaged)
         with Engine.open(tmp_path / "index") as engine:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats
-from germane.engine.learning.stage import LatentStage
-from germane.engine.learning.values import GateReport, GateSet, Loss
+from germane.engine.models.stage import LatentStage
+from germane.engine.models.values import GateReport, GateSet, Loss
 from germane.errors import ParameterError
 from germane.evaluate.significance import paired_effect, paired_t, randomisation_test
 

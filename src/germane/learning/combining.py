@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from germane.arrays import Floats
-from germane.engine.learning.gate import GateQuery
-from germane.engine.learning.stage import LatentStage
-from germane.engine.learning.tuning import GRIDS, LEAST_QUERIES, MOST_QUERIES, Looked, mixed, tuned_mixing
+from germane.engine.models.stage import LatentStage
 from germane.latent.combination import Combination
 from germane.latent.ensemble import EnsembleModel
 from germane.latent.generative import GenerativeModel
+from germane.learning.gate import GateQuery
+from germane.learning.tuning import GRIDS, LEAST_QUERIES, MOST_QUERIES, Looked, mixed, tuned_mixing
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -56,14 +56,10 @@ def _scored(
     scores, gains = [], []
     for query in queries[:MOST_QUERIES]:
         looked = Looked(engine, stage, query, depth)
-        rows = np.empty((len(model.parts) + 1, len(looked.first)))
         gain = looked.gains[: len(looked.first)]
         if not gain.any():
             continue
-        for places, documents in looked.documents:
-            rows[:-1, places] = model.part_scores(looked.weights, documents)
-        rows[-1] = looked.first
-        scores.append(rows)
+        scores.append(np.vstack([model.part_scores(looked.weights, looked.documents), looked.first]))
         gains.append(gain)
     return scores, gains
 

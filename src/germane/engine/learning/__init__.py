@@ -1,1 +1,0 @@
-"""What an index learns from clicks: models for a second stage, their versions, the gate, and drift."""
