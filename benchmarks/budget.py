@@ -226,7 +226,7 @@ def operations(port: int, name: str, common: Sequence[str]) -> Iterator[tuple[st
     yield "page: export", ("GET", f"/export?{three}&format=ris", None)
     yield "page: a document", ("GET", f"/document?{three}&id={ids[0]}", None)
     yield "page: why", ("GET", f"/why?{three}&id={ids[0]}", None)
-    yield "page: a kept list", ("GET", f"/search?s={number}", None)
+    yield "page: a saved list", ("GET", f"/search?s={number}", None)
 
 
 def worse(name: str, common: Sequence[str]) -> Iterator[Asked]:

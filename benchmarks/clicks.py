@@ -109,7 +109,7 @@ def imported(folder: Path, memory: int, threads: int | None) -> dict:
     store = ClickStore.create(folder / "history")
     with progress("import") as step:
         files = [folder / "queries.parquet", folder / "events.parquet"]
-        report = store.add(files, memory=memory, threads=threads, progress=step)
+        report = store.add(files, memory_mb=memory, threads=threads, on_progress=step)
     return {"added": report.queries + report.events, "dropped": dict(report.dropped)}
 
 
@@ -120,7 +120,7 @@ def paired(folder: Path, memory: int, threads: int | None) -> dict:
     store = ClickStore.open(folder / "history")
     with (
         progress("pairs", len(store.days)) as step,
-        observe(store, memory=memory, threads=threads, work=folder, progress=step) as observations,
+        observe(store, memory_mb=memory, threads=threads, work=folder, on_progress=step) as observations,
     ):
         report = write_pairs(observations, folder / "pairs.parquet")
         counts = observations.counts

@@ -139,9 +139,9 @@ def pairs_of(
             zipf=arguments.zipf, format="parquet", random_state=seed,
         )  # fmt: skip
         store = ClickStore.create(Path(folder) / "store")
-        store.add(list(log.files), memory=1024, threads=arguments.threads)
+        store.add(list(log.files), memory_mb=1024, threads=arguments.threads)
         kinds = {}
-        with observe(store, memory=1024, threads=arguments.threads) as observations:
+        with observe(store, memory_mb=1024, threads=arguments.threads) as observations:
             curve = em_curve(observations.cells(), positions=observations.rules.max_position)
             for kind, rules in wanted.items():
                 target = Path(folder) / "pairs.tsv"

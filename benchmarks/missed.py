@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import digamma
 
 from germane.text import Analyzer
-from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, TopicSet, Vocabulary, method_named
+from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, TopicSet, WordNumbers, method_named
 from germane.track.missed import N_LAYERS, Layer, estimate_missed, layers_of, lot_of, to_judge
 from germane.track.topics import SAMPLE
 
@@ -75,7 +75,7 @@ def events(data: Path) -> Stream:
 
 def followed(stream: Stream, method: str, n_topics: int, random_state: int) -> list[Trial]:
     """Some of the topics with enough stories, each followed from its first one on."""
-    bags = BagMaker(Analyzer(), Vocabulary()).bags(stream.texts)
+    bags = BagMaker(Analyzer(), WordNumbers()).bags(stream.texts)
     background = Background.of(bags[: stream.n_background])
     rng = np.random.default_rng(random_state)
     sample = rng.choice(stream.n_background, 1_000, replace=False)

@@ -86,15 +86,15 @@ def _marks(folder: Path) -> dict[str, object]:
     from starlette.testclient import TestClient
 
     from germane.server import Settings, create_app
-    from germane.server.listing import keep_search, listing
-    from germane.server.place import Place
+    from germane.server.listing import listing, save_search
     from germane.server.running import open_library
+    from germane.server.view_state import ViewState
 
     library = open_library([], Settings(per_minute=10**6), workspace=folder / "bench.workspace")
     client = TestClient(create_app(library), base_url="http://127.0.0.1")
     client.get("/")
-    place = Place(q=QUERY)
-    kept = keep_search(library, place, listing(library, place).rows[0].id)
+    place = ViewState(q=QUERY)
+    kept = save_search(library, place, listing(library, place).rows[0].id)
     place = replace(place, s=kept.id)
     ids = [result.document for result in library.workspace.searches.results(kept)]
     token = client.cookies["germane_csrf"]

@@ -40,7 +40,7 @@ from germane.track import (
     Following,
     Reference,
     TopicSet,
-    Vocabulary,
+    WordNumbers,
     method_named,
 )
 from germane.workspace import Workspace
@@ -108,7 +108,7 @@ class Stream:
     """Topics and documents of one collection."""
 
     def __init__(self, texts: Sequence[str], n_topics: int, method: str, learn: int) -> None:
-        self.maker = BagMaker(Analyzer(), Vocabulary())
+        self.maker = BagMaker(Analyzer(), WordNumbers())
         known = self.maker.bags(texts[:N_BACKGROUND])
         self.background = Background.of(known)
         reference = Reference(known[:N_REFERENCE], self.background)

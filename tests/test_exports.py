@@ -39,16 +39,16 @@ PUBLIC = {
         "SmoothedLogRatio", "TextClassifier", "smoothed_svm",
     ],
     "germane.latent": [
-        "BLTM", "CLLSA", "Combination", "Documents", "LATENT_NAMES", "LSA", "OPCA", "Pair", "Pairs", "S2Net", "UM",
-        "VSM", "WTM", "latent_named", "load", "save",
+        "BLTM", "CLLSA", "Combination", "FoldedDocuments", "LATENT_NAMES", "LSA", "OPCA", "Pair", "Pairs", "S2Net",
+        "UM", "VSM", "WTM", "latent_named", "load", "save",
     ],
     "germane.refine": [
         "METHOD_NAMES", "Component", "Contributions", "RefineClassifier", "RefineMethod", "Estimate", "Refinement",
         "Refiner", "ResultList", "method_named", "predicted_set", "probabilities",
     ],
     "germane.refine.screening": [
-        "Recommendation", "Remaining", "Remark", "Screening", "Simulation", "Sitting", "StoppingRule", "Suggestion",
-        "read_decisions", "simulate", "write_decisions",
+        "Annotation", "Recommendation", "Remaining", "ReviewSession", "Screening", "Simulation", "StoppingRule",
+        "Suggestion", "read_decisions", "simulate", "write_decisions",
     ],
     "germane.experiments": [
         "Experiment", "Figure", "Result", "System", "as_json", "as_markdown", "as_text", "expected_toml",

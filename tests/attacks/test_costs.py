@@ -15,10 +15,10 @@ from germane.errors import ParameterError, QueryError
 from germane.server import Library, Settings
 from germane.server.budget import MOST_COMPARED
 from germane.server.jobs import MOST_WAITING
-from germane.server.kept import KeptSearches
 from germane.server.learning import Clicks, Learning
 from germane.server.leftovers import MOST_KEPT, forget_old
 from germane.server.problems import ProblemError
+from germane.server.saved_searches import SavedSearches
 from germane.workspace import Workspace
 from germane.workspace.values import Result
 
@@ -154,7 +154,7 @@ def test_files_that_wait_are_not_kept_without_end(tmp_path: Path) -> None:
 
 
 def test_a_method_that_compares_each_with_each_orders_fewer(tmp_path: Path) -> None:
-    kept = KeptSearches(Workspace.open(tmp_path / "w"))
+    kept = SavedSearches(Workspace.open(tmp_path / "w"))
     many = [Result(f"d{number}", {"text": f"copper {number}"}, 1.0) for number in range(MOST_COMPARED + 1)]
     assert kept.refined(kept.keep("copper", many[1:], "library").id, method="knn").results
     with pytest.raises(ParameterError, match="compares each with each"):

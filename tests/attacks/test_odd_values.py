@@ -83,7 +83,7 @@ def works_on_the_others(engine: Engine) -> None:
             if name in ("year", "score"):
                 ours = [each for each in in_order if each in right_ids]
                 assert ours == sorted(right_ids, key=lambda each: int(each[1:]), reverse=bool(descending))
-        assert engine.search("copper", k=50, group=name).ids
+        assert engine.search("copper", k=50, group_by=name).ids
     assert {"Nature", "Brain"} <= {value.value for value in result.facet("journal").values}
     assert {f"r{n}" for n in range(3, 6)} <= set(engine.search("copper year:2003..2005", k=50).ids)
     assert {f"r{n}" for n in range(7, 12)} <= set(engine.search("copper year:>2006", k=50).ids)

@@ -44,7 +44,7 @@ def test_keys_from_a_pipe(run, review):
     assert "\x1b" not in shown
 
 
-def test_a_later_sitting_goes_on_and_undoes(run, review):
+def test_a_later_session_goes_on_and_undoes(run, review):
     run(*review, stdin="yn")  # the end of the input quits
     again = run(*review, stdin="u 5 c the dose? m ? w U x q")
     assert again.exit_code == 0

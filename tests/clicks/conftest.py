@@ -54,7 +54,7 @@ def history(tmp_path: Path) -> Callable[..., Any]:
 
     def made(rows: Iterable[Mapping[str, Any]], **rules: Any) -> Any:
         store = ClickStore.create(tmp_path / "history", ImportRules(**rules))
-        store.add([write_jsonl(tmp_path / "log.jsonl", rows)], memory=256, threads=1)
+        store.add([write_jsonl(tmp_path / "log.jsonl", rows)], memory_mb=256, threads=1)
         return store
 
     return made

@@ -69,7 +69,7 @@ def random_log(seed: int) -> list[dict]:
 def test_as_plain_python_counts(history, seed):
     rows = random_log(seed)
     expected = seen_in(rows, RULES)
-    with observe(history(rows, redact_digits=0), RULES, memory=256, threads=1) as found:
+    with observe(history(rows, redact_digits=0), RULES, memory_mb=256, threads=1) as found:
         rows_of = found.connection.execute("SELECT query, object, position, shown, clicked FROM cells").fetchall()
         cells = {tuple(row[:3]): tuple(map(int, row[3:])) for row in rows_of}
         users = dict(found.connection.execute("SELECT query, users FROM query_users").fetchall())
@@ -101,7 +101,7 @@ def test_the_random_logs_hold_every_case():
 
 
 def counted(store, **rules):
-    with observe(store, SearchRules(**rules), memory=256, threads=1) as found:
+    with observe(store, SearchRules(**rules), memory_mb=256, threads=1) as found:
         return found.counts
 
 
@@ -116,7 +116,7 @@ def test_lists_that_come_again(history):
         query("q6", "2026-01-02T13:00:00Z", "liver", ["a", "a"]),
         click("q2", "2026-01-02T10:00:05Z", "b", 2),
     ]
-    with observe(history(rows), SearchRules(max_position=2), memory=256, threads=1) as found:
+    with observe(history(rows), SearchRules(max_position=2), memory_mb=256, threads=1) as found:
         cells = found.connection.execute("SELECT * FROM cells ORDER BY ALL").fetchall()
         assert found.counts.dropped_searches == {"a list that names a result twice": 2}
     assert cells == [
@@ -147,9 +147,9 @@ def test_a_flat_log_without_query_ids(tmp_path):
     (tmp_path / "flat.csv").write_text("\n".join(lines), encoding="utf-8")
     store = ClickStore.create(tmp_path / "history")
     names = {"time": "when", "user": "who", "query": "words", "object": "item", "position": "rank"}
-    report = store.add([tmp_path / "flat.csv"], mapping=names, memory=256, threads=1)
+    report = store.add([tmp_path / "flat.csv"], mapping=names, memory_mb=256, threads=1)
     assert (report.rows, report.events, report.dropped) == (9, 9, {})
-    with observe(store, memory=256, threads=1) as found:
+    with observe(store, memory_mb=256, threads=1) as found:
         cells = found.connection.execute("SELECT * FROM cells ORDER BY position").fetchall()
         assert cells == [("copper", "d1", 1, 3, 0), ("copper", "d2", 2, 3, 3), ("copper", "d3", 3, 3, 0)]
         assert found.counts.kept_searches == 3
@@ -160,7 +160,7 @@ def test_an_empty_history(tmp_path):
     from germane.clicks import ClickStore, click_stats
 
     store = ClickStore.create(tmp_path / "history")
-    with observe(store, memory=256, threads=1) as found:
+    with observe(store, memory_mb=256, threads=1) as found:
         stats = click_stats(store, found)
     assert (stats.days, stats.searches, stats.curve, stats.median_dwell_seconds) == (0, 0, (), None)
     assert stats.to_dict()["coverage"]["searches_with_clicks"] is None
@@ -174,7 +174,7 @@ def test_dwell(history):
         click("q1", "2026-01-01T10:00:41Z", "c", 3),
     ]
     store = history(rows)
-    with observe(store, memory=256, threads=1) as found:
+    with observe(store, memory_mb=256, threads=1) as found:
         assert found.median_dwell() == 1.0  # of 30 and 1 second; of the last click it is not known
     assert counted(store, min_dwell=2).dropped_clicks == {"left at once": 1}
     assert counted(store, min_dwell=31).dropped_clicks == {"left at once": 2}

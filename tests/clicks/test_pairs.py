@@ -35,7 +35,7 @@ def curve():
 
 @pytest.fixture
 def observed(history):
-    with observe(history(log()), memory=256, threads=1) as found:
+    with observe(history(log()), memory_mb=256, threads=1) as found:
         yield found
 
 
@@ -134,7 +134,7 @@ def test_written_and_read_again(observed, curve, tmp_path, ending):
 
 
 def test_a_log_without_clicks(history, tmp_path):
-    with observe(history([query("q", "2026-01-01", "copper", ["a"])]), memory=256, threads=1) as found:
+    with observe(history([query("q", "2026-01-01", "copper", ["a"])]), memory_mb=256, threads=1) as found:
         report = write_pairs(found, tmp_path / "p.tsv")
     assert (report.pairs, report.mean_rate) == (0, 0.0)
     assert list(read_pairs(tmp_path / "p.tsv")) == []

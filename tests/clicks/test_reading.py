@@ -25,7 +25,7 @@ def add(tmp_path):
 
     def added(*paths, rules=None, **settings):
         store = ClickStore.create(tmp_path / f"history{len(list(tmp_path.iterdir()))}", rules or ImportRules())
-        report = store.add(paths, memory=256, threads=1, **settings)
+        report = store.add(paths, memory_mb=256, threads=1, **settings)
         rows = []
         for table, columns in (("queries", QUERIES), ("events", EVENTS)):
             files = store.paths(table, store.days)

@@ -86,7 +86,7 @@ def known(tmp_path_factory):
     settings = {"searches": 80_000, "users": 2000, "robots": 0.01, "ranker": 2.0, "format": "parquet"}
     truth = simulated(folder / "log", model=ClickModel(eta=0.5), **settings)
     store = ClickStore.create(folder / "history")
-    store.add(truth.files, memory=512, threads=2)
+    store.add(truth.files, memory_mb=512, threads=2)
     return store, truth, folder
 
 
@@ -94,7 +94,7 @@ def known(tmp_path_factory):
 def test_the_truth_is_found_again(known):
     """Every robot and repetition is removed, nothing else, and both curves are within 5 % of the planted one."""
     store, truth, _ = known
-    with observe(store, memory=512, threads=2) as found:
+    with observe(store, memory_mb=512, threads=2) as found:
         stats = click_stats(store, found)
     assert stats.searches == truth.searches
     assert stats.dropped["searches"] == {"a robot": truth.robot_searches}
@@ -111,7 +111,7 @@ def test_debiased_weights_are_the_attraction(known):
     """The weights of debiased pairs order results as the truth does, and better than raw click-through does."""
     store, truth, folder = known
     gains = {}
-    with observe(store, memory=512, threads=2) as found:
+    with observe(store, memory_mb=512, threads=2) as found:
         for debias in (True, False):
             path = folder / f"{debias}.tsv"
             write_pairs(found, path, PairRules(threshold=0.0, debias=debias))

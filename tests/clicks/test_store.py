@@ -37,10 +37,10 @@ def everything(folder):
 def test_importing_twice_adds_nothing(history, tmp_path):
     made = history(log())
     before = (made.rows("queries"), made.rows("events"), made.days)
-    again = made.add([tmp_path / "log.jsonl"], memory=256, threads=1)
+    again = made.add([tmp_path / "log.jsonl"], memory_mb=256, threads=1)
     assert (again.queries, again.events, again.dropped) == (0, 0, {"there already": 18})
     path = write_jsonl(tmp_path / "more.jsonl", [*log(), *log(), *log(("dan",))])
-    more = made.add([path], memory=256, threads=1)
+    more = made.add([path], memory_mb=256, threads=1)
     assert (more.queries, more.events, more.dropped) == (3, 3, {"there already": 36})
     opened = ClickStore.open(made.folder)
     assert (before, opened.rows("queries"), opened.days) == ((9, 9, DAYS), 12, DAYS)
@@ -59,10 +59,10 @@ def test_an_import_that_fails_leaves_the_history_as_it_was(history, tmp_path, mo
         with monkeypatch.context() as patch:
             patch.setattr(store, name, full)
             with pytest.raises(OSError, match="No space"):
-                made.add([path], memory=256, threads=1)
+                made.add([path], memory_mb=256, threads=1)
         assert everything(made.folder) == before
         assert made.days == DAYS[:2]
-    assert made.add([path], memory=256, threads=1).queries == 3
+    assert made.add([path], memory_mb=256, threads=1).queries == 3
 
 
 def test_what_a_killed_writer_left_is_removed(history, tmp_path):
@@ -71,7 +71,7 @@ def test_what_a_killed_writer_left_is_removed(history, tmp_path):
     (made.folder / ".work-abc").mkdir()
     (made.folder / ".work-abc" / "work.duckdb").write_bytes(b"ann")
     assert ClickStore.open(made.folder).rows("events") == 9
-    made.add([tmp_path / "log.jsonl"], memory=256, threads=1)
+    made.add([tmp_path / "log.jsonl"], memory_mb=256, threads=1)
     assert not list(made.folder.glob(".work-*"))
     assert not list(made.folder.rglob("00000099*"))
 
@@ -79,7 +79,7 @@ def test_what_a_killed_writer_left_is_removed(history, tmp_path):
 def test_one_writer(history, tmp_path):
     made = history(log())
     with made._writing(), pytest.raises(IndexLockedError, match="another process is writing"):
-        ClickStore.open(made.folder).add([tmp_path / "log.jsonl"], memory=256)
+        ClickStore.open(made.folder).add([tmp_path / "log.jsonl"], memory_mb=256)
 
 
 def test_an_erased_user_leaves_no_trace(history, tmp_path):
@@ -95,17 +95,17 @@ def test_an_erased_user_leaves_no_trace(history, tmp_path):
     made = history(rows)
     traces = (b"ann", b"secret of hers", b"zebra", b"quagga")
     assert all(trace in everything(made.folder) for trace in traces)
-    gone = made.erase("ann", memory=256, threads=1)
+    gone = made.erase("ann", memory_mb=256, threads=1)
     assert (gone.queries, gone.events, gone.days) == (4, 6, 3)
     left = everything(made.folder)
     assert not any(trace in left for trace in traces)
     assert b"bob" in left
     assert (made.rows("queries"), made.rows("events")) == (6, 7)
-    with observe(ClickStore.open(made.folder), memory=256, threads=1) as found:
+    with observe(ClickStore.open(made.folder), memory_mb=256, threads=1) as found:
         write_pairs(found, tmp_path / "pairs.jsonl", PairRules(min_users=1, threshold=0.0))
         assert found.one("SELECT users FROM query_users") == (2,)
     assert not any(trace in (tmp_path / "pairs.jsonl").read_bytes() for trace in traces)
-    assert made.erase("ann", memory=256, threads=1).days == 0
+    assert made.erase("ann", memory_mb=256, threads=1).days == 0
     with pytest.raises(ParameterError, match="name the user"):
         made.erase("")
 
@@ -118,16 +118,16 @@ def test_a_device_of_several(history):
         query("q3", "2026-01-01T12:00:00Z", "three", ["a"], "tablet"),
     ]
     made = history(rows)
-    assert made.erase("ann", memory=256, threads=1).queries == 2
+    assert made.erase("ann", memory_mb=256, threads=1).queries == 2
     assert made.rows("queries") == 1
-    assert made.erase("tablet", memory=256, threads=1).queries == 1
+    assert made.erase("tablet", memory_mb=256, threads=1).queries == 1
     assert made.files == []
 
 
 def test_odd_names_are_no_sql(history):
     name = "o'hara\" OR 1=1 --"
     made = history([query("q1", "2026-01-01", "x", ["a"], name), query("q2", "2026-01-01", "y", ["a"], "other")])
-    assert made.erase(name, memory=256, threads=1).queries == 1
+    assert made.erase(name, memory_mb=256, threads=1).queries == 1
     assert made.rows("queries") == 1
 
 
@@ -136,10 +136,10 @@ def test_retention(history, tmp_path):
     assert made.days == []
     made = ClickStore.create(tmp_path / "kept", ImportRules(retain_days=2))
     path = write_jsonl(tmp_path / "all.jsonl", log())
-    report = made.add([path], memory=256, threads=1, today=date(2026, 1, 4))
+    report = made.add([path], memory_mb=256, threads=1, today=date(2026, 1, 4))
     assert (report.expired_days, made.days) == (1, DAYS[1:])
     assert b"2026-01-01" not in everything(made.folder)
-    assert made.add([path], memory=256, threads=1, retain_days=1, today=date(2026, 1, 4)).expired_days == 2
+    assert made.add([path], memory_mb=256, threads=1, retain_days=1, today=date(2026, 1, 4)).expired_days == 2
     assert ClickStore.open(made.folder).rules.retain_days == 1
     assert made.erase_before(date(2026, 1, 4)).days == 1
     assert made.days == []

@@ -84,7 +84,7 @@ def test_one_of_each_group(engine: Engine) -> None:
             ids.append(hit.id)
         seen |= {year} - {None}
     for k in (3, 12, 1000):
-        assert engine.search("apple pear", k=k, group="year").ids == ids[:k]
+        assert engine.search("apple pear", k=k, group_by="year").ids == ids[:k]
 
 
 def test_least_scores(engine: Engine) -> None:

@@ -16,7 +16,7 @@ from germane.track import (
     Follower,
     Following,
     Reference,
-    Vocabulary,
+    WordNumbers,
     method_named,
 )
 
@@ -40,7 +40,7 @@ def engine():
 
 @pytest.mark.parametrize("method", METHOD_NAMES)
 def test_as_by_hand(engine, method):
-    maker = BagMaker(engine.analyzer, Vocabulary())
+    maker = BagMaker(engine.analyzer, WordNumbers())
     bags = [maker.bag(text) for text in TEXTS]
     follower = Follower.start(Following(method_named(method)), [maker.bag(SEED)], Reference(bags, Background.of(bags)))
     topic = engine.topic(SEED, method=method)
@@ -56,7 +56,7 @@ def test_as_by_hand(engine, method):
 
 def test_what_is_general(engine):
     general = general_of(engine._searcher.snapshot)
-    maker = BagMaker(engine.analyzer, Vocabulary())
+    maker = BagMaker(engine.analyzer, WordNumbers())
     background = Background.of([maker.bag(text) for text in TEXTS])
     found, vocabulary = general.reference.background, general.maker.vocabulary
     assert (found.n_documents, len(general.reference.bags)) == (len(TEXTS), len(TEXTS))

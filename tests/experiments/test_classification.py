@@ -186,7 +186,7 @@ def test_impossible_splits(arguments, message):
 def test_an_experiment(fruit):
     experiment = _read(fruit)
     steps = []
-    result = run_experiment(experiment, on_step=lambda dataset, system: steps.append((dataset, system)))
+    result = run_experiment(experiment, on_progress=lambda dataset, system: steps.append((dataset, system)))
     assert steps == [(d, s) for d in ("fruit:given", "fruit") for s in ("Multi-L", "weak", "tuned")]
     found = result.evaluations["fruit"]
     assert [len(found[name].query_ids) for name in ("Multi-L", "weak", "tuned")] == [8, 6, 8]

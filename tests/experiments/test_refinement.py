@@ -252,7 +252,7 @@ def test_precision_and_recall_are_those_of_scikit_learn():
 
 def test_figures_by_collection_over_lists_and_over_collections(garden):
     steps = []
-    result = run_experiment(_read(garden), on_step=lambda dataset, system: steps.append((dataset, system)))
+    result = run_experiment(_read(garden), on_progress=lambda dataset, system: steps.append((dataset, system)))
     assert steps[1:4] == [(ALL, "original"), (ALL, "NB"), (ALL, "auto")]
     found = result.evaluations
     assert [*found] == ["fruit", "kinds", "judged", ALL, MEANS]

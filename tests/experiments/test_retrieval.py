@@ -57,7 +57,7 @@ def experiment(tmp_path):
 
 def test_runs_and_reports(tiny, experiment, tmp_path):
     steps = []
-    result = run_experiment(experiment, on_step=lambda dataset, system: steps.append((dataset, system)))
+    result = run_experiment(experiment, on_progress=lambda dataset, system: steps.append((dataset, system)))
     assert steps == [("tiny", name) for name in ("ql", "tuned", "learnt", "literal", "bm25")]
     systems = ["ql mu=10", "ql mu=1000", "tuned", "learnt", "literal", "bm25"]
     assert list(dict.fromkeys(figure.system for figure in result.figures)) == systems

@@ -60,5 +60,5 @@ def store(world, tmp_path_factory):
         world.documents, world.topics, world.judgements, folder / "log", searches=2500, users=60, zipf=0.3, days=5
     )
     made = ClickStore.create(folder / "store")
-    made.add(list(log.files), memory=256, threads=1)
+    made.add(list(log.files), memory_mb=256, threads=1)
     return made

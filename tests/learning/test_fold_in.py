@@ -12,7 +12,7 @@ from germane.errors import InputError, ParameterError
 from germane.index.check import check_index
 from germane.index.durable import WriterLock
 from germane.latent import Pairs, latent_named
-from germane.latent.pairs import Documents
+from germane.latent.pairs import FoldedDocuments
 from germane.learning.loop import health
 from germane.text import Analyzer
 from germane.types import title_of
@@ -250,7 +250,7 @@ def test_a_query_costs_no_vocabulary(models):
 def test_rows_do_not_depend_on_their_neighbours(models):
     titles = ["zeta titleav alpha titleav beta", "titlebv gamma zeta", "alpha beta gamma", "", "titleav titlebw zeta"]
     for model in models.values():
-        together: Documents = model.fold_in(titles)
+        together: FoldedDocuments = model.fold_in(titles)
         for i, title in enumerate(titles):
             assert model.fold_in([title]).vectors[0].tolist() == together.vectors[i].tolist()
 

@@ -13,7 +13,7 @@ from germane.errors import InputError, ParameterError
 from germane.learning.loop import LearnSettings, compare, health
 from germane.learning.sample import held_out
 
-RULES = ClickRules(pairs=PairRules(certainty=0.5), memory=256, threads=1)
+RULES = ClickRules(pairs=PairRules(certainty=0.5), memory_mb=256, threads=1)
 
 
 def everything(*folders: Path) -> bytes:
@@ -37,7 +37,7 @@ def report(engine, store, world):
     for query_id, doc_id, grade in world.judgements:
         qrels.setdefault(query_id, {})[doc_id] = grade
     steps: list[str] = []
-    found = engine.learn(store, rules=RULES, topics=topics, qrels=qrels, on_step=steps.append)
+    found = engine.learn(store, rules=RULES, topics=topics, qrels=qrels, on_progress=steps.append)
     assert steps == ["reading clicks", "training", "tuning", "comparing"]
     return found
 
@@ -109,7 +109,7 @@ def test_by_time_and_drift(world, store, tmp_path):
     log = simulate_log(world.documents, later, world.judgements, tmp_path / "log", searches=1500, users=40, days=30,
                        model=ClickModel(eta=0.0))  # fmt: skip
     other = ClickStore.create(tmp_path / "other")
-    other.add(list(log.files), memory=256, threads=1)
+    other.add(list(log.files), memory_mb=256, threads=1)
     drifted = health(engine, "clicks", other, RULES)
     assert (drifted.queries.verdict, drifted.positions.verdict) == ("drifted", "drifted")
     assert "positions drifted" in drifted.line
@@ -171,15 +171,15 @@ def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     history = ClickStore.create(tmp_path / "store")
-    history.add([path], memory=256, threads=1)
-    rules = ClickRules(pairs=PairRules(min_users=1, threshold=0.0), memory=256, threads=1)
+    history.add([path], memory_mb=256, threads=1)
+    rules = ClickRules(pairs=PairRules(min_users=1, threshold=0.0), memory_mb=256, threads=1)
     engine = world.index(tmp_path / "index")
     engine.learn(history, rules=rules, share=0.4, force=True)
     term = engine.analyzer.terms("secretword")[0]
     assert term in engine.models.stage("clicks@1").model.vocabulary.words
     traces = (b"secretword", b"anna")
     assert all(trace in everything(engine.folder / "models", history.folder) for trace in traces)
-    gone = history.erase("anna", memory=256, threads=1)
+    gone = history.erase("anna", memory_mb=256, threads=1)
     assert gone.dates == ("2026-01-01",)
     assert [each.version for each in engine.models.learnt_from(gone.dates)] == [1]
     assert [each.version for each in engine.models.learnt_from(gone.dates, gone.people)] == [1]
@@ -187,7 +187,7 @@ def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):
     assert term not in engine.models.stage("clicks@2").model.vocabulary.words
     folder = engine.folder / "models" / "clicks"
     assert [each.version for each in engine.models.learnt_from(gone.dates, gone.people)] == [1]  # no longer the second
-    nobody = ClickStore.open(tmp_path / "store").erase("nobody", memory=256, threads=1)
+    nobody = ClickStore.open(tmp_path / "store").erase("nobody", memory_mb=256, threads=1)
     assert engine.models.learnt_from(gone.dates, nobody.people) == []
     kept = (folder / "000002.json").read_bytes() + b" ".join(
         word.encode() for word in engine.models.stage("clicks@2").model.vocabulary.words
@@ -198,7 +198,7 @@ def test_after_erasing_a_user_the_next_model_holds_no_trace(world, tmp_path):
     left = everything(engine.folder / "models", history.folder)
     assert not any(trace in left for trace in traces)
     assert b"otto" in left
-    otto = ClickStore.open(tmp_path / "store").erase("otto", memory=256, threads=1)
+    otto = ClickStore.open(tmp_path / "store").erase("otto", memory_mb=256, threads=1)
     assert [each.version for each in engine.models.learnt_from(otto.dates, otto.people)] == [2]
     (folder / "000002.people").write_bytes(b"damaged")  # then the days decide, as for a version without a list
     assert [each.version for each in engine.models.learnt_from(otto.dates, nobody.people)] == [2]
@@ -218,7 +218,7 @@ def test_bad_input(engine, store, tmp_path, world):
     with pytest.raises(InputError, match="belong together"):
         engine.learn(store, topics={"1": "a"}, qrels={"2": {"d": 1}})
     with pytest.raises(InputError, match="too few clicks to learn from"):
-        engine.learn(store, rules=ClickRules(pairs=PairRules(min_users=1000), memory=256, threads=1))
+        engine.learn(store, rules=ClickRules(pairs=PairRules(min_users=1000), memory_mb=256, threads=1))
     with Engine.create(tmp_path / "other") as other:
         other.add([Document("not-clicked", {"title": "something else"})])
         with pytest.raises(InputError, match="no title is known"):

@@ -139,5 +139,5 @@ def test_a_candidate_is_held_against_what_searches_use(promoted, world, store):
     pytest.importorskip("duckdb")
     from germane.clicks import ClickRules
 
-    report = promoted.learn(store, name="new", rules=ClickRules(memory=256, threads=1), n_iterations=2)
+    report = promoted.learn(store, name="new", rules=ClickRules(memory_mb=256, threads=1), n_iterations=2)
     assert report.gate.against == "clicks@1"

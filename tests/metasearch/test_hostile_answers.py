@@ -46,8 +46,8 @@ def answer(kind, bodies):
     source = SOURCES[kind](**{**PATHS[kind], "url": f"https://x.example{PATHS[kind]['url']}"})
 
     class Answering(type(source)):
-        def _batches(self, query, limit, offset, web, seconds):
-            return self._talk(Talk(bodies), query, limit, offset)
+        def _batches(self, query, k, offset, web, seconds):
+            return self._talk(Talk(bodies), query, k, offset)
 
     return asyncio.run(Answering(**{**PATHS[kind], "url": source.url}).search("copper disease", 9))
 

@@ -19,10 +19,10 @@ from metasearch.library import RECORDS, ROUTES
 def ask(clock):
     """One search of one source."""
 
-    def asked(source, query="wilson disease", limit=200, page=1):
+    def asked(source, query="wilson disease", k=200, page=1):
         async def run():
             async with Web(clock=clock, buckets=Buckets()) as web:
-                return await source.search(query, limit, page, web=web)
+                return await source.search(query, k, page, web=web)
 
         return asyncio.run(run())
 
@@ -59,12 +59,12 @@ def test_every_source_reads_its_records(kind, source, ask):
 @pytest.mark.parametrize("kind", [kind for kind in PATHS if kind != "feed"])
 def test_pages_follow_one_another(kind, source, ask):
     whole = [record.id for record in ask(source(kind)).records]
-    pages = [[record.id for record in ask(source(kind), limit=3, page=page).records] for page in (1, 2, 3, 4)]
+    pages = [[record.id for record in ask(source(kind), k=3, page=page).records] for page in (1, 2, 3, 4)]
     assert pages == [whole[:3], whole[3:6], whole[6:], []]
 
 
 def test_pubmed_keeps_the_result_on_the_server(source, ask, library):
-    ask(source("pubmed", email="me@example.org", key=Secret("k3y")), "wilson[TI]", limit=2, page=2)
+    ask(source("pubmed", email="me@example.org", key=Secret("k3y")), "wilson[TI]", k=2, page=2)
     (search,), (fetch,) = library.asked("/pubmed/esearch.fcgi"), library.asked("/pubmed/efetch.fcgi")
     assert search == {
         "db": "pubmed", "tool": "germane", "email": "me@example.org", "term": "wilson[TI]", "retmode": "json",
@@ -170,7 +170,7 @@ def test_records_that_pubmed_does_not_give_out_are_counted(source, ask, library)
 def test_cluster_notes(source, ask, library):
     answer = {"timed_out": True, "_shards": {"failed": 2}, "hits": {"total": 3, "hits": [{"_id": "a", "_source": {}}]}}
     library.scripts["/elastic/papers/_search"] = [(200, {}, "application/json", json.dumps(answer))]
-    found = ask(source("elasticsearch"), limit=1)
+    found = ask(source("elasticsearch"), k=1)
     assert found.total == 3
     assert found.notes == (
         "the cluster ran out of time: these are not all hits", "2 shards of the cluster failed: these are not all hits",
@@ -225,13 +225,13 @@ def test_crossref_tells_its_rate(source, ask, library, clock):
     message = {"items": [{"DOI": f"10.1000/{n}"} for n in range(500)], "total-results": 900}
     told = {"x-rate-limit-limit": "1", "x-rate-limit-interval": "7s"}
     library.scripts["/crossref"] = [(200, told, "application/json", json.dumps({"status": "ok", "message": message}))]
-    answer = ask(source("crossref", timeout=60), limit=600)
+    answer = ask(source("crossref", timeout=60), k=600)
     assert answer.failure is None
     assert clock.slept == [7.0]
 
 
 def test_templates(source, ask, library):
-    ask(source("opensearch"), "a b&c", limit=2, page=2)
+    ask(source("opensearch"), "a b&c", k=2, page=2)
     (asked,) = library.asked("/opensearch/results")
     assert asked == {"q": "a b&c", "n": "2", "from": "2", "lang": "*"}
 

@@ -93,7 +93,7 @@ def test_retries_wait_longer_each_time_the_same_for_a_seed(library, source, sear
     searching(source("crossref", timeout=60, retries=4)).search("copper")
     assert clock.slept == waits
     clock.slept.clear()
-    searching(source("crossref", timeout=60, retries=4), seed=1).search("copper")
+    searching(source("crossref", timeout=60, retries=4), random_state=1).search("copper")
     assert clock.slept != waits
 
 

@@ -273,7 +273,7 @@ def test_groups_and_exports_of_a_kept_search(client, kept):
 def test_marks_are_there_after_a_restart(client, kept, library):
     first = ids(refined(client, kept))
     mark(client, kept, first[2])
-    library.kept = type(library.kept)(library.workspace)
+    library.saved_searches = type(library.saved_searches)(library.workspace)
     assert ids(refined(client, kept))[0] == first[2]
 
 

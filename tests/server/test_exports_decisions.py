@@ -38,7 +38,7 @@ def screened(client, library):
     key = handed_in(client, "r.ris", RECORDS)["key"]
     assert client.post(f"{V1}/projects", json={"name": "copper", "key": key}).status_code == 201
     client.post(f"{V1}/projects/copper/reviewers", json={"reviewer": "ann"})
-    desk = library.screens._desk("copper", "ann")[1].sitting.screening
+    desk = library.screens._desk("copper", "ann")[1].session.screening
     desk.decide("r0", True, note='"sound" =1+1')
     desk.decide("r1", False, reason="wrong | population")
     desk.postpone("r2")

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from germane.server import Library
-from germane.server.place import Place, filter_label, value_filter
+from germane.server.view_state import ViewState, filter_label, value_filter
 from germane.server.work import _searched_again
 from server.conftest import Browser
 
@@ -38,7 +38,7 @@ def found(client: TestClient, **asked: object) -> set[str]:
 def test_a_click_on_a_value_shows_its_documents_alone(journals: Library, client: TestClient, number: int) -> None:
     page = client.get("/search?q=copper&c=own").text
     links = [html.unescape(link) for link in re.findall(r'href="(/search[^"]*f=[^"]*)"', page)]
-    own = [link for link in links if value_filter("journal", VALUES[number]) in Place.of(link.partition("?")[2],
+    own = [link for link in links if value_filter("journal", VALUES[number]) in ViewState.of(link.partition("?")[2],
            journals.settings).f]  # fmt: skip
     assert own, links
     shown = client.get(own[0]).text
@@ -53,10 +53,10 @@ def test_values_of_one_field_are_alternatives(journals: Library, client: TestCli
 
 
 def test_a_saved_search_keeps_its_filter_when_it_is_asked_again(journals: Library, browser: Browser) -> None:
-    asked = Place(q="copper", c="own", f=(value_filter("journal", VALUES[0]),))
+    asked = ViewState(q="copper", c="own", f=(value_filter("journal", VALUES[0]),))
     browser.post("/mark", state=asked.query_string, id="0-a", mark="relevant")
     (search,) = journals.workspace.searches.all()
-    again = journals.kept.search(_searched_again(journals, search).id)
+    again = journals.saved_searches.search(_searched_again(journals, search).id)
     for each in (search, again):
         assert each.settings["filter"] == {"journal": VALUES[0]}
         assert {result.document for result in journals.workspace.searches.results(each)} == {"0-a", "0-b"}

@@ -15,7 +15,7 @@ from germane.stream import watch as watching
 from germane.stream.atom import NAMESPACE, atom_feed
 from germane.stream.digest import as_html, as_text, digest_of, made_digest
 from germane.stream.feeds import feed_arrivals
-from germane.stream.looking import health_of, layers_now, near_misses, new_stories, replayed, stability, topic_words
+from germane.stream.health import health_of, layers_now, near_misses, new_stories, replayed, stability, topic_words
 from germane.stream.reports import report_of
 from germane.track.missed import BIN, BINS_A_LAYER, N_LAYERS, estimate_missed
 from germane.workspace import Workspace

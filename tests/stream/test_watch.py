@@ -10,7 +10,7 @@ from germane.errors import ParameterError, StorageError
 from germane.stream import Watch
 from germane.stream import watch as watching
 from germane.stream.arrivals import Arrival
-from germane.stream.looking import missed_by, topic_words, words_over_time
+from germane.stream.health import missed_by, topic_words, words_over_time
 from germane.stream.packing import bag_bytes, bag_of, packed, packed_bags, unpacked, unpacked_bags
 from germane.text import Analyzer
 from germane.track import (
@@ -22,7 +22,7 @@ from germane.track import (
     Follower,
     Following,
     Reference,
-    Vocabulary,
+    WordNumbers,
     method_named,
 )
 from germane.track.missed import BIN
@@ -57,7 +57,7 @@ def test_a_stream_is_followed_as_by_hand(workspace, monkeypatch, method):
     """The oracle: one follower, document by document, and a background that is refreshed at every hundredth."""
     monkeypatch.setattr(watching, "REFRESH", 100)
     watch = begun(workspace, method=method)
-    maker = BagMaker(Analyzer(), Vocabulary())
+    maker = BagMaker(Analyzer(), WordNumbers())
     bags = [maker.bag(text_of(document)) for document in BACKGROUND]
     background = Background.of(bags)
     follower = Follower.start(Following(method_named(method)), [maker.bag(SEED)], Reference(bags, background))

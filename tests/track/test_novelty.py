@@ -5,7 +5,7 @@ import pytest
 
 from germane.errors import ParameterError
 from germane.track import Bag
-from germane.track.novelty import Memory, Nearest, copies
+from germane.track.novelty import Nearest, RecentTexts, copies
 from track.zipf_bags import zipf_background, zipf_bags
 
 
@@ -20,7 +20,7 @@ def test_the_nearest_of_the_last_ones(window, monkeypatch):
     monkeypatch.setattr("germane.track.novelty.BLOCK", 8)
     rng = np.random.default_rng(window)
     background = zipf_background(rng)
-    memory, vectors = Memory(background, window), []
+    memory, vectors = RecentTexts(background, window), []
     for n, bag in enumerate([*zipf_bags(rng, 60), Bag(np.zeros(0, np.int64), np.zeros(0))]):
         vector = unit(bag, background)
         held = vectors[-window:]
@@ -37,7 +37,7 @@ def test_the_nearest_of_the_last_ones(window, monkeypatch):
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr("germane.track.novelty.BLOCK", 4)
     rng = np.random.default_rng(0)
-    memory = Memory(zipf_background(rng), 10)
+    memory = RecentTexts(zipf_background(rng), 10)
     for bag in zipf_bags(rng, 100):
         memory.see(bag)
     assert memory.n_seen == 100
@@ -47,7 +47,7 @@ def test_memory_is_bounded(monkeypatch):
 def test_what_is_only_remembered_is_compared_with():
     rng = np.random.default_rng(3)
     background = zipf_background(rng)
-    seen, told = Memory(background, 300), Memory(background, 300)
+    seen, told = RecentTexts(background, 300), RecentTexts(background, 300)
     bags = zipf_bags(rng, 290)
     for bag in bags[:-1]:
         seen.see(bag)
@@ -73,7 +73,7 @@ def test_copies_join_the_first_that_is_no_copy():
 def test_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(ParameterError, match="window"):
-        Memory(zipf_background(rng), 0)
+        RecentTexts(zipf_background(rng), 0)
     with pytest.raises(ParameterError, match="similarity"):
         copies([], zipf_background(rng), 1.5)
     assert copies([], zipf_background(rng)) == []

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from germane.errors import InputError, ParameterError
-from germane.refine.screening import Remark
+from germane.refine.screening import Annotation
 from germane.types import Document, Mark, Marks
 from germane.workspace import Workspace, export_archive, import_archive
 from germane.workspace.tables import metadata
@@ -146,7 +146,7 @@ def test_an_archive_of_an_older_schema(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(lines) + json.dumps(end) + "\n")
     with Workspace.open(tmp_path / "one") as one:
         assert import_archive(one, tmp_path / "a.jsonl") == 3
-        assert one.projects.said(one.projects.get("review"), "ann") == ({"a": False}, {"a": Remark("old")})
+        assert one.projects.said(one.projects.get("review"), "ann") == ({"a": False}, {"a": Annotation("old")})
         rows[-1][1]["maybe"] = False  # a column that this schema did not have
         lines[-1] = json.dumps(rows[-1]) + "\n"
         end["sha256"] = hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -17,7 +17,7 @@ from sqlalchemy import Engine, Pool, event
 from germane.workspace import Workspace, migrations
 from germane.workspace.database import _engine_of
 from germane.workspace.migrations import LATEST, VERSION_TABLE, VERSIONS
-from germane.workspace.values import Remark
+from germane.workspace.values import Annotation
 
 ROWS = (
     "projects (id, name, blind, at) VALUES (1, 'review', false, 'then')",
@@ -118,7 +118,7 @@ def test_killed_at_every_step(tmp_path: Path, version: str) -> None:
         found.add(version_of(path))
         with Workspace.open(path, create=False) as workspace:
             project = workspace.projects.get("review")
-            assert workspace.projects.said(project, "ann") == ({"a": True, "b": False}, {"b": Remark("old")})
+            assert workspace.projects.said(project, "ann") == ({"a": True, "b": False}, {"b": Annotation("old")})
             workspace.projects.decide(project, "ann", "c", True)
         assert version_of_latest(path) == LATEST
         shutil.rmtree(folder)

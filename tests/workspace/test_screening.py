@@ -4,7 +4,7 @@ import pytest
 
 from germane.data import read_documents
 from germane.errors import StorageError, UnknownDocumentError
-from germane.refine.screening import Remark, Screening, Sitting
+from germane.refine.screening import Annotation, ReviewSession, Screening
 from germane.refine.screening.decisions import read_verdicts
 from germane.types import Document
 from germane.workspace.screening import ReviewerScreening
@@ -36,7 +36,7 @@ def test_the_same_as_with_a_file(workspace, project, tmp_path):
         assert list(screening.decisions.items()) == list(filed.decisions.items())
         assert screening.next(5) == filed.next(5)
         assert screening.estimate() == filed.estimate()
-        assert dict(screening.remarks) == dict(filed.remarks)
+        assert dict(screening.annotations) == dict(filed.annotations)
     assert workspace.projects.reasons(project, "ann") == {"3": "metal"}
     # The file leaves and comes in again, the same.
     again.export_decisions(tmp_path / "out.csv")
@@ -72,22 +72,22 @@ def test_a_project_of_other_records_is_refused(workspace, project):
 
 
 def test_what_waits_and_notes_are_kept(workspace, project, tmp_path):
-    """As in a file: maybe, notes that change and notes that are taken off, through a sitting with undo."""
+    """As in a file: maybe, notes that change and notes that are taken off, through a session with undo."""
     kept = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
     filed = Screening(DOCUMENTS, store=tmp_path / "d.csv")
     for screening in (kept, filed):
         screening.postpone("2")
-        screening.put("2", None, Remark.of("", "ask ann", maybe=True))
+        screening.put("2", None, Annotation.of("", "ask ann", maybe=True))
         screening.postpone("4")
         screening.decide("4", False, reason="mice")
         screening.decide("1", True, note="good")
         screening.decide("1", True, note="")
-        sitting = Sitting(screening)
-        sitting.postpone()
-        sitting.undo()
+        session = ReviewSession(screening)
+        session.postpone()
+        session.undo()
     again = ReviewerScreening(DOCUMENTS, workspace, project, "ann")
-    assert dict(again.remarks) == dict(kept.remarks) == dict(filed.remarks)
-    assert dict(again.remarks) == {"2": Remark("", "ask ann", True), "4": Remark("mice")}
+    assert dict(again.annotations) == dict(kept.annotations) == dict(filed.annotations)
+    assert dict(again.annotations) == {"2": Annotation("", "ask ann", True), "4": Annotation("mice")}
     assert list(again.decisions.items()) == [("4", False), ("1", True)]
     again.export_decisions(tmp_path / "out.csv")
     assert unsigned(tmp_path / "out.csv") == read_verdicts(tmp_path / "d.csv")

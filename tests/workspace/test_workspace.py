@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event, text
 
 from germane.errors import InputError, MissingExtraError, ParameterError, StorageError
-from germane.refine.screening import Remark
+from germane.refine.screening import Annotation
 from germane.types import Document, Mark, Marks
 from germane.workspace import Workspace, cohens_kappa, database, migrations
 from germane.workspace.database import _engine_of
@@ -171,7 +171,7 @@ def test_an_older_workspace_is_brought_up_to_date(places):
     engine.dispose()
     with Workspace.open(where, create=False) as workspace:
         project = workspace.projects.get("review")
-        assert workspace.projects.said(project, "ann") == ({"a": True, "b": False}, {"b": Remark("old")})
+        assert workspace.projects.said(project, "ann") == ({"a": True, "b": False}, {"b": Annotation("old")})
         with workspace.database.read() as connection:
             context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
             assert compare_metadata(context, metadata) == []
@@ -182,7 +182,7 @@ def test_a_blind_project_has_no_outcome_yet(workspace):
     project = projects.create("review")
     projects.join(project, "ann")
     projects.decide(project, "ann", "1", False, reason="mice")
-    assert projects.outcome(project) == ({"1": False}, {"1": Remark("mice")})  # nobody else's
+    assert projects.outcome(project) == ({"1": False}, {"1": Annotation("mice")})  # nobody else's
     projects.join(project, "bob")
     with pytest.raises(ParameterError, match="is blind: reveal it"):
         projects.outcome(project)
@@ -195,7 +195,7 @@ def test_a_blind_project_has_no_outcome_yet(workspace):
     projects.resolve(project, "3", True, by="cat")
     assert projects.outcome(project) == (
         {"1": False, "2": False, "3": True},
-        {"1": Remark("mice; in vitro"), "2": Remark("too old")},
+        {"1": Annotation("mice; in vitro"), "2": Annotation("too old")},
     )
     assert projects.conflicts(project)[0] == ("2", ("ann",), ("bob",), False, "cat", "too old")
 

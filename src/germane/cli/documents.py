@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputFile:
     """Where documents come from, as the command line says it."""
 
     name: str
@@ -45,7 +45,7 @@ class Source:
 
 
 def documents(
-    sources: Sequence[Source], report: "SkipReport", text_fields: Sequence[str], *, all_fields: bool, progress: bool
+    sources: Sequence[InputFile], report: "SkipReport", text_fields: Sequence[str], *, all_fields: bool, progress: bool
 ) -> Iterator["Document"]:
     """The sources' documents, one source after another, watched.
 
@@ -72,7 +72,7 @@ def documents(
 
 
 def _all(
-    sources: Sequence[Source], readers: "Sequence[Iterator[Document]]", report: "SkipReport"
+    sources: Sequence[InputFile], readers: "Sequence[Iterator[Document]]", report: "SkipReport"
 ) -> "Iterator[Document]":
     for source, reader in zip(sources, readers, strict=True):
         before, empty = report.count, True

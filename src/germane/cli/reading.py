@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from germane.cli.apart import require_apart
 from germane.cli.keys import END, Keys, keys
+from germane.cli.path_conflicts import require_apart
 from germane.cli.screening_tables import facts_of, show_explanation
 from germane.cli.streams import terminal
 from germane.errors import GermaneError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from germane.refine.screening import Screening, Sitting, Suggestion
+    from germane.refine.screening import ReviewSession, Screening, Suggestion
     from germane.types import Document
 
 REASONS = ("population", "intervention", "comparison", "outcome", "study design", "publication type", "language")
@@ -29,7 +29,7 @@ HELP = (
     ("1-9", "exclude, for that reason"),
     ("m", "maybe: comes again when nothing else is left"),
     ("c", "a note on this record; what follows, up to the end of the line"),
-    ("u", "undo, also of an earlier sitting"),
+    ("u", "undo, also of an earlier session"),
     ("U", "redo"),
     ("j k", "pass over for now, and back"),
     ("w", "why: the words for and against"),
@@ -47,37 +47,39 @@ def read_records(screening: "Screening", reasons: Sequence[str], files: Sequence
 
     `files`: those of the records and of the decisions, which no export may replace.
     """
-    from germane.refine.screening import Sitting
+    from germane.refine.screening import ReviewSession
 
-    sitting = Sitting(screening)
+    session = ReviewSession(screening)
     console = terminal()
     with keys() as typed:
-        _loop(sitting, reasons, files, typed, console)
+        _loop(session, reasons, files, typed, console)
     for name, value in facts_of(screening):
         console.print(f"{name}: {value}", soft_wrap=True)
 
 
-def _loop(sitting: "Sitting", reasons: Sequence[str], files: Sequence[str], typed: Keys, console: "Console") -> None:
+def _loop(
+    session: "ReviewSession", reasons: Sequence[str], files: Sequence[str], typed: Keys, console: "Console"
+) -> None:
     message = ""
     while True:
-        record = sitting.record
+        record = session.record
         if record is None:
             message = " ".join(filter(None, (message, "Every record is decided.")))
-        _show(console, sitting, record, reasons, message)
+        _show(console, session, record, reasons, message)
         key = typed.key()
         if key in (END, "q"):
             return
         if key == "e":
-            message = _export(sitting, files, typed)
+            message = _export(session, files, typed)
         else:
-            message = _act(key, sitting, reasons, typed, console)
+            message = _act(key, session, reasons, typed, console)
 
 
-def _act(key: str, sitting: "Sitting", reasons: Sequence[str], typed: Keys, console: "Console") -> str:
+def _act(key: str, session: "ReviewSession", reasons: Sequence[str], typed: Keys, console: "Console") -> str:
     """Do what the key means; what there is to say about it."""
-    record = sitting.record
+    record = session.record
     if key in ("u", "U"):
-        found = sitting.undo() if key == "u" else sitting.redo()
+        found = session.undo() if key == "u" else session.redo()
         word = "undo" if key == "u" else "redo"
         return f"Nothing to {word}." if found is None else f"{word.capitalize()}: {found}."
     if key == "?":
@@ -87,25 +89,25 @@ def _act(key: str, sitting: "Sitting", reasons: Sequence[str], typed: Keys, cons
     if key.isdecimal() and key != "0":
         if int(key) > len(reasons):
             return f"There are {counted(len(reasons), 'reason')}: 1 to {len(reasons)}."
-        sitting.exclude(reasons[int(key) - 1])
+        session.exclude(reasons[int(key) - 1])
         return f"Excluded, {reasons[int(key) - 1]}: {record.id}."
     if key == "c":
-        sitting.note(typed.line("note: "))
+        session.note(typed.line("note: "))
         return ""
     if key == "w":
-        show_explanation(console, sitting.screening, record.id)
+        show_explanation(console, session.screening, record.id)
         if console.is_terminal:
             console.print("Any key goes on.", style="dim")
             typed.key()
         return ""
     if key == "j":
-        return "" if sitting.forward() else "No other record is left."
+        return "" if session.forward() else "No other record is left."
     if key == "k":
-        return "" if sitting.back() else "Nothing was passed over."
+        return "" if session.back() else "Nothing was passed over."
     actions: dict[str, tuple[Callable[[], None], str]] = {
-        "y": (sitting.include, "Included"),
-        "n": (sitting.exclude, "Excluded"),
-        "m": (sitting.postpone, "Maybe"),
+        "y": (session.include, "Included"),
+        "n": (session.exclude, "Excluded"),
+        "m": (session.postpone, "Maybe"),
     }
     if key not in actions:
         return _unknown(key)
@@ -118,14 +120,14 @@ def _unknown(key: str) -> str:
     return f"{key!r} means nothing here; ? lists the keys."
 
 
-def _export(sitting: "Sitting", files: Sequence[str], typed: Keys) -> str:
-    """Errors are told and nothing ends: a mistyped name must not cost a sitting."""
+def _export(session: "ReviewSession", files: Sequence[str], typed: Keys) -> str:
+    """Errors are told and nothing ends: a mistyped name must not cost a session."""
     name = typed.line("export to (.ris, .nbib, .bib, .csv, .tsv, .jsonl): ")
     if not name:
         return "Nothing was written: e wants the name of a file."
     try:
         require_apart({"e": Path(name)}, files)
-        count = sitting.screening.export_records(Path(name))
+        count = session.screening.export_records(Path(name))
     except (GermaneError, OSError) as error:
         return f"Nothing was written: {error}"
     return f"{counted(count, 'included record')} written to {name}."
@@ -135,17 +137,17 @@ def _export(sitting: "Sitting", files: Sequence[str], typed: Keys) -> str:
 
 
 def _show(
-    console: "Console", sitting: "Sitting", record: "Suggestion | None", reasons: Sequence[str], message: str
+    console: "Console", session: "ReviewSession", record: "Suggestion | None", reasons: Sequence[str], message: str
 ) -> None:
     from rich.rule import Rule
     from rich.text import Text
 
     if console.is_terminal:
         console.clear()
-    console.print(_progress(sitting))
+    console.print(_progress(session))
     console.print(Rule(style="dim"))
     if record is not None:
-        _show_record(console, sitting.screening, record)
+        _show_record(console, session.screening, record)
         console.print(Rule(style="dim"))
         numbered = "  ".join(f"{key} {reason}".replace(" ", _UNBROKEN) for key, reason in enumerate(reasons, start=1))
         console.print(Text(f"y include  n exclude  m maybe  u undo  ? keys  q quit\n{numbered}", "dim"))
@@ -153,12 +155,12 @@ def _show(
         console.print(Text(message, "italic"))
 
 
-def _progress(sitting: "Sitting") -> "Text":
+def _progress(session: "ReviewSession") -> "Text":
     from rich.text import Text
 
-    screening = sitting.screening
+    screening = session.screening
     left, advice = screening.estimate(), screening.recommendation()
-    waiting = sum(remark.maybe for remark in screening.remarks.values())
+    waiting = sum(annotation.maybe for annotation in screening.annotations.values())
     expected = "" if left.expected is None else f"about {left.expected:.0f} remain, "
     parts = [
         f"{left.read:,} of {left.read + left.unread:,} read",
@@ -188,9 +190,9 @@ def _show_record(console: "Console", screening: "Screening", record: "Suggestion
     if record.words:
         lead = "; unlike what was read: " if record.explores else ": "
         why.append(f"{lead}{', '.join(word.word for word in record.words)}")
-    remark = screening.remarks.get(record.id)
-    if remark is not None and remark.note:
-        why.append(f"\nnote: {remark.note}", "italic")
+    annotation = screening.annotations.get(record.id)
+    if annotation is not None and annotation.note:
+        why.append(f"\nnote: {annotation.note}", "italic")
     for part, below in ((title, 0), (facts, 1), (abstract, 1), (why, 0)):
         console.print(Padding(part, (0, 2, below, 2), expand=False), width=wide + 4)
 

@@ -98,7 +98,7 @@ def with_settings(
 
 def settings_typed(texts: Sequence[str] | None) -> dict[str, str]:
     """What --set says, NAME=VALUE."""
-    from germane.lm.written import pairs
+    from germane.lm.parameter_parsing import pairs
 
     return pairs(texts or (), "--set")
 

@@ -48,7 +48,7 @@ def put_answers(screening: "Screening", n: int, wanted: str, *, abstracts: bool 
 def facts_of(screening: "Screening") -> list[list[str]]:
     """Where a screening stands, in a few named sentences."""
     left, advice = screening.estimate(), screening.recommendation()
-    waiting = sum(remark.maybe for remark in screening.remarks.values())
+    waiting = sum(annotation.maybe for annotation in screening.annotations.values())
     return [
         ["read", f"{left.read:,} of {left.read + left.unread:,}"],
         ["relevant found", f"{left.found:,}"],

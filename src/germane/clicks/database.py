@@ -19,8 +19,8 @@ LEAST_MEMORY = 128
 
 
 @contextmanager
-def working_database(folder: Path, *, memory: int, threads: int | None) -> "Iterator[DuckDBPyConnection]":
-    """A database in a temporary folder below `folder`, which holds what does not fit into `memory` megabytes.
+def working_database(folder: Path, *, memory_mb: int, threads: int | None) -> "Iterator[DuckDBPyConnection]":
+    """A database in a temporary folder below `folder`, which holds what does not fit into `memory_mb` megabytes.
 
     DuckDB's limit covers its buffers, not the last few allocations of its operators: it is told three quarters.
     """
@@ -28,14 +28,14 @@ def working_database(folder: Path, *, memory: int, threads: int | None) -> "Iter
         import duckdb
     except ImportError:
         raise MissingExtraError("duckdb", "clicks", "Reading a click log") from None
-    if memory < LEAST_MEMORY:
-        raise ParameterError(f"memory must be at least {LEAST_MEMORY} MB, not {memory}")
+    if memory_mb < LEAST_MEMORY:
+        raise ParameterError(f"memory must be at least {LEAST_MEMORY} MB, not {memory_mb}")
     if threads is not None and threads < 1:
         raise ParameterError(f"threads must be at least 1, not {threads}")
     place = Path(tempfile.mkdtemp(prefix=".work-", dir=folder))
     try:
         settings: dict[str, Any] = {
-            "memory_limit": f"{memory * 3 // 4}MB",
+            "memory_limit": f"{memory_mb * 3 // 4}MB",
             "threads": str(threads or os.cpu_count() or 1),
             "temp_directory": str(place / "spilled"),
             "preserve_insertion_order": "false",
@@ -48,7 +48,7 @@ def working_database(folder: Path, *, memory: int, threads: int | None) -> "Iter
             connection.execute("PRAGMA force_compression = 'dictionary'")  # to find the best takes longer than it saves
             yield connection
         except duckdb.OutOfMemoryException as error:
-            raise StorageError(f"{memory} MB do not suffice: {first_line(error)}; allow more memory") from error
+            raise StorageError(f"{memory_mb} MB do not suffice: {first_line(error)}; allow more memory") from error
         except duckdb.IOException as error:
             full = any(words in str(error) for words in _FULL)
             raise (DiskFullError if full else StorageError)(f"{folder}: {first_line(error)}") from error

@@ -364,24 +364,24 @@ def observe(
     store: ClickStore,
     rules: SearchRules | None = None,
     *,
-    memory: int = MEMORY,
+    memory_mb: int = MEMORY,
     threads: int | None = None,
     work: str | Path | None = None,
-    progress: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
     days: Sequence[str] | None = None,
 ) -> Iterator[Observations]:
     """Go through the history by these rules, or through some of its days. `work` is a folder for what does not fit into
     memory (else TMPDIR)."""
     rules = rules or SearchRules()
     place = Path(work) if work is not None else Path(gettempdir())
-    with working_database(place, memory=memory, threads=threads) as connection:
+    with working_database(place, memory_mb=memory_mb, threads=threads) as connection:
         connection.execute(_TABLES)
         counts = Counts()
         chosen = [day for day in store.days if days is None or day in days]
         for day in chosen:
             _observe_day(connection, store, rules, date.fromisoformat(day), counts)
-            if progress is not None:
-                progress(day)
+            if on_progress is not None:
+                on_progress(day)
         connection.execute(_ALL)
         for table in ("queries", "objects"):
             (alike,) = connection.execute(f"SELECT count(*) - count(DISTINCT code) FROM {table}").fetchall()[0]

@@ -265,7 +265,7 @@ def read_pairs(source: str | Path) -> Iterator[Pair]:
 def _read_parquet(path: Path) -> Iterator[Pair]:
     if not path.is_file():
         raise InputError("no such file", source=str(path))
-    with working_database(Path(gettempdir()), memory=512, threads=1) as connection:
+    with working_database(Path(gettempdir()), memory_mb=512, threads=1) as connection:
         connection.execute("SET preserve_insertion_order = true")
         found = connection.execute(f"SELECT query, title, weight FROM read_parquet({literal(str(path))})")
         while rows := found.fetchmany(_INSERTED):

@@ -120,5 +120,5 @@ class ClickRules:
 
     search: SearchRules | None = None
     pairs: PairRules | None = None
-    memory: int = MEMORY
+    memory_mb: int = MEMORY
     threads: int | None = None

@@ -383,7 +383,7 @@ def _timestamp(first_day: date, seconds: float) -> str:
 
 def _as_parquet(path: Path) -> Path:
     made = path.with_suffix(".parquet")
-    with working_database(path.parent, memory=MEMORY, threads=None) as connection:
+    with working_database(path.parent, memory_mb=MEMORY, threads=None) as connection:
         connection.execute("SET preserve_insertion_order = true")
         connection.execute(
             f"COPY (SELECT * FROM read_json({literal(str(path))}, format = 'newline_delimited', sample_size = -1)) "

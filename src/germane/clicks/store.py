@@ -176,20 +176,20 @@ class ClickStore:
         mapping: Mapping[str, str] | None = None,
         format: str | None = None,
         encoding: str = "utf-8",
-        memory: int = MEMORY,
+        memory_mb: int = MEMORY,
         threads: int | None = None,
         retain_days: int | None = None,
         today: date | None = None,
-        progress: Progress | None = None,
+        on_progress: Progress | None = None,
     ) -> ImportResponse:
         """Add the rows of files: all that can be used, once, or (where the system refuses a write) none.
 
         `mapping` is from our columns to theirs (`clicks/reading.py`); `retain_days` sets that rule anew, and `today`
         is what it counts from.
         """
-        told = progress or _silent
+        told = on_progress or _silent
         files = log_files(sources)
-        with self._writing(), working_database(self.folder, memory=memory, threads=threads) as connection:
+        with self._writing(), working_database(self.folder, memory_mb=memory_mb, threads=threads) as connection:
             if retain_days is not None:
                 self.rules = replace(self.rules, retain_days=retain_days)
             work = _work_of(connection)
@@ -286,15 +286,15 @@ class ClickStore:
     # -- erasing -------------------------------------------------------------------------------------------------------
 
     def erase(
-        self, user: str, *, memory: int = MEMORY, threads: int | None = None, progress: Progress | None = None
+        self, user: str, *, memory_mb: int = MEMORY, threads: int | None = None, on_progress: Progress | None = None
     ) -> EraseResponse:
         """Take out every row of a user: those that name the user, or, where they name no other, the user's devices and
         sessions; and whatever else belongs to the user's searches. Files are written anew without them.
         """
         if not user:
             raise ParameterError("name the user to erase: an empty name is nobody's")
-        told = progress or _silent
-        with self._writing(), working_database(self.folder, memory=memory, threads=threads) as connection:
+        told = on_progress or _silent
+        with self._writing(), working_database(self.folder, memory_mb=memory_mb, threads=threads) as connection:
             everything = " UNION ALL ".join(
                 f"SELECT query_id, user_id, client_id, session FROM read_parquet({path_list(paths)})"
                 for table in TABLES
@@ -321,7 +321,7 @@ class ClickStore:
             codes = tuple(sorted(code for (code,) in people if code is not None))
             return replace(self._without(connection, gone, told), people=codes)
 
-    def erase_before(self, day: date, *, progress: Progress | None = None) -> EraseResponse:
+    def erase_before(self, day: date, *, on_progress: Progress | None = None) -> EraseResponse:
         """Remove the days before this one."""
         old = [file for file in self.files if file.day < day.isoformat()]
         with self._writing():

@@ -35,7 +35,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
             filter=request.filter,
             offset=offset,
             sort=request.sort,
-            group=request.group,
+            group_by=request.group_by,
             min_score=request.min_score,
         )
 

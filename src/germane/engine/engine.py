@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.engine.answers import answer_explain, answer_search
-from germane.engine.arranging import Arranging
 from germane.engine.candidates import Candidates
 from germane.engine.compiling import announce_compiling
 from germane.engine.documents import OnKnown, as_documents
@@ -28,6 +27,7 @@ from germane.engine.filtering import AnyFilter, condition_of, narrowed
 from germane.engine.idling import let_go_when_idle
 from germane.engine.merging import change_of, merged_with
 from germane.engine.models.promotion import PROMOTED, Promotions, unused
+from germane.engine.paging import Paging
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
 from germane.engine.requests import DEFAULT_FEEDBACK, ExplainRequest, SearchRequest
 from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
@@ -71,7 +71,7 @@ from germane.wording import counted
 
 if TYPE_CHECKING:
     from germane.clicks import ClickRules, ClickStore
-    from germane.engine.following import FollowedTopic, Text
+    from germane.engine.following import Text, TopicFollower
     from germane.engine.models.model_store import ModelStore
     from germane.engine.models.values import LearnReport, ModelVersion
     from germane.engine.pipelines import Pipeline
@@ -403,7 +403,7 @@ class Engine:
 
     def set_vectors(
         self,
-        name: str,
+        field: str,
         ids: Sequence[DocId],
         matrix: npt.ArrayLike,
         *,
@@ -421,14 +421,14 @@ class Engine:
         rows = np.asarray(matrix)
         with self._changing:
             writer = self._writing()
-            known = writer.snapshot.manifest.vector_fields.get(check_name(name))
+            known = writer.snapshot.manifest.vector_fields.get(check_name(field))
             if known is not None and known.source and not replace:
                 raise ParameterError(
-                    f"the vectors '{name}' are made by the model {known.source.split()[0]}: name another field, or "
+                    f"the vectors '{field}' are made by the model {known.source.split()[0]}: name another field, or "
                     "take this one over with replace=True"
                 )
-            field = field_for(known, rows, dtype, similarity, replace)
-            n = writer.set_vectors(name, field, [*map(id_text, ids)], rows, replace=replace)
+            kind = field_for(known, rows, dtype, similarity, replace)
+            n = writer.set_vectors(field, kind, [*map(id_text, ids)], rows, replace=replace)
             self._show_written(writer)
             return n
 
@@ -452,11 +452,11 @@ class Engine:
             held += len(file)
         return held
 
-    def drop_vectors(self, name: str) -> None:
+    def drop_vectors(self, field: str) -> None:
         """Remove a vector field with all its vectors."""
         with self._changing:
             writer = self._writing()
-            writer.drop_vectors(name)
+            writer.drop_vectors(field)
             self._show_written(writer)
 
     def merge(self) -> None:
@@ -515,7 +515,7 @@ class Engine:
         filter: AnyFilter | None = None,
         offset: int = 0,
         sort: str | None = None,
-        group: str | None = None,
+        group_by: str | None = None,
         min_score: float | None = None,
         weights: Mapping[str, float] | None = None,
         **parameters: Unpack[ModelParameters],
@@ -543,7 +543,7 @@ class Engine:
         learns from documents that pass, and from those that are marked. A blank query finds all that pass.
 
         `offset`: leave so many results out and give the next k. `sort`: order by a field instead ("year", or "-year"
-        for the largest first). `group`: of documents with the same value of a field, the best alone. `min_score`: no
+        for the largest first). `group_by`: of documents with the same value of a field, the best alone. `min_score`: no
         result below.
         """
         retriever = self._retriever
@@ -555,11 +555,11 @@ class Engine:
             if (model, weights, feedback, marks or None, sort) == NOTHING_NAMED and not parameters:
                 promotion = self._promotions.of(self) if isinstance(query, str) and parsed.weights else None
             rerank = None if promotion is None else promotion.stage
-        if offset == 0 and promotion is None and (feedback, marks, rerank, depth, sort, group, min_score) == PLAIN:
+        if offset == 0 and promotion is None and (feedback, marks, rerank, depth, sort, group_by, min_score) == PLAIN:
             ranking = self._model(model, weights, parameters) or model_named(DEFAULT_MODEL)
             hits = self._ranked(retriever, parsed, ranking, k, tuple(priors))
             return SearchResult(parsed, hits, retriever)
-        arranging = Arranging(offset, sort, group, min_score)
+        paging = Paging(offset, sort, group_by, min_score)
         second = SecondStage.of(None if rerank is None else self._reranker(rerank), depth)
         if (parameters or weights is not None) and model is None and (feedback is not None or marks):
             named = ", ".join(parameters) or "weights"
@@ -602,7 +602,7 @@ class Engine:
                 report = FeedbackReport(learning, learnt, passes, retriever, parsed, hits)
             return hits
 
-        hits = arranging.page(ranked, k, parsed, retriever)
+        hits = paging.page(ranked, k, parsed, retriever)
         widened = second is not None and isinstance(second.reranker, Widening)
         if promotion is None:
             return SearchResult(parsed, hits, retriever, report, offset, widened)
@@ -832,20 +832,20 @@ class Engine:
         method: "str | TrackMethod" = "germane",
         costs: "Costs | None" = None,
         unjudged: int = 25,
-    ) -> "FollowedTopic":
+    ) -> "TopicFollower":
         """A topic to be followed through documents that are not in the index, from one document on it or a few.
 
         `method`: a name of `track.METHOD_NAMES`, or one with parameters. `costs`: of a miss and a false alarm, from
         which follows what is delivered. `unjudged`: how many documents it may learn from that nobody judged. What is
         general is learnt from the index as it is now. `germane.stream` keeps topics on disk.
         """
-        from germane.engine.following import FollowedTopic, general_of
+        from germane.engine.following import TopicFollower, general_of
         from germane.track import Costs, Following, method_named
 
         chosen = method_named(method) if isinstance(method, str) else method
         given = [seeds] if isinstance(seeds, str | Document | Mapping) else list(seeds)
         following = Following(chosen, costs or Costs(), unjudged)
-        return FollowedTopic(general_of(self._retriever), self.text_fields, following, given)
+        return TopicFollower(general_of(self._retriever), self.text_fields, following, given)
 
     def explain(
         self,
@@ -1050,7 +1050,7 @@ class Engine:
         qrels: "AnyQrels | None" = None,
         rules: "ClickRules | None" = None,
         force: bool = False,
-        on_step: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
         **parameters: Any,
     ) -> "LearnReport":
         """Learn a latent model from a click history, and let it serve if it ranks held-out queries better.
@@ -1070,7 +1070,7 @@ class Engine:
             topics=topics,
             qrels=qrels,
             force=force,
-            on_step=on_step,
+            on_progress=on_progress,
         )
         return report
 

@@ -20,7 +20,7 @@ REASONS = 5
 """Words given as reasons for a document's move."""
 
 
-class Source(NamedTuple):
+class WordSource(NamedTuple):
     """A document that gave a word, and its share of the word's weighted frequency."""
 
     id: str
@@ -46,7 +46,7 @@ class ExpansionWord:
     word: str
     weight: float
     query_weight: float
-    sources: tuple[Source, ...]
+    sources: tuple[WordSource, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class FeedbackReport:
             for (term, weight), word in zip(self.weights.items(), words, strict=True)
         ]
 
-    def _sources(self, word: int, weight: float, most: int = 3) -> tuple[Source, ...]:
+    def _sources(self, word: int, weight: float, most: int = 3) -> tuple[WordSource, ...]:
         evidence = self._learnt.evidence
         at = np.flatnonzero(evidence.ids == word)
         docs = evidence.document_of[at]
@@ -154,7 +154,7 @@ class FeedbackReport:
         if total <= 0.0:
             return ()
         order = [i for i in np.lexsort((docs, -parts))[:most].tolist() if parts[i] > 0.0]
-        return tuple(Source(self._ids[docs[i]], float(parts[i]) / total) for i in order)
+        return tuple(WordSource(self._ids[docs[i]], float(parts[i]) / total) for i in order)
 
     @cached_property
     def _ids(self) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from germane.errors import ParameterError
 from germane.rank.retriever import Retriever
-from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Seen, Vocabulary
+from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Seen, WordNumbers
 from germane.types import Document, text_of
 
 SAMPLE = 2_000
@@ -30,7 +30,7 @@ def general_of(retriever: Retriever, beta: float = 0.5) -> General:
     schema = retriever.schema()
     if schema.n_docs == 0:
         raise ParameterError("the index is empty: there is nothing to hold a topic against")
-    vocabulary = Vocabulary()
+    vocabulary = WordNumbers()
     parts = [(vocabulary.numbers(part.terms), part.df, part.cf) for part in retriever.vocabulary()]
     df, cf = (np.concatenate([part[i] for part in parts]).astype(np.float64) for i in (1, 2))
     state = {"beta": beta, "version": 1, "n_documents": schema.n_docs, "total": float(cf.sum()), "counts": cf,
@@ -44,7 +44,7 @@ def general_of(retriever: Retriever, beta: float = 0.5) -> General:
     return General(BagMaker(schema.analyzer, vocabulary), Reference(bags, Background.restored(state)))
 
 
-class FollowedTopic:
+class TopicFollower:
     """A topic, and the documents that are shown to it: `see` each in turn, `judge` any.
 
     Nothing is kept when the process ends; `germane.stream.Watch` keeps it.

@@ -10,7 +10,7 @@ from germane.engine.requests import AUTO, DEFAULT_FEEDBACK, FeedbackRequest, Ran
 from germane.errors import ParameterError
 from germane.feedback.registry import METHODS as FEEDBACK
 from germane.lazy import load
-from germane.lm.written import ParameterInfo, parameters_of, read, written
+from germane.lm.parameter_parsing import ParameterInfo, parameters_of, read, written
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults
 from germane.refine.registry import METHODS as REFINE
 from germane.schema import Response

@@ -76,8 +76,8 @@ class SearchRequest:
     """The best k documents for a query. `rerank`: score the first `depth` again, by the model that was promoted unless
     another or None is named. `explain`: with what feedback did.
 
-    `filter`, `offset`, `sort`, `group`, `min_score`: see `Engine.search`; a filter given as plain data is kept as the
-    `Filter` that it describes. `facets`: fields whose values are counted among all
+    `filter`, `offset`, `sort`, `group_by`, `min_score`: see `Engine.search`; a filter given as plain data is kept as
+    the `Filter` that it describes. `facets`: fields whose values are counted among all
     documents found. `snippets`: with the piece of each document that shows why it was found. `groups`: put the first
     results, `GROUPED` or those asked for if they reach further, in so many groups.
     """
@@ -92,7 +92,7 @@ class SearchRequest:
     explain: bool = False
     offset: int = 0
     sort: str | None = None
-    group: str | None = None
+    group_by: str | None = None
     min_score: float | None = None
     facets: tuple[str, ...] = ()
     snippets: bool = False

@@ -39,7 +39,7 @@ from germane.evaluate.tuning import tuner
 from germane.experiments.classifiers import CLASSES, REST, check_classifier, classifier_named
 from germane.experiments.experiment import Experiment, System, written
 from germane.experiments.labelled_sets import LabelledData, load_labelled
-from germane.experiments.results import OnStep, Result, averaged
+from germane.experiments.results import OnProgress, Result, averaged
 from germane.experiments.verdicts import mark_significance
 
 GIVEN = ":given"
@@ -124,7 +124,7 @@ def _check_system(system: ClassifierSystem, splits: int) -> None:
         raise ValueError(f"system '{system.name}': {error}") from None
 
 
-def run_classification(experiment: ClassificationExperiment, result: Result, on_step: OnStep) -> None:
+def run_classification(experiment: ClassificationExperiment, result: Result, on_progress: OnProgress) -> None:
     """Train, predict and note every system on every data set, and mark which are significantly better."""
     load = lru_cache(maxsize=1)(load_labelled)  # a data set and its published split, one after the other
     tuned: dict[tuple[str, str], dict[str, float]] = {}
@@ -134,7 +134,7 @@ def run_classification(experiment: ClassificationExperiment, result: Result, on_
         about = _convention(data, experiment, splits, given=dataset.endswith(GIVEN))
         result.conventions[dataset] = "; ".join(filter(None, [about, experiment.notes.get(dataset)]))
         for system in experiment.systems:
-            on_step(dataset, system.name)
+            on_progress(dataset, system.name)
             if (data.name, system.name) not in tuned:
                 tuned[data.name, system.name] = _tuned(data, system, experiment, splits[0])
             parameters = {**system.parameters, **tuned[data.name, system.name]}

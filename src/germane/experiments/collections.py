@@ -57,7 +57,7 @@ class DocumentsFrom:
         return str(catalog.data_root() / self.path)
 
 
-class Source(Protocol):
+class DocumentReader(Protocol):
     """Something that documents are read from."""
 
     def read(self) -> Iterator[Document]:
@@ -79,7 +79,7 @@ class Collection:
     """A data set ready to be searched."""
 
     name: str
-    source: Source
+    source: DocumentReader
     engine: Engine
     topics: tuple[Topic, ...]
     qrels: Qrels
@@ -210,7 +210,7 @@ class LiteralBM25:
         return run
 
 
-def _indexed(name: str, source: Source, digest: str, folder: Path, analyzer: Analyzer) -> Engine:
+def _indexed(name: str, source: DocumentReader, digest: str, folder: Path, analyzer: Analyzer) -> Engine:
     """The index from the cache, or built beside it and moved there whole."""
     safe = "".join(mark if mark.isalnum() else "-" for mark in name)
     target = folder / f"{safe}-{analyzer.fingerprint}-{digest}"

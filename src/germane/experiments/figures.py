@@ -28,7 +28,7 @@ from germane.evaluate.plots import panels
 from germane.experiments.count_distributions import CATEGORIES, CountDistributions, count_distributions
 from germane.experiments.experiment import Experiment
 from germane.experiments.labelled_sets import load_labelled
-from germane.experiments.results import OnStep, Result
+from germane.experiments.results import OnProgress, Result
 from germane.lm.distributions import DirichletDistribution, approximate_log_normaliser, exact_log_normaliser
 from germane.text import Analyzer
 
@@ -85,10 +85,10 @@ def _check_drawing(drawing: Drawing) -> None:
         raise ValueError(f"there is no drawing '{drawing.draw}'; there are: {', '.join([*DRAWN, COUNTS])}")
 
 
-def run_figures(experiment: FigureExperiment, result: Result, on_step: OnStep) -> None:
+def run_figures(experiment: FigureExperiment, result: Result, on_progress: OnProgress) -> None:
     """Prepare every figure; that of counts is drawn of each data set, and its divergences are noted."""
     for drawing in experiment.drawings:
-        on_step("figure", drawing.name)
+        on_progress("figure", drawing.name)
         if drawing.draw != COUNTS:
             result.drawings[drawing.name] = partial(DRAWN[drawing.draw], **drawing.parameters)
             continue

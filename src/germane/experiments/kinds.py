@@ -13,7 +13,7 @@ from germane.experiments.figures import read_figures, run_figures
 from germane.experiments.latent import read_latent, run_latent
 from germane.experiments.marked_rankings import read_marks, run_marks
 from germane.experiments.refinement import read_refinement, run_refinement
-from germane.experiments.results import OnStep, Result
+from germane.experiments.results import OnProgress, Result
 from germane.experiments.retrieval import read_retrieval, run_retrieval
 from germane.experiments.tracking import read_tracking, run_tracking
 from germane.experiments.verdicts import check_bars, check_ratios, compare_systems
@@ -23,7 +23,7 @@ class Kind(NamedTuple):
     """How a kind's files are read (the content, then what all kinds have), and how its experiments are run."""
 
     read: Callable[..., Experiment]
-    run: Callable[[Any, Result, OnStep], None]
+    run: Callable[[Any, Result, OnProgress], None]
 
 
 KINDS = {
@@ -126,10 +126,10 @@ def _check_names(
         raise ValueError(f"{what} names a system that is not run: '{unknown[0]}'; there are {rows}")
 
 
-def run_experiment(experiment: Experiment, *, on_step: OnStep | None = None) -> Result:
-    """Run it, and hold its figures against the expected ones and the bars. `on_step` is called before each system."""
+def run_experiment(experiment: Experiment, *, on_progress: OnProgress | None = None) -> Result:
+    """Run it, and hold its figures against the expected ones and the bars. `on_progress` hears of each system."""
     result = Result(experiment)
-    KINDS[experiment.kind].run(experiment, result, on_step or (lambda dataset, system: None))
+    KINDS[experiment.kind].run(experiment, result, on_progress or (lambda dataset, system: None))
     check_bars(result)
     check_ratios(result)
     compare_systems(result)

@@ -35,7 +35,7 @@ from germane.evaluate.tied import tied_ndcg
 from germane.evaluate.tuning import folds_by_query
 from germane.experiments.click_lists import CLICK_SETS, ClickData, ListRules, load_clicks
 from germane.experiments.experiment import Experiment, System, written
-from germane.experiments.results import OnStep, Result, averaged
+from germane.experiments.results import OnProgress, Result, averaged
 from germane.latent.combination import Combination
 from germane.latent.ensemble import EnsembleModel
 from germane.latent.generative import GenerativeModel, QueryProbabilities
@@ -138,14 +138,14 @@ def _check_system(system: LatentSystem, seen: Sequence[str]) -> None:
     latent_named(system.model, **system.fitted)
 
 
-def run_latent(experiment: LatentExperiment, result: Result, on_step: OnStep) -> None:
+def run_latent(experiment: LatentExperiment, result: Result, on_progress: OnProgress) -> None:
     """Fit, fold in, score and judge every system on every data set."""
     for dataset in experiment.datasets:
-        on_step(dataset, "pairs")
+        on_progress(dataset, "pairs")
         trial = _Trial(experiment, load_clicks(dataset, experiment.lists))
         result.conventions[dataset] = "; ".join(filter(None, [trial.described, experiment.notes.get(dataset)]))
         for system in experiment.systems:
-            on_step(dataset, system.name)
+            on_progress(dataset, system.name)
             found, chosen = trial.judged(system)
             result.note(dataset, system.name, found)
             if any(chosen):

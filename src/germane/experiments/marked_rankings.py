@@ -36,7 +36,7 @@ from germane.experiments.collections import Collection
 from germane.experiments.experiment import Experiment, System
 from germane.experiments.feedback import Ranking, ranking_of
 from germane.experiments.left_out import by_family, spread_of
-from germane.experiments.results import OnStep, Result
+from germane.experiments.results import OnProgress, Result
 from germane.experiments.variants import Variant, made_of
 from germane.rank.registry import model_named
 from germane.types import Marks
@@ -123,7 +123,7 @@ def _ranking(system: MarkedSystem) -> Ranking:
     return ranking_of(system.model, system.feedback, system.parameters)
 
 
-def run_marks(experiment: MarksExperiment, result: Result, on_step: OnStep) -> None:
+def run_marks(experiment: MarksExperiment, result: Result, on_progress: OnProgress) -> None:
     """Mark, rank, and judge every system on what is left of every data set."""
     for dataset in experiment.datasets:
         name, n = _parts(dataset)
@@ -139,7 +139,7 @@ def run_marks(experiment: MarksExperiment, result: Result, on_step: OnStep) -> N
             filter(None, [collection.convention, about, experiment.notes.get(dataset)])
         )
         for system in experiment.systems:
-            on_step(dataset, system.name)
+            on_progress(dataset, system.name)
             run = _run(collection, _ranking(system), {query: marks[query] for query in left}, experiment.k)
             result.note(dataset, system.name, evaluate(run, left, experiment.measures))
     if experiment.against:

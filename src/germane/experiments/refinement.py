@@ -51,7 +51,7 @@ from germane.experiments.marked_lists import (
     marked_lists,
     set_measures,
 )
-from germane.experiments.results import OnStep, Result, averaged
+from germane.experiments.results import OnProgress, Result, averaged
 from germane.refine.calibration import predicted_set
 from germane.refine.multi_mixture import MultiMixture
 from germane.refine.registry import method_named, probabilities
@@ -184,14 +184,14 @@ class Outcome(NamedTuple):
     probability: NDArray[np.float64]
 
 
-def run_refinement(experiment: RefineExperiment, result: Result, on_step: OnStep) -> None:
+def run_refinement(experiment: RefineExperiment, result: Result, on_progress: OnProgress) -> None:
     """Refine, judge and time; note the figures by collection, over all lists and over collections."""
-    on_step("lists", "building")
+    on_progress("lists", "building")
     lists = list(marked_lists(experiment.collections, experiment.rules))
     _describe(experiment, result, lists)
     outcomes: dict[str, list[Outcome]] = {}
     for system in experiment.systems:
-        on_step(ALL, system.name)
+        on_progress(ALL, system.name)
         found = outcomes[system.name] = [refined(system, each) for each in lists]
         _note(result, system, lists, found)
     if experiment.timing:
@@ -204,7 +204,7 @@ def run_refinement(experiment: RefineExperiment, result: Result, on_step: OnStep
     if shown:
         result.drawings["reliability"] = partial(plots.calibration, shown, collection=", ".join(experiment.datasets))
     if experiment.initialisations:
-        on_step(ALL, "random initialisations")
+        on_progress(ALL, "random initialisations")
         draw_initialisations(experiment.initialisations, result, lists)
         named = {s.name: method_named(s.method, **s.parameters) for s in experiment.systems if s.clusters}
         clustered = {name: method for name, method in named.items() if isinstance(method, MultiMixture)}

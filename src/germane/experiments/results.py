@@ -14,7 +14,7 @@ from germane.evaluate.rankings import Qrels, Run
 from germane.experiments.experiment import Compare, Experiment, MeanRatio
 from germane.experiments.left_out import Spread
 
-OnStep = Callable[[str, str], None]
+OnProgress = Callable[[str, str], None]
 """called with the data set and the system before each step"""
 
 

@@ -41,7 +41,7 @@ from germane.experiments.collections import Collection, DocumentsFrom
 from germane.experiments.experiment import Experiment, System, written
 from germane.experiments.feedback import ranking_of
 from germane.experiments.left_out import leave_one_out, nested
-from germane.experiments.results import OnStep, Result
+from germane.experiments.results import OnProgress, Result
 from germane.experiments.variants import Variant, made_of
 
 LITERAL = "literal-bm25"
@@ -168,7 +168,7 @@ def _check_system(system: RankingSystem) -> None:
         raise ValueError(f"system '{system.name}': {error}") from None
 
 
-def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnStep) -> None:
+def run_retrieval(experiment: RetrievalExperiment, result: Result, on_progress: OnProgress) -> None:
     """Rank, evaluate and note every system on every data set; at last those whose settings others choose."""
     tried: dict[str, Tried] = {}
     for dataset in experiment.datasets:
@@ -178,7 +178,7 @@ def run_retrieval(experiment: RetrievalExperiment, result: Result, on_step: OnSt
             facts = collection.described
             result.tables.setdefault(COLLECTIONS, [["", *facts]]).append([dataset, *facts.values()])
         for system in experiment.systems:
-            on_step(dataset, system.name)
+            on_progress(dataset, system.name)
             if system.choose:
                 tried.setdefault(system.name, {})[dataset] = _tried(collection, system, experiment)
                 continue

@@ -11,7 +11,7 @@ from germane.arrays import Floats, Integers, Mask
 from germane.data import data_root, read_documents
 from germane.errors import InputError
 from germane.text import Analyzer
-from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Tracker, TrackMethod, Vocabulary
+from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Tracker, TrackMethod, WordNumbers
 from germane.track.bags import Batch
 from germane.track.representation import Representation
 from germane.types import text_of
@@ -138,7 +138,7 @@ def load_stream(source: StreamSource, analyzer: Analyzer | None = None) -> Track
         names = [names[place] for place in np.sort(drawn)]
     if len(names) < 2:
         raise InputError(f"the stream has fewer than two topics with more than {source.min_stories} stories")
-    bags = BagMaker(analyzer or Analyzer(), Vocabulary()).bags([text_of(each, source.text) for each in documents])
+    bags = BagMaker(analyzer or Analyzer(), WordNumbers()).bags([text_of(each, source.text) for each in documents])
     topics = [_topic(name, on[name], unsure.get(name, []), bags) for name in names]
     return TrackedStream(bags, topics, first, source.refreshes)
 

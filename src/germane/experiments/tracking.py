@@ -47,7 +47,7 @@ from germane.evaluate.detection import (
     trial_costs,
 )
 from germane.experiments.experiment import AtLeast, Experiment, System, written
-from germane.experiments.results import OnStep, Result, averaged
+from germane.experiments.results import OnProgress, Result, averaged
 from germane.experiments.tracked_streams import (
     StreamSource,
     TrackedStream,
@@ -155,9 +155,9 @@ class Outcome(NamedTuple):
         return float(np.mean([*self.costs.values()]))
 
 
-def run_tracking(experiment: TrackingExperiment, result: Result, on_step: OnStep) -> None:
+def run_tracking(experiment: TrackingExperiment, result: Result, on_progress: OnProgress) -> None:
     """Follow every topic with every system at every N, then live; note the costs, tables and the DET plot."""
-    on_step(experiment.stream.name, "reading")
+    on_progress(experiment.stream.name, "reading")
     stream = load_stream(experiment.stream)
     half = _halves(len(stream.topics))
     _describe(experiment, result, stream)
@@ -167,7 +167,7 @@ def run_tracking(experiment: TrackingExperiment, result: Result, on_step: OnStep
     told: dict[str, list[int]] = {}
     for system in experiment.systems:
         for n in experiment.feedback:
-            on_step(_row(n), system.name)
+            on_progress(_row(n), system.name)
             documents = [best_places(s, t, n).tolist() for s, t in zip(ranked, stream.topics, strict=True)]
             tried = {
                 name: [
@@ -179,7 +179,7 @@ def run_tracking(experiment: TrackingExperiment, result: Result, on_step: OnStep
             outcomes[_row(n)][system.name] = _chosen(tried, half)
         if system.live:
             for row in (ONLINE, JUDGED):
-                on_step(row, system.name)
+                on_progress(row, system.name)
                 outcomes[row][system.name], told[f"{system.name}, {row}"] = _live(system, stream, half, row == JUDGED)
         stream.forget()
     _note(experiment, result, outcomes)

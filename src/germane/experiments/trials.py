@@ -27,7 +27,7 @@ def tune_collection(
     k: int = 1000,
     folds: int = 2,
     method: str = "grid",
-    seed: int = 0,
+    random_state: int = 0,
     trials: Path | None = None,
     on_trial: OnTrial | None = None,
 ) -> CrossValidation:
@@ -68,7 +68,7 @@ def tune_collection(
         return known
 
     return cross_validate(
-        per_query, grid, tuple(collection.qrels), k=folds, method=method, random_state=seed, on_trial=on_trial
+        per_query, grid, tuple(collection.qrels), k=folds, method=method, random_state=random_state, on_trial=on_trial
     )
 
 

@@ -24,7 +24,7 @@ from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
 from germane.index.snapshot import LiveSegment
 from germane.index.strings import Packed, choose_packed, join_packed, sort_packed
-from germane.index.vector_fields import Source
+from germane.index.vector_fields import VectorSource
 from germane.lazy import LazyModule
 from germane.text import Analyzer
 from germane.text.word_table import WordTable
@@ -111,9 +111,9 @@ def merge_segments(
     return remap
 
 
-def merged_vectors(segments: list[LiveSegment], remap: list[Integers]) -> dict[str, list[Source]]:
+def merged_vectors(segments: list[LiveSegment], remap: list[Integers]) -> dict[str, list[VectorSource]]:
     """By field the vectors of the live documents, for the files of the merged segment."""
-    sources: dict[str, list[Source]] = {}
+    sources: dict[str, list[VectorSource]] = {}
     for live, m in zip(segments, remap, strict=True):
         for name, file in live.vectors.items():
             sources.setdefault(name, []).append(file.source(m))

@@ -206,7 +206,7 @@ def _factors(stored: Stored) -> Floats:
     return stored.scales.astype(np.float64)[:, None] if len(stored.scales) else np.ones((len(stored.values), 1))
 
 
-class Source(NamedTuple):
+class VectorSource(NamedTuple):
     """Vectors that a new file takes: the document of each in the new numbering, its row, and how rows are fetched."""
 
     docs: Integers
@@ -214,7 +214,7 @@ class Source(NamedTuple):
     fetch: Callable[[Integers], Stored]
 
 
-def sorted_blocks(sources: Sequence[Source], size: int) -> "list[tuple[Integers, Integers]]":
+def sorted_blocks(sources: Sequence[VectorSource], size: int) -> "list[tuple[Integers, Integers]]":
     """For each block of `size` vectors in the order of documents: which source each is of, and its place there."""
     docs = np.concatenate([np.empty(0, np.int64), *(source.docs for source in sources)])
     homes = np.repeat(np.arange(len(sources)), [len(source.docs) for source in sources])

@@ -25,10 +25,10 @@ from germane.index.manifest import whole_number
 from germane.index.vector_fields import (
     NO_PARTS,
     TYPES,
-    Source,
     Stored,
     VectorField,
     Vectors,
+    VectorSource,
     field_named,
     largest_length,
     sorted_blocks,
@@ -119,11 +119,11 @@ class VectorFile:
         row = self.row_of(doc)
         return None if row < 0 else self.floats(np.array([row]))[0]
 
-    def source(self, remap: Integers) -> Source:
+    def source(self, remap: Integers) -> VectorSource:
         """All vectors for a new file; `remap`: old document number -> new one, -1 for those left out."""
         docs = remap[self.docs]
         rows = np.flatnonzero(docs >= 0)
-        return Source(docs[rows], rows, self.fetch)
+        return VectorSource(docs[rows], rows, self.fetch)
 
     def contradictions(self) -> Iterator[str]:
         """What does not fit together in a file whose checksums are right."""
@@ -158,7 +158,7 @@ def generation_in(meta: Mapping[str, Any]) -> int:
 
 
 def write_vectors(
-    path: Path, sources: Sequence[Source], *, name: str, field: VectorField, segment: str, generation: int
+    path: Path, sources: Sequence[VectorSource], *, name: str, field: VectorField, segment: str, generation: int
 ) -> None:
     """Write the file of a segment's vectors; those of int8 are copied from other files as they are."""
     docs, scales, longest = [np.empty(0, np.int64)], [np.empty(0, np.float32)], 0.0
@@ -179,7 +179,7 @@ def write_vectors(
         container.finish({**field.to_dict(), **named})
 
 
-def _taken(sources: Sequence[Source], homes: Integers, places: Integers) -> Integers:
+def _taken(sources: Sequence[VectorSource], homes: Integers, places: Integers) -> Integers:
     """The documents of a block."""
     docs = np.empty(len(homes), np.int64)
     for home in np.unique(homes).tolist():
@@ -188,7 +188,7 @@ def _taken(sources: Sequence[Source], homes: Integers, places: Integers) -> Inte
     return docs
 
 
-def _block(sources: Sequence[Source], homes: Integers, places: Integers, field: VectorField) -> Stored:
+def _block(sources: Sequence[VectorSource], homes: Integers, places: Integers, field: VectorField) -> Stored:
     """The vectors of a block, each from its source."""
     values = np.empty((len(homes), field.stride), TYPES[field.dtype])
     rest, scales = NO_PARTS
@@ -233,7 +233,7 @@ class Arriving:
                 self._spools[name] = _Spool(self._folder, field)
             self._spools[name].add(place, row)
 
-    def sources(self, sequence: Integers) -> dict[str, Source]:
+    def sources(self, sequence: Integers) -> dict[str, VectorSource]:
         """By field the vectors of the new segment, `sequence` being the place of each of its documents in the input."""
         return {name: spool.source(sequence) for name, spool in self._spools.items()}
 
@@ -257,14 +257,14 @@ class _Spool:
         with storage_errors(self._path):
             self._file.write(row.data)
 
-    def source(self, sequence: Integers) -> Source:
+    def source(self, sequence: Integers) -> VectorSource:
         with storage_errors(self._path):
             self._file.flush()
         rows = np.memmap(self._path, np.float32, "r", shape=(len(self._places), self._field.dimension))
         places = np.array(self._places, np.int64)
         at = np.minimum(np.searchsorted(places, sequence), len(places) - 1)
         docs = np.flatnonzero(places[at] == sequence)
-        return Source(docs, at[docs], lambda chosen: self._field.stored(np.asarray(rows[chosen])))
+        return VectorSource(docs, at[docs], lambda chosen: self._field.stored(np.asarray(rows[chosen])))
 
     def close(self) -> None:
         discard(self._file, self._path)

@@ -47,7 +47,7 @@ from germane.index.manifest import (
 from germane.index.merge import choose_merge, merge_segments, merged_vectors, renumbering
 from germane.index.segment import Segment
 from germane.index.snapshot import LiveSegment, Snapshot, open_vectors
-from germane.index.vector_fields import Source, Stored, VectorField, field_named
+from germane.index.vector_fields import Stored, VectorField, VectorSource, field_named
 from germane.index.vectors import Arriving, VectorFile, write_vectors
 from germane.lazy import load_compiler
 from germane.text import Analyzer
@@ -210,14 +210,16 @@ class IndexWriter:
         tail = next(live.segment for live in self.snapshot.segments if live.entry.name == self._tail)
         return [*tail.container.meta.get("begins_with", ()), tail.origin] if tail.n_docs == n_tail else []
 
-    def _add_tail_vectors(self, vectors: dict[str, list[Source]], n_tail: int) -> None:
+    def _add_tail_vectors(self, vectors: dict[str, list[VectorSource]], n_tail: int) -> None:
         """Add the vectors of the tail's live documents, which are the first `n_tail` of the new segment."""
         for live in self.snapshot.segments if n_tail else ():
             if live.entry.name == self._tail:
                 for name, sources in merged_vectors([live], renumbering([live])).items():
                     vectors.setdefault(name, []).extend(sources)
 
-    def _with_vectors(self, live: LiveSegment, vectors: Mapping[str, Sequence[Source]], paths: NewPaths) -> LiveSegment:
+    def _with_vectors(
+        self, live: LiveSegment, vectors: Mapping[str, Sequence[VectorSource]], paths: NewPaths
+    ) -> LiveSegment:
         """The segment with a new file of vectors for each of these fields; its others stay."""
         files, fields = dict(live.vectors), self.snapshot.manifest.vector_fields
         for name, sources in vectors.items():
@@ -227,7 +229,7 @@ class IndexWriter:
         return _replace_vectors(live, files)
 
     def _written_vectors(
-        self, segment: Segment, name: str, field: VectorField, sources: Sequence[Source], paths: NewPaths
+        self, segment: Segment, name: str, field: VectorField, sources: Sequence[VectorSource], paths: NewPaths
     ) -> VectorFile:
         path, generation = paths.vectors(), self.snapshot.manifest.generation + 1
         write_vectors(path, sources, name=name, field=field, segment=segment.name, generation=generation)
@@ -693,13 +695,13 @@ def live_rows(live: LiveSegment, ids: Sequence[str]) -> tuple[Integers, Integers
 
 def _given(
     docs: Integers, rows: Integers, matrix: AnyArray, name: str, field: VectorField, ids: Sequence[str]
-) -> Source:
+) -> VectorSource:
     """Rows of a matrix as the vectors of documents; they are checked as they are fetched."""
 
     def fetch(chosen: Integers) -> Stored:
         return field.stored(field.checked(matrix[chosen], name, lambda i: f"document '{ids[chosen[i]]}'"))
 
-    return Source(docs, rows, fetch)
+    return VectorSource(docs, rows, fetch)
 
 
 def _clashes(live: LiveSegment, ids: Sequence[str], first: int) -> list[tuple[int, int]]:

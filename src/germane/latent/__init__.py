@@ -10,7 +10,7 @@ from germane.lazy import lazy_exports
 if TYPE_CHECKING:
     from germane.latent.combination import Combination
     from germane.latent.names import LATENT_NAMES
-    from germane.latent.pairs import Documents, Pair, Pairs
+    from germane.latent.pairs import FoldedDocuments, Pair, Pairs
     from germane.latent.projection import CLLSA, LSA, OPCA, VSM
     from germane.latent.registry import latent_named
     from germane.latent.s2net import S2Net
@@ -29,7 +29,7 @@ __all__ = [
     "VSM",
     "WTM",
     "Combination",
-    "Documents",
+    "FoldedDocuments",
     "Pair",
     "Pairs",
     "S2Net",
@@ -42,7 +42,7 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "combination": ["Combination"],
-        "pairs": ["Documents", "Pair", "Pairs"],
+        "pairs": ["FoldedDocuments", "Pair", "Pairs"],
         "projection": ["CLLSA", "LSA", "OPCA", "VSM"],
         "names": ["LATENT_NAMES"],
         "registry": ["latent_named"],

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.latent.generative import GenerativeModel
-from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary
 from germane.latent.projection import ProjectionModel
 
 PartModel: TypeAlias = GenerativeModel | ProjectionModel
@@ -73,10 +73,10 @@ class EnsembleModel:
         """The numbers that all parts keep of a document."""
         return sum(part.width for part in self.parts)
 
-    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> Documents:
+    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> FoldedDocuments:
         """What all parts keep of documents; `vectors`: where these are known already."""
         vocabulary, texts = self.vocabulary.extended(titles)
-        return Documents(vocabulary, texts, self._vectors(texts) if vectors is None else vectors)
+        return FoldedDocuments(vocabulary, texts, self._vectors(texts) if vectors is None else vectors)
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """The numbers that all parts keep of titles, side by side."""
@@ -95,18 +95,18 @@ class EnsembleModel:
             yield part, slice(begin, begin + part.width)
             begin += part.width
 
-    def split(self, documents: Documents) -> Iterator[tuple[PartModel, Documents]]:
+    def split(self, documents: FoldedDocuments) -> Iterator[tuple[PartModel, FoldedDocuments]]:
         """The parts, and the documents as each of them has folded them in."""
         for part, columns in self.columns():
-            yield part, Documents(documents.vocabulary, documents.texts, documents.vectors[:, columns])
+            yield part, FoldedDocuments(documents.vocabulary, documents.texts, documents.vectors[:, columns])
 
-    def part_scores(self, query: Query, documents: Documents) -> Floats:
+    def part_scores(self, query: Query, documents: FoldedDocuments) -> Floats:
         """s_i(q, d), parts × documents."""
         asked = documents.query(query)
         rows = [part.score(query, own) / query_length(part, asked) for part, own in self.split(documents)]
         return np.stack(rows)
 
-    def score(self, query: Query, documents: Documents) -> Floats:
+    def score(self, query: Query, documents: FoldedDocuments) -> Floats:
         """Σ_i w_i s_i(q, d) of each document."""
         return np.asarray(np.add.reduce(self.weights[:, None] * self.part_scores(query, documents), axis=0))
 

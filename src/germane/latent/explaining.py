@@ -21,7 +21,7 @@ import numpy as np
 
 from germane.latent.ensemble import EnsembleModel, query_length
 from germane.latent.generative import GenerativeModel
-from germane.latent.pairs import Documents, Query
+from germane.latent.pairs import FoldedDocuments, Query
 from germane.latent.parts import LatentExplanation, LatentPart, LatentSource
 from germane.latent.projection import ProjectionModel, weighted
 from germane.latent.topics import TopicModel
@@ -35,7 +35,7 @@ Write: TypeAlias = Callable[[str], str]
 def explained(
     model: GenerativeModel | ProjectionModel | EnsembleModel,
     query: Query,
-    document: Documents,
+    document: FoldedDocuments,
     write: Write = str,
 ) -> LatentExplanation:
     """The parts of the score of one document; `write` gives a term as people read it."""
@@ -46,7 +46,7 @@ def explained(
     return _generated(model, query, document, write)
 
 
-def _combined(model: EnsembleModel, query: Query, document: Documents, write: Write) -> LatentExplanation:
+def _combined(model: EnsembleModel, query: Query, document: FoldedDocuments, write: Write) -> LatentExplanation:
     asked, words = document.query(query), _words(query, document)
     constant = 0.0
     sums = np.zeros((len(words), 2))
@@ -78,7 +78,7 @@ def _first(sources: Sequence[LatentSource]) -> tuple[LatentSource, ...]:
     return tuple(sorted(sources, key=lambda each: (-abs(each.weight), each.name))[:MOST_SOURCES])
 
 
-def _words(query: Query, document: Documents) -> list[str]:
+def _words(query: Query, document: FoldedDocuments) -> list[str]:
     """The query's words in the order of their ids, as `Vocabulary.query` has them."""
     terms = list(dict.fromkeys(document.vocabulary.analyzer.terms(query))) if isinstance(query, str) else [
         term for term, weight in query.items() if weight > 0
@@ -87,7 +87,7 @@ def _words(query: Query, document: Documents) -> list[str]:
     return sorted(terms, key=lambda term: (ids.get(term, unknown), term))
 
 
-def _generated(model: GenerativeModel, query: Query, document: Documents, write: Write) -> LatentExplanation:
+def _generated(model: GenerativeModel, query: Query, document: FoldedDocuments, write: Write) -> LatentExplanation:
     found = model.probabilities(query, document)
     background = model.lambda1 * found.background
     literal = (1 - model.lambda1) * model.lambda2 * found.literal[:, 0]
@@ -107,8 +107,8 @@ def _generated(model: GenerativeModel, query: Query, document: Documents, write:
     return LatentExplanation(float(found.counts @ floor), tuple(parts))
 
 
-def _sources(model: GenerativeModel, word: str, document: Documents, write: Write) -> tuple[LatentSource, ...]:
-    known = Documents(model.vocabulary, model.known(document.texts), document.vectors)
+def _sources(model: GenerativeModel, word: str, document: FoldedDocuments, write: Write) -> tuple[LatentSource, ...]:
+    known = FoldedDocuments(model.vocabulary, model.known(document.texts), document.vectors)
     if isinstance(model, TranslationModel):
         return tuple(LatentSource(write(name), share) for name, share in model.sources(word, known)[:MOST_SOURCES])
     number = model.vocabulary.ids.get(word)
@@ -119,7 +119,7 @@ def _sources(model: GenerativeModel, word: str, document: Documents, write: Writ
     return ()
 
 
-def _projected(model: ProjectionModel, query: Query, document: Documents, write: Write) -> LatentExplanation:
+def _projected(model: ProjectionModel, query: Query, document: FoldedDocuments, write: Write) -> LatentExplanation:
     asked, held = document.query(query), document.texts
     n_words = max(len(document.vocabulary), 1 + int(asked.words.max(initial=-1)))
     q = weighted(asked, model.idf, n_words)[[0]].toarray().ravel()

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_share
 
 
 class QueryProbabilities(NamedTuple):
@@ -61,16 +61,16 @@ class GenerativeModel(ABC):
         """The numbers that it keeps of a document: none, unless it has topics."""
         return 0
 
-    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> Documents:
+    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> FoldedDocuments:
         """What the model keeps of documents, known to it or new; `vectors`: where these are known already."""
         vocabulary, texts = self.vocabulary.extended(titles)
-        return Documents(vocabulary, texts, self.vectors(self.known(texts)) if vectors is None else vectors)
+        return FoldedDocuments(vocabulary, texts, self.vectors(self.known(texts)) if vectors is None else vectors)
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """The numbers that it keeps of titles, for a vector field."""
         return self.vectors(self.known(self.vocabulary.numbered(texts)[1]))
 
-    def probabilities(self, query: Query, documents: Documents) -> QueryProbabilities:
+    def probabilities(self, query: Query, documents: FoldedDocuments) -> QueryProbabilities:
         """The parts of the score."""
         asked = documents.query(query)
         words = asked.words.astype(np.int64)
@@ -78,14 +78,14 @@ class GenerativeModel(ABC):
         latent = np.zeros((len(words), len(documents)))
         if known.any():
             latent[known] = self.latent(
-                words[known], Documents(self.vocabulary, self.known(documents.texts), documents.vectors)
+                words[known], FoldedDocuments(self.vocabulary, self.known(documents.texts), documents.vectors)
             )
         background = self.background[np.minimum(words, len(self.vocabulary))]
         return QueryProbabilities(
             asked.counts.astype(np.float64), background, literal_probabilities(words, documents), latent
         )
 
-    def score(self, query: Query, documents: Documents) -> Floats:
+    def score(self, query: Query, documents: FoldedDocuments) -> Floats:
         """log P_s(q|d) of each document; a query without any known word scores all alike."""
         return self.probabilities(query, documents).score(self.lambda1, self.lambda2)
 
@@ -99,7 +99,7 @@ class GenerativeModel(ABC):
         """A row for each title over known words."""
 
     @abstractmethod
-    def latent(self, words: Integers, documents: Documents) -> Floats:
+    def latent(self, words: Integers, documents: FoldedDocuments) -> Floats:
         """P_model(q|d) for known words, words × documents; documents hold known words only."""
 
     def known(self, texts: Texts) -> Texts:
@@ -111,7 +111,7 @@ class GenerativeModel(ABC):
         return Texts(before[texts.starts], texts.words[kept], texts.counts[kept])
 
 
-def literal_probabilities(words: Integers, documents: Documents) -> Floats:
+def literal_probabilities(words: Integers, documents: FoldedDocuments) -> Floats:
     """P(q|d) = n(q, d)/|d|, words × documents."""
     texts = documents.texts
     found = np.zeros((len(words), len(documents)))

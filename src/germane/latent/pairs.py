@@ -225,7 +225,7 @@ def _most_frequent(counts: Any, terms: Sequence[str], at_most: int | None) -> tu
 
 
 @dataclass(frozen=True, eq=False)
-class Documents:
+class FoldedDocuments:
     """Titles folded in: what a model keeps of documents to score them.
 
     `vocabulary` begins with the model's words; words that are new with these titles follow. `vectors`: a row for each
@@ -239,9 +239,9 @@ class Documents:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def take(self, rows: npt.ArrayLike) -> "Documents":
+    def take(self, rows: npt.ArrayLike) -> "FoldedDocuments":
         """Some of the documents."""
-        return Documents(self.vocabulary, self.texts.take(rows), self.vectors[np.asarray(rows, np.int64)])
+        return FoldedDocuments(self.vocabulary, self.texts.take(rows), self.vectors[np.asarray(rows, np.int64)])
 
     def query(self, query: Query) -> Texts:
         """A query over the documents' words: one row."""

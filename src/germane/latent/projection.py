@@ -24,7 +24,7 @@ from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
 from germane.arrays import AnyArray, Floats, sums_of_products
 from germane.errors import ParameterError
-from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
 
 
 class Cosines(NamedTuple):
@@ -77,10 +77,10 @@ class ProjectionModel:
         """The numbers that it keeps of a document."""
         return int(self.matrix.shape[1])
 
-    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> Documents:
+    def fold_in(self, titles: Sequence[str], vectors: npt.NDArray[np.float32] | None = None) -> FoldedDocuments:
         """The projected titles, divided by their (soft) norms; `vectors`: where these are known already."""
         vocabulary, texts = self.vocabulary.extended(titles)
-        return Documents(vocabulary, texts, self.project(texts) if vectors is None else vectors)
+        return FoldedDocuments(vocabulary, texts, self.project(texts) if vectors is None else vectors)
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """The projected texts, for a vector field; zeros where the model knows no word."""
@@ -101,7 +101,7 @@ class ProjectionModel:
         norms = np.sqrt((projected * projected).sum(axis=1, keepdims=True) + self.softness**2)
         return np.asarray(projected / np.where(norms > 0, norms, 1), np.float32)
 
-    def cosines(self, query: Query, documents: Documents) -> Cosines:
+    def cosines(self, query: Query, documents: FoldedDocuments) -> Cosines:
         """The parts of the score."""
         asked = documents.query(query)
         n_words = max(len(documents.vocabulary), 1 + int(asked.words.max(initial=-1)))
@@ -109,7 +109,7 @@ class ProjectionModel:
         literal = weighted(documents.texts, self.idf, n_words) @ words
         return Cosines(literal, sums_of_products(documents.vectors, self.project(asked)[0]))
 
-    def score(self, query: Query, documents: Documents) -> Floats:
+    def score(self, query: Query, documents: FoldedDocuments) -> Floats:
         """The mixed cosine of each document."""
         return self.cosines(query, documents).score(self.literal_weight)
 

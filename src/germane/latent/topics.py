@@ -18,7 +18,7 @@ from germane.errors import ParameterError
 from germane.latent.backends.cpu import CPU
 from germane.latent.backends.protocol import Backend, EStep, Layout, Theta, TopicWords
 from germane.latent.generative import GenerativeModel, background_model
-from germane.latent.pairs import Documents, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
 from germane.latent.statistics import TopicStatistics
 
 OnIteration = Callable[[int, TopicStatistics], None]
@@ -249,7 +249,7 @@ class TopicModel(GenerativeModel):
         ratio = np.maximum(p, np.finfo(np.float64).tiny) / self.background[:-1]
         return self.vocabulary.strongest(p * np.log(ratio), n)
 
-    def latent(self, words: Integers, documents: Documents) -> Floats:
+    def latent(self, words: Integers, documents: FoldedDocuments) -> Floats:
         """P_bltm(q|d) = Σ_z P(q|φ_z^q) P(z|θ^d), Clicks (17)."""
         rows = [sums_of_products(documents.vectors, self.phi_q[word]) for word in words.tolist()]
         return np.array(rows, np.float64).reshape(len(words), len(documents))

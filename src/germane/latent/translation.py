@@ -14,7 +14,7 @@ from scipy import sparse
 from germane.arrays import Floats, Integers
 from germane.latent.backends.cpu import CPU
 from germane.latent.generative import GenerativeModel, background_model
-from germane.latent.pairs import Documents, Pairs, Query, Texts, check_count, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, check_count, check_share
 from germane.latent.statistics import TranslationStatistics
 
 
@@ -97,7 +97,7 @@ class TranslationModel(GenerativeModel):
         """None: the words are all it needs."""
         return np.zeros((len(titles), 0), np.float32)
 
-    def latent(self, words: Integers, documents: Documents) -> Floats:
+    def latent(self, words: Integers, documents: FoldedDocuments) -> Floats:
         """P_wtm(q|d) = Σ_w P(q|w) n(w, d)/|d|."""
         texts = documents.texts
         share = texts.counts / np.maximum(texts.lengths, 1)[texts.rows]
@@ -121,7 +121,7 @@ class TranslationModel(GenerativeModel):
                 weight[self.title_words[own]] += count * self.probability[own]
         return self.vocabulary.strongest(weight, n)
 
-    def sources(self, word: str, document: Documents) -> list[Translation]:
+    def sources(self, word: str, document: FoldedDocuments) -> list[Translation]:
         """The words of one document that translate into a query word, with P(q|w) n(w, d)/|d|, the largest first.
 
         The document holds known words only.

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.latent.generative import GenerativeModel, background_model
-from germane.latent.pairs import Documents, Pairs, Texts
+from germane.latent.pairs import FoldedDocuments, Pairs, Texts
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,6 @@ class UnigramModel(GenerativeModel):
         """None: the words are all it needs."""
         return np.zeros((len(titles), 0), np.float32)
 
-    def latent(self, words: Integers, documents: Documents) -> Floats:
+    def latent(self, words: Integers, documents: FoldedDocuments) -> Floats:
         """There is nothing behind the words."""
         return np.zeros((len(words), len(documents)))

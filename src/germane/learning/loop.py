@@ -44,7 +44,7 @@ LEAST_HELD_OUT = 2
 """Queries without which there is nothing to test."""
 MOST_HELD_OUT = 1000
 MIXING = frozenset(name for grid in GRIDS.values() for name in grid)
-OnStep: TypeAlias = Callable[[str], None]
+OnProgress: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,13 @@ def learn(
     topics: AnyTopics | None = None,
     qrels: AnyQrels | None = None,
     force: bool = False,
-    on_step: OnStep | None = None,
+    on_progress: OnProgress | None = None,
 ) -> LearnReport:
     """Train a candidate, judge it against what searches use, keep it, and promote it if it passed or by `force`."""
     check_name(name)
     store = clicks if isinstance(clicks, ClickStore) else ClickStore.open(os.fspath(clicks))
     rules = rules or ClickRules()
-    told = on_step or (lambda step: None)
+    told = on_progress or (lambda step: None)
     judged = judged_queries(topics, qrels)
     told("reading clicks")
     training, test, all_days = split(engine, store, settings, rules)
@@ -168,7 +168,7 @@ def split(
     def sample(days: Sequence[str] | None) -> ClickSample:
         return sampled(
             store, engine.documents(), engine.text_fields, days=days, search_rules=rules.search,
-            pair_rules=rules.pairs, memory=rules.memory, threads=rules.threads,
+            pair_rules=rules.pairs, memory_mb=rules.memory_mb, threads=rules.threads,
         )  # fmt: skip
 
     days = store.days
@@ -230,7 +230,7 @@ def judged_queries(topics: AnyTopics | None, qrels: AnyQrels | None) -> list[Gat
 
 
 def fitted(
-    engine: "Engine", pairs: Sequence[ClickedPair], settings: LearnSettings, told: OnStep
+    engine: "Engine", pairs: Sequence[ClickedPair], settings: LearnSettings, told: OnProgress
 ) -> tuple[LatentModel, dict[str, float]]:
     """The model of all pairs, its weights tuned on queries that a model of the others has not seen."""
     fixed = settings.fixed
@@ -288,7 +288,7 @@ def health(engine: "Engine", name: str, store: ClickStore | None, rules: ClickRu
         return Health(name, serving.version, serving.trained_at, line + more)
     from germane.clicks import observe
 
-    with observe(store, rules.search, memory=rules.memory, threads=rules.threads, days=newer) as observed:
+    with observe(store, rules.search, memory_mb=rules.memory_mb, threads=rules.threads, days=newer) as observed:
         searches, clicks = observed.searches_by_query(), observed.raw_curve()[1]
     queries = queries_stability(serving.distribution, searches)
     positions = positions_stability(serving.distribution, clicks)

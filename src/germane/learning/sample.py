@@ -59,9 +59,9 @@ def sampled(
     days: Sequence[str] | None = None,
     search_rules: "SearchRules | None" = None,
     pair_rules: "PairRules | None" = None,
-    memory: int,
+    memory_mb: int,
     threads: int | None,
-    progress: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
 ) -> ClickSample:
     """Observe some days of the history, and make pairs with the titles of the documents."""
     from germane.clicks import observe, write_pairs
@@ -71,7 +71,7 @@ def sampled(
     with (
         tempfile.TemporaryDirectory(prefix="germane-") as folder,
         observe(
-            store, search_rules, memory=memory, threads=threads, work=folder, progress=progress, days=days
+            store, search_rules, memory_mb=memory_mb, threads=threads, work=folder, on_progress=on_progress, days=days
         ) as observed,
     ):
         path = Path(folder) / _PAIRS

@@ -12,7 +12,7 @@ from germane.data.atomic import open_for_writing
 from germane.errors import InputError, ParameterError
 from germane.metasearch.answers import Failure, SourceAnswer
 from germane.metasearch.merging import DEFAULT_RANKING, FoundList, Merger, merge
-from germane.metasearch.sources.source import LIMIT, Source, WebSource
+from germane.metasearch.sources.source import DEFAULT_K, Source, WebSource
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -44,7 +44,7 @@ class MetaSearch:
         ranking: str = DEFAULT_RANKING,
         reference: str | Path | None = None,
         cache: "Cache | None" = None,
-        seed: int = 0,
+        random_state: int = 0,
         **web: Any,
     ) -> None:
         from germane.metasearch.registry import PUBLIC, SOURCES
@@ -62,7 +62,7 @@ class MetaSearch:
             raise ParameterError("there is no source to search")
         self.ranking = ranking
         self.cache = cache
-        self._seed, self._web = seed, web
+        self._random_state, self._web = random_state, web
         self._reference: Reference | None = None
         if reference is not None:
             from germane.metasearch import union
@@ -70,34 +70,34 @@ class MetaSearch:
             self._reference = union.Reference(reference)
         self._merger("")  # complains now
 
-    def search(self, query: str, limit: int = LIMIT, page: int = 1, *, deadline: float | None = None) -> FoundList:
-        """The list of the first `limit` records of each source (or of a later page).
+    def search(self, query: str, k: int = DEFAULT_K, page: int = 1, *, deadline: float | None = None) -> FoundList:
+        """The list of the first `k` records of each source (or of a later page).
 
         `deadline`: the seconds after which the list is made of what has come. Sources that fail do not stop others:
         `FoundList.failures` has what went wrong.
         """
-        return _run(self.asearch(query, limit, page, deadline=deadline))
+        return _run(self.asearch(query, k, page, deadline=deadline))
 
     async def asearch(
-        self, query: str, limit: int = LIMIT, page: int = 1, *, deadline: float | None = None
+        self, query: str, k: int = DEFAULT_K, page: int = 1, *, deadline: float | None = None
     ) -> FoundList:
         """`search` for programs that run an event loop."""
         merger = self._merger(query)
-        async for answer in self.stream(query, limit, page, deadline=deadline):
+        async for answer in self.stream(query, k, page, deadline=deadline):
             merger.add(answer)
         return merger.merged()
 
     async def stream(
-        self, query: str, limit: int = LIMIT, page: int = 1, *, deadline: float | None = None
+        self, query: str, k: int = DEFAULT_K, page: int = 1, *, deadline: float | None = None
     ) -> AsyncGenerator[SourceAnswer, None]:
         """The answers as they come, the quickest first; `merge(query, answers)` makes a list of any of them."""
         if not query.strip():
             raise ParameterError("there is nothing to search for: the query is empty")
-        if limit < 1 or page < 1 or (deadline is not None and not deadline > 0):
-            raise ParameterError("limit and page are whole numbers of at least 1, and a deadline is above 0 seconds")
+        if k < 1 or page < 1 or (deadline is not None and not deadline > 0):
+            raise ParameterError("k and page are whole numbers of at least 1, and a deadline is above 0 seconds")
         web = await self._opened()
         tasks = [
-            asyncio.create_task(_answer(source, query, limit, page, web, deadline), name=source.name)
+            asyncio.create_task(_answer(source, query, k, page, web, deadline), name=source.name)
             for source in self.sources
         ]
         try:
@@ -116,7 +116,7 @@ class MetaSearch:
             return None
         from germane.metasearch import Web
 
-        return Web(cache=self.cache, seed=self._seed, **self._web)
+        return Web(cache=self.cache, random_state=self._random_state, **self._web)
 
     def _merger(self, query: str) -> Merger:
         weights = {source.name: source.weight for source in self.sources}
@@ -125,11 +125,11 @@ class MetaSearch:
 
 
 async def _answer(
-    source: Source, query: str, limit: int, page: int, web: "Web | None", deadline: float | None
+    source: Source, query: str, k: int, page: int, web: "Web | None", deadline: float | None
 ) -> SourceAnswer:
     """The source's answer, also where its own code is at fault: one source never takes the others down."""
     try:
-        return await source.search(query, limit, page, web=web, within=deadline)
+        return await source.search(query, k, page, web=web, within=deadline)
     except Exception as error:
         return SourceAnswer(source.name, failure=Failure("error", f"{type(error).__name__} in the source's own code"))
 

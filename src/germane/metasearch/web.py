@@ -45,7 +45,7 @@ _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 class Web:
     """What the sources of one search share. An asynchronous context: it closes its connections.
 
-    `seed` fixes what is drawn for waiting; `clock`, `resolver` and `buckets` are replaced by tests.
+    `random_state` fixes what is drawn for waiting; `clock`, `resolver` and `buckets` are replaced by tests.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class Web:
         clock: Clock | None = None,
         resolver: Resolver = resolve,
         buckets: Buckets = SHARED,
-        seed: int = 0,
+        random_state: int = 0,
         agent: str = AGENT,
     ) -> None:
         self.cache, self.clock, self.buckets, self.agent = cache, clock or Clock(), buckets, agent
-        self._resolver, self._seed = resolver, seed
+        self._resolver, self._random_state = resolver, random_state
         self._clients: dict[str, httpx.AsyncClient] = {}
         self._open = AsyncExitStack()
 
@@ -80,7 +80,7 @@ class Web:
 
     def draw(self, name: str, attempt: int) -> float:
         """From 0.5 to 1.5, the same for the same seed, source and attempt."""
-        return 0.5 + random.Random(f"{self._seed}:{name}:{attempt}").random()
+        return 0.5 + random.Random(f"{self._random_state}:{name}:{attempt}").random()
 
 
 class Conversation:

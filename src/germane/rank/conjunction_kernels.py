@@ -10,7 +10,7 @@ from germane.index.blocks import BLOCK
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact, score_of
-from germane.rank.records import Asked, Documents, Lists
+from germane.rank.records import Asked, DocumentArrays, Lists
 
 AHEAD = 8
 """Documents between asking for a length and reading it."""
@@ -40,7 +40,7 @@ def scores_among(asked, lists, words, table, documents, terms, model, found, doc
 
     -inf for one that holds none of the terms, unless `wordless`. `docs`, `counts`: room for a block.
     """
-    asked, lists, documents, m = Asked(*asked), Lists(*lists), Documents(*documents), model[0]
+    asked, lists, documents, m = Asked(*asked), Lists(*lists), DocumentArrays(*documents), model[0]
     begin(asked, lists, terms, m, len(documents.size))
     n = len(found)
     for c in range(n):

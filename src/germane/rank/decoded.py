@@ -163,7 +163,7 @@ class DecodedLists:
         return among
 
 
-class Found(NamedTuple):
+class FoundLists(NamedTuple):
     """The rows of a query's lists, by which factor kept saturations may be too small or too large, and the first class
     of ratios."""
 
@@ -216,7 +216,7 @@ _lock = threading.Lock()
 _room = usual_megabytes() << 20
 
 
-def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | None:
+def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> FoundLists | None:
     """The lists of terms, unpacked, and kept where there is room; None if they are too many."""
     if len(numbers) > MOST_TERMS:
         return None
@@ -227,10 +227,10 @@ def decoded_lists(segment: Segment, plan: Plan, numbers: Integers) -> Found | No
         if found is not None:
             return found
     lists = DecodedLists(segment, coding, numbers)
-    return Found(lists.arrays, lists.add(segment, numbers), 1.0, coding.lowest)
+    return FoundLists(lists.arrays, lists.add(segment, numbers), 1.0, coding.lowest)
 
 
-def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
+def _kept(segment: Segment, coding: Coding, numbers: Integers) -> FoundLists | None:
     """The lists of terms, kept from now on; None where there is no room. `_lock` is held."""
     kept: list[DecodedLists] = segment.kept
     for lists in kept:
@@ -267,7 +267,7 @@ def _kept(segment: Segment, coding: Coding, numbers: Integers) -> Found | None:
             kept.remove(lists)
             raise
         rows = lists.row_of[numbers]
-    return _new(Found, (lists.arrays, rows, inflation, coding.lowest))
+    return _new(FoundLists, (lists.arrays, rows, inflation, coding.lowest))
 
 
 def _forget_all() -> None:

@@ -12,7 +12,7 @@ from germane.jit import inner, kernel
 from germane.rank.adding_kernels import enter
 from germane.rank.decoded_kernels import admit, look_up, required_units
 from germane.rank.exact_kernels import SCANNING, finish, make_room
-from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, Documents, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, Asked, Decoded, DocumentArrays, Sums
 from germane.rank.result_kernels import rise
 from germane.rank.unit_kernels import start
 
@@ -112,7 +112,7 @@ def top_k_with_all(asked, docs, extremes, decoded, rows, terms, model, sums, req
 
     -1 if one of these is none of the query's. `order`: room for a place for each of the query's terms.
     """
-    asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
+    asked, docs, decoded, sums, m = Asked(*asked), DocumentArrays(*docs), Decoded(*decoded), Sums(*sums), model[0]
     order = order[: len(rows)]
     if put_in_order(decoded, rows, asked.numbers, required, order) < len(required):
         return -1

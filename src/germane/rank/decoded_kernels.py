@@ -25,7 +25,7 @@ from germane.rank.adding_kernels import add_all, add_peaks, enter, is_dense, lay
 from germane.rank.exact_kernels import finish, make_room, settle
 from germane.rank.finding_kernels import find
 from germane.rank.impact_kernels import score_of, with_rest
-from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, Documents, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, DocumentArrays, Sums
 from germane.rank.result_kernels import rise, take
 from germane.rank.simd import count_bits, lowest_bit, reach_mask
 from germane.rank.unit_kernels import BACKGROUNDS, cap, start
@@ -310,7 +310,7 @@ def top_k(asked, docs, extremes, decoded, rows, terms, model, sums):
     the largest norm and prior, the factor by which kept saturations may be wrong, the first class of ratios, the least
     background and the step of rounded ones.
     """
-    asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
+    asked, docs, decoded, sums, m = Asked(*asked), DocumentArrays(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
     for chunk in range(decoded.begins.shape[1] - 1):
         make_room(docs, decoded, terms, m, sums)

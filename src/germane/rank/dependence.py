@@ -12,7 +12,7 @@ from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm import Dirichlet
 from germane.lm.parameters import fraction, whole
-from germane.rank.evidence import NONE_COUNTED, Counted, Evidence, EvidenceModel, Item, check_order
+from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, Item, check_order
 from germane.rank.models import BM25, QueryLikelihood, RankingModel
 from germane.rank.plan import QueryTerm
 from germane.rank.registry import SDM
@@ -69,7 +69,7 @@ class SequentialDependence(EvidenceModel):
     def of_query(self, runs: Runs) -> "SequentialDependence":
         return replace(self, runs=runs)
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         share = 1.0 - self.ordered - self.unordered
         words = [term._replace(weight=share * term.weight) for term in searcher.known_terms(weights)]
         if not words:
@@ -84,13 +84,13 @@ class SequentialDependence(EvidenceModel):
         pairs = neighbours(self.runs, weights)
         return super().need(weights)._replace(pairs=tuple(Pair(*pair, self.window) for pair in pairs))
 
-    def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> Evidence:
+    def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> CountedEvidence:
         plan = self.base.plan(words, searcher.collection)
         terms = [term.term for term in plan.terms]
         counted = [postings_of(searcher, i, terms) for i in range(len(searcher.snapshot.segments))]
-        return Evidence(plan, counted, backgrounds(searcher, self.base))
+        return CountedEvidence(plan, counted, backgrounds(searcher, self.base))
 
-    def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> Evidence | None:
+    def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> CountedEvidence | None:
         """What is said of neighbouring words; None where no document holds two of them together."""
         in_runs = dict.fromkeys(term for run in self.runs for term in run)
         unit = sum(weights.get(term, 0.0) for term in in_runs) / max(sum(map(len, self.runs)), 1)
@@ -114,7 +114,7 @@ class SequentialDependence(EvidenceModel):
         model = self.pairs or (PAIRS if isinstance(self.base, BM25) else self.base)
         plan = model.plan(terms, searcher.collection)
         items, by_item = zip(*(lists[term.term] for term in plan.terms), strict=True)
-        return Evidence(plan, [*zip(*by_item, strict=True)], backgrounds(searcher, model), items, finds=False)
+        return CountedEvidence(plan, [*zip(*by_item, strict=True)], backgrounds(searcher, model), items, finds=False)
 
 
 def over_bm25(

@@ -40,7 +40,7 @@ class DocumentParts(NamedTuple):
         return DocumentValues(self.norm, self.background, prior)
 
 
-Memory = dict[tuple[Identity, RankingModel, str], DocumentParts]
+PartsByModel = dict[tuple[Identity, RankingModel, str], DocumentParts]
 
 
 class PartsMemory:
@@ -53,8 +53,8 @@ class PartsMemory:
         self._snapshot = snapshot
         files = {live.segment.identity for live in snapshot.segments}
         known = previous._lasting.copy() if previous else {}  # other threads may add to it
-        self._lasting: Memory = {key: parts for key, parts in known.items() if key[0] in files}
-        self._passing: Memory = {}
+        self._lasting: PartsByModel = {key: parts for key, parts in known.items() if key[0] in files}
+        self._passing: PartsByModel = {}
 
     def of(self, i: int, model: RankingModel, statistics: Statistics) -> DocumentParts:
         """What the model says of the documents of segment i.

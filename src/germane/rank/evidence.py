@@ -57,7 +57,7 @@ class Item(NamedTuple):
         return f"{self.operator}({' '.join(map(surface, self.terms))})"
 
 
-class Evidence(NamedTuple):
+class CountedEvidence(NamedTuple):
     """A plan, and in each segment the lists of its items, in the plan's order, with the background of each document.
 
     `items`: what each is of; None: the plan's terms. `finds`: a document that holds one of the items is found by it.
@@ -89,7 +89,7 @@ class EvidenceModel(RankingModel):
     looks: ClassVar[float] = 3.0
 
     @abstractmethod
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         """What the query finds in every segment of the snapshot; empty if the collection holds none of its words."""
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
@@ -107,7 +107,7 @@ def check_order(searcher: "Searcher", model: EvidenceModel) -> None:
             )
 
 
-def score_evidence(searcher: "Searcher", found: Sequence[Evidence]) -> list[Scored]:
+def score_evidence(searcher: "Searcher", found: Sequence[CountedEvidence]) -> list[Scored]:
     """Every document of every segment, whether or not it holds a word."""
     everywhere = []
     for i, live in enumerate(searcher.snapshot.segments):
@@ -123,12 +123,12 @@ def score_evidence(searcher: "Searcher", found: Sequence[Evidence]) -> list[Scor
     return everywhere
 
 
-def constant_of(found: Sequence[Evidence]) -> float:
+def constant_of(found: Sequence[CountedEvidence]) -> float:
     """What the query gives every document."""
     return math.fsum(evidence.plan.constant for evidence in found)
 
 
-def background_of(found: Sequence[Evidence], i: int, n_docs: int) -> Floats:
+def background_of(found: Sequence[CountedEvidence], i: int, n_docs: int) -> Floats:
     """Σ mass · background_D for each document of segment i."""
     total = np.zeros(n_docs)
     for evidence in found:

@@ -42,7 +42,7 @@ class Expanded(NamedTuple):
         return cls.of(df, most)
 
 
-class Vocabulary:
+class SnapshotVocabulary:
     """The terms of a snapshot. What it answers does not depend on how the documents lie in segments."""
 
     def __init__(self, snapshot: Snapshot) -> None:

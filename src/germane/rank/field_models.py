@@ -19,7 +19,7 @@ from germane.errors import ParameterError
 from germane.index.sequences import counts_by_field, field_lengths
 from germane.lm import Dirichlet, Size, Smoothing
 from germane.lm.parameters import LARGEST, bounded, fraction, positive
-from germane.rank.evidence import NONE_COUNTED, Counted, Evidence, EvidenceModel, check_order
+from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, check_order
 from germane.rank.kinds import LOG_COUNT_RATIO
 from germane.rank.models import BM25
 from germane.rank.plan import NOTHING, Plan, QueryTerm
@@ -56,7 +56,7 @@ class _FieldModel(EvidenceModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", _by_field("weights", self.weights, 0.0, LARGEST))
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         terms = searcher.known_terms(weights)
         if not terms:
             return []
@@ -84,7 +84,7 @@ class _FieldModel(EvidenceModel):
         background = searcher.remembered(
             ("background", *of_means), lambda: [*map(partial(self._background, fields), _lengths(searcher))]
         )
-        return [Evidence(plan, counted, background)]
+        return [CountedEvidence(plan, counted, background)]
 
     def need(self, weights: Mapping[str, float]) -> Need:
         """The words, and the mean lengths of the fields."""

@@ -9,14 +9,14 @@ from germane.arrays import Integers
 from germane.deadline import look
 from germane.index.columns import KeywordColumn
 from germane.rank.facets import NO_WORDS, Facet, NumberCounts, ValueCounts, WordCounts, facet_of, merged_counts
-from germane.rank.matching import Found, numbers_of, require_field, words_of
+from germane.rank.matching import MatchedDocs, numbers_of, require_field, words_of
 from germane.rank.searcher import Searcher
 
 
 class FieldValues:
     """The values of a field in the documents that a query finds in one index. `numeric`: whether they are numbers."""
 
-    def __init__(self, searcher: Searcher, found: Found, field: str, *, numeric: bool) -> None:
+    def __init__(self, searcher: Searcher, found: MatchedDocs, field: str, *, numeric: bool) -> None:
         self._n_docs = sum(map(len, found))
         self._numbers = numbers_of(searcher, found, field) if numeric else None
         self._codes: list[tuple[Integers, Integers, list[str]]] = []
@@ -61,7 +61,7 @@ class FieldValues:
         return total
 
 
-def facet(searcher: Searcher, found: Found, field: str, size: int = 10) -> Facet:
+def facet(searcher: Searcher, found: MatchedDocs, field: str, size: int = 10) -> Facet:
     """The facet of a field among documents of one index."""
     require_field(field, searcher.snapshot.filterable)
     values = FieldValues(searcher, found, field, numeric=field in searcher.snapshot.numeric)

@@ -8,7 +8,7 @@ from germane.index.segment import ForwardArrays
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact, score_of
-from germane.rank.records import Asked, Documents, Lists
+from germane.rank.records import Asked, DocumentArrays, Lists
 
 AHEAD = 4
 """Documents between asking for a forward list and reading it."""
@@ -101,6 +101,6 @@ def score_all(documents, forward, terms, m, slots, held, docs, out):
 @kernel
 def score_documents(asked, lists, documents, forward, terms, model, slots, held, docs, out):
     """`score_all` of the documents of a segment."""
-    documents, m = Documents(*documents), model[0]
+    documents, m = DocumentArrays(*documents), model[0]
     begin(Asked(*asked), Lists(*lists), terms, m, len(documents.size))
     return score_all(documents, ForwardArrays(*forward), terms, m, slots, held, docs, out)

@@ -15,7 +15,7 @@ from germane.lm import Dirichlet
 from germane.lm.distributions.dcm import log_rising
 from germane.lm.parameters import EDGE, bounded, open_fraction, positive
 from germane.rank.dependence import WINDOW, Runs, backgrounds, neighbours, postings_of
-from germane.rank.evidence import Counted, Evidence, EvidenceModel, Item, check_order
+from germane.rank.evidence import Counted, CountedEvidence, EvidenceModel, Item, check_order
 from germane.rank.kinds import COUNT
 from germane.rank.models import QueryLikelihood
 from germane.rank.plan import NOTHING, Plan, QueryTerm
@@ -40,7 +40,7 @@ class WholeIntegral(EvidenceModel):
     def _log_factor(a: Floats, f: Floats) -> Floats:
         """What a word of α_w = `a` that is asked for `f` times adds to log Z(α+f)/Z(α); Σα and Σf take off the same."""
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         terms = searcher.known_terms(weights)
         if not terms:
             return []
@@ -58,7 +58,7 @@ class WholeIntegral(EvidenceModel):
             )
             sizes = live.segment.doc_len.astype(np.float64) + self.mu
             background.append(-self._log_factor(sizes, np.broadcast_to(length, sizes.shape)))
-        return [Evidence(plan, counted, background)]
+        return [CountedEvidence(plan, counted, background)]
 
     def _gain(self, found: Counted, alone: Floats, term: QueryTerm) -> Counted:
         """The factor of the documents that hold the word, above that of those that do not."""
@@ -121,7 +121,7 @@ class BigramLikelihood(EvidenceModel):
     def of_query(self, runs: Runs) -> "BigramLikelihood":
         return replace(self, runs=runs)
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[Evidence]:
+    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
         words = searcher.known_terms(weights)
         if not words:
             return []
@@ -132,7 +132,7 @@ class BigramLikelihood(EvidenceModel):
         plan = plan._replace(constant=plan.constant + pairs.total() * math.log1p(-self.lam))
         terms = [term.term for term in plan.terms]
         counted = [postings_of(searcher, i, terms) for i in range(len(searcher.snapshot.segments))]
-        found = [Evidence(plan, counted, backgrounds(searcher, unigrams))]
+        found = [CountedEvidence(plan, counted, backgrounds(searcher, unigrams))]
         chain = self._chain(searcher, pairs, {term.term: term for term in words})
         return found if chain is None else [*found, chain]
 
@@ -143,7 +143,7 @@ class BigramLikelihood(EvidenceModel):
 
     def _chain(
         self, searcher: "Searcher", pairs: Counter[tuple[str, str]], words: Mapping[str, QueryTerm]
-    ) -> Evidence | None:
+    ) -> CountedEvidence | None:
         """What neighbouring words of the query add where they are neighbours in a document."""
         terms: list[QueryTerm] = []
         lists: dict[str, tuple[Item, list[Counted]]] = {}
@@ -162,7 +162,7 @@ class BigramLikelihood(EvidenceModel):
         plan = Plan.ordered(COUNT, terms, weight, weight)
         items, by_item = zip(*(lists[term.term] for term in plan.terms), strict=True)
         nowhere = [NOTHING for _ in searcher.snapshot.segments]
-        return Evidence(plan, [*zip(*by_item, strict=True)], nowhere, items, finds=False)
+        return CountedEvidence(plan, [*zip(*by_item, strict=True)], nowhere, items, finds=False)
 
     def _gain(
         self, searcher: "Searcher", i: int, both: PairCounts, pair: tuple[str, str], second: QueryTerm

@@ -16,7 +16,7 @@ from germane.rank.adding_kernels import add_all
 from germane.rank.decoded_kernels import COUNTING, bound_of, costs, highest, required_units, split, units_needed
 from germane.rank.forward_kernels import score_all
 from germane.rank.kinds import SATURATION
-from germane.rank.records import CHUNK, CHUNK_BITS, HINT_MARGIN, LANES, Asked, Decoded, Documents, Sums
+from germane.rank.records import CHUNK, CHUNK_BITS, HINT_MARGIN, LANES, Asked, Decoded, DocumentArrays, Sums
 from germane.rank.result_kernels import arrange
 from germane.rank.simd import lowest_bit, reach_mask
 from germane.rank.unit_kernels import start
@@ -135,7 +135,7 @@ def top_k_above(asked, docs, extremes, decoded, rows, terms, model, sums, forwar
     MOST_LEFT of them; `lookup`: its slots and held counts; `hint`: k documents or more, up to MOST_LEFT, or none. A
     chunk begins with as many terms as the one before needed.
     """
-    asked, docs, decoded, sums, m = Asked(*asked), Documents(*docs), Decoded(*decoded), Sums(*sums), model[0]
+    asked, docs, decoded, sums, m = Asked(*asked), DocumentArrays(*docs), Decoded(*decoded), Sums(*sums), model[0]
     start(asked, extremes, decoded, rows, terms, m, sums)
     forward, needed = ForwardArrays(*forward), 0
     if len(hint) > 0 and not learn_threshold(docs, forward, terms, m, sums, lookup, scores, hint):

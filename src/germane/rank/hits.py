@@ -11,7 +11,7 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.snapshot import Snapshot
 from germane.rank.plan import NOTHING
-from germane.rank.small_segments import Found
+from germane.rank.small_segments import ScoredDocs
 
 _new = tuple.__new__
 VERY_FEW = 4
@@ -33,7 +33,7 @@ class Hits(NamedTuple):
 NO_HITS = Hits(NOTHING, np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def in_total_order(snapshot: Snapshot, results: Mapping[int, Found], k: int) -> Hits:
+def in_total_order(snapshot: Snapshot, results: Mapping[int, ScoredDocs], k: int) -> Hits:
     """Join the segments' results: score descending, then id ascending."""
     if len(results) == 1:
         [(i, (scores, docs))] = results.items()
@@ -91,7 +91,7 @@ def distinct(segments: Integers) -> list[int]:
     return sorted(set(segments.tolist()))
 
 
-def kth_best(results: Mapping[int, Found], k: int) -> float:
+def kth_best(results: Mapping[int, ScoredDocs], k: int) -> float:
     """The score that k documents found so far reach, or -inf. Those of a segment descend."""
     if len(results) == 1:
         [(scores, _)] = results.values()

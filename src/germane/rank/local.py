@@ -14,7 +14,7 @@ from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
 from germane.index.snapshot import DocumentPlace, Snapshot
 from germane.index.vector_fields import VectorField, field_named
 from germane.rank.conditions import both
-from germane.rank.expansion import Expanded, Vocabulary
+from germane.rank.expansion import Expanded, SnapshotVocabulary
 from germane.rank.explain import Explanation, explain
 from germane.rank.facets import Facet
 from germane.rank.field_values import facet
@@ -22,7 +22,7 @@ from germane.rank.gathering import gather
 from germane.rank.hits import Hits as Located
 from germane.rank.hits import distinct
 from germane.rank.learnt import FoldedTitles, registered
-from germane.rank.matching import Found, count, matching, sorted_by, values_at
+from germane.rank.matching import MatchedDocs, count, matching, sorted_by, values_at
 from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import (
@@ -45,8 +45,7 @@ from germane.rank.retriever import (
 from germane.rank.searcher import Searcher
 from germane.rank.signed_topics import attracting
 from germane.rank.snippets import Snippet, snippet, snippet_text
-from germane.rank.statistics import CollectionStatistics, Need
-from germane.rank.statistics import Vocabulary as CompleteVocabulary
+from germane.rank.statistics import CollectionStatistics, Need, Vocabulary
 from germane.rank.suggest import LocalWords, corrections
 from germane.rank.vectors import inner_products, search_vectors
 from germane.types import Document, FieldValue
@@ -64,7 +63,7 @@ class SnapshotRetriever:
     def __init__(self, snapshot: Snapshot, previous: "SnapshotRetriever | None" = None) -> None:
         self._searcher: Searcher = Searcher(snapshot, None if previous is None else previous._searcher)
         self._folded: FoldedTitles = FoldedTitles(None if previous is None else previous._folded)
-        self._latest_match: tuple[Match, Found] | None = None
+        self._latest_match: tuple[Match, MatchedDocs] | None = None
 
     @classmethod
     def open(cls, folder: Path) -> "SnapshotRetriever":
@@ -101,7 +100,7 @@ class SnapshotRetriever:
 
     def expand(self, prefix: str, most: int | None, also: Sequence[str] = (), edits: int | None = None) -> Expanded:
         """Look terms up by their beginning, or by the edits that they are away."""
-        vocabulary = Vocabulary(self.snapshot)
+        vocabulary = SnapshotVocabulary(self.snapshot)
         return vocabulary.starting_with(prefix, most, also) if edits is None else vocabulary.within(prefix, edits, most)
 
     def statistics(self, need: Need) -> CollectionStatistics:
@@ -122,7 +121,7 @@ class SnapshotRetriever:
             for part in np.array_split(numbers, max(len(numbers) // TERMS, 1)):
                 yield TermCounts(segment.terms(part), df[part], cf[part])
             return
-        found = CompleteVocabulary.of(snapshot)
+        found = Vocabulary.of(snapshot)
         yield TermCounts(found.terms(), found.df, found.cf)
 
     def scan(self, *, vectors: bool = False) -> Iterator[Document]:
@@ -284,7 +283,7 @@ class SnapshotRetriever:
         """Count the values of a field."""
         return facet(self._searcher, self._matching(match), field, size)
 
-    def _matching(self, match: Match) -> Found:
+    def _matching(self, match: Match) -> MatchedDocs:
         """Find the documents of a match; the latest are remembered, for a total and facets ask for the same."""
         latest = self._latest_match
         if latest is None or latest[0] != match:

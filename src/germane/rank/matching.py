@@ -14,11 +14,11 @@ from germane.rank.hits import Hits
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Searcher
 
-Found = list[npt.NDArray[np.int64]]
+MatchedDocs = list[npt.NDArray[np.int64]]
 """For each segment the documents found, ascending."""
 
 
-def matching(searcher: Searcher, query: ParsedQuery) -> Found:
+def matching(searcher: Searcher, query: ParsedQuery) -> MatchedDocs:
     """The documents for which the query's structure holds, and that hold one of its words unless it does without."""
     terms, found = [term for term, weight in query.weights.items() if weight > 0.0], []
     for i, live in enumerate(searcher.snapshot.segments):
@@ -58,7 +58,7 @@ def require_field(field: str, known: frozenset[str]) -> None:
 
 def sorted_by(
     searcher: Searcher,
-    found: Found,
+    found: MatchedDocs,
     field: str,
     *,
     descending: bool,
@@ -104,7 +104,7 @@ def _ascending(keys: Floats, descending: bool) -> tuple[Floats, npt.NDArray[np.b
     return np.where(lacking, np.inf, -keys if descending else keys), lacking
 
 
-def _places(columns: list[KeywordColumn | None], found: Found) -> Floats:
+def _places(columns: list[KeywordColumn | None], found: MatchedDocs) -> Floats:
     """For each document the place of its first value among all values in use, ascending; NaN where it has none."""
     firsts = [_first_codes(column, own) for column, own in zip(columns, found, strict=True)]
     if len(columns) == 1:
@@ -155,7 +155,7 @@ def values_at(searcher: Searcher, hits: Hits, field: str, *, numeric: bool | Non
     return found
 
 
-def numbers_of(searcher: Searcher, found: Found, field: str) -> Floats:
+def numbers_of(searcher: Searcher, found: MatchedDocs, field: str) -> Floats:
     """The numbers of all documents found, NaN where there is none."""
     segments = [live.segment for live in searcher.snapshot.segments]
     numbers = [segment.numbers(field)[docs] for segment, docs in zip(segments, found, strict=True)]

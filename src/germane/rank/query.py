@@ -82,7 +82,7 @@ AND_IN_A_LIST = (
 
 
 class Expander(Protocol):
-    """Knows the terms of a collection: `rank.expansion.Vocabulary`."""
+    """Knows the terms of a collection: `rank.expansion.SnapshotVocabulary`."""
 
     def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Expanded: ...
 

@@ -145,7 +145,7 @@ class Lists(NamedTuple):
     df: Integers
 
 
-class Documents(NamedTuple):
+class DocumentArrays(NamedTuple):
     """What is known of each document; empty: nothing. `mask`: 0 for one that is not wanted."""
 
     size: npt.NDArray[np.uint32]

@@ -19,7 +19,7 @@ from germane.index.sequences import documents_with_all, documents_with_any
 from germane.lazy import LazyModule, is_few
 from germane.rank import plainly
 from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments, TermArrays
-from germane.rank.decoded import MOST_TERMS, Found, decoded_lists
+from germane.rank.decoded import MOST_TERMS, FoundLists, decoded_lists
 from germane.rank.plan import NOTHING, Plan
 from germane.rank.records import CHUNK, DECODED_TERM, HINT_MARGIN, HISTOGRAM, MODEL, RESULT, SUMMED, TERM, Records
 
@@ -88,7 +88,7 @@ class DecodedMemory(NamedTuple):
         return cls(terms, np.zeros(1, MODEL), sums, results, best["score"], best["doc"], order)
 
 
-class Memory(threading.local):
+class ThreadBuffers(threading.local):
     """The buffers of one thread, grown and never shrunk."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class Memory(threading.local):
         return memory
 
 
-_memory = Memory()
+_memory = ThreadBuffers()
 
 
 def with_extremes(values: Floats, *, rounded: bool = False) -> DocumentPart:
@@ -218,7 +218,7 @@ def _top_k_decoded(
     mask: Mask,
     k: int,
     threshold: float,
-    found: Found,
+    found: FoundLists,
     required: Integers | None,
     hint: Integers,
 ) -> tuple[Floats, Integers] | None:

@@ -19,7 +19,7 @@ from germane.lazy import compiler_is_loaded
 from germane.rank.arguments import DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, HoldsAny, Phrase, mask_of
 from germane.rank.document_parts import DocumentParts, PartsMemory, Statistics, Values
-from germane.rank.evidence import Evidence, EvidenceModel, score_evidence
+from germane.rank.evidence import CountedEvidence, EvidenceModel, score_evidence
 from germane.rank.hits import NO_HITS, Hits, by_id_where_tied, distinct, ids_of, in_total_order, kth_best
 from germane.rank.local_statistics import LocalStatistics
 from germane.rank.memory import remember
@@ -39,7 +39,7 @@ from germane.rank.scoring import (
     top_k,
     top_k_with_all,
 )
-from germane.rank.small_segments import MOST_TERMS, Found, best_of_each, documents_of
+from germane.rank.small_segments import MOST_TERMS, ScoredDocs, best_of_each, documents_of
 from germane.rank.statistics import CollectionStatistics, Need, Pair
 from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 
@@ -261,7 +261,7 @@ class Searcher:
         if plan is None:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
         segments = self.snapshot.segments
-        results: dict[int, Found] = {}
+        results: dict[int, ScoredDocs] = {}
         values = self._document_values(model, priors)
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ({}, (), filters)
         likely = NO_HINT
@@ -328,7 +328,7 @@ class Searcher:
 
     def _search_evidence(
         self,
-        found: Sequence[Evidence],
+        found: Sequence[CountedEvidence],
         k: int,
         filters: Sequence[Condition],
         priors: Sequence[Floats] | None,
@@ -392,7 +392,7 @@ class Searcher:
         threshold: float,
         *,
         wordless: bool,
-    ) -> Found:
+    ) -> ScoredDocs:
         """The best k documents of a segment that hold all the required terms, and the phrases.
 
         Of the best that hold the terms those with the phrases are chosen; ever more are looked at, until k are found.

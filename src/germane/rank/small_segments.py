@@ -11,7 +11,7 @@ from germane.rank.models import Documents, RankingModel
 from germane.rank.plan import NOTHING, Plan
 from germane.rank.scoring import FEW_RECENT, NO_MASK, Mask
 
-Found = tuple[Floats, Integers]
+ScoredDocs = tuple[Floats, Integers]
 MOST_TERMS = 128
 """The kernel keeps the interpreter to itself (`jit.brief`), for some milliseconds at most; for more terms it may be too
 long."""

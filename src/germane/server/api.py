@@ -21,9 +21,8 @@ from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.refine.screening.verdicts import NO_VERDICT, with_verdict
 from germane.server import budget, topics
-from germane.server.exports import TYPES, Attachment, Documents, attachment, in_pieces
+from germane.server.exports import TYPES, Attachment, RepeatedDocuments, attachment, in_pieces
 from germane.server.histories import remove_left
-from germane.server.kept import MARKS
 from germane.server.listing import learnt_model, title_of
 from germane.server.operations import MOST_JSON, Given, Media, Operation, Parameter, json_of
 from germane.server.problems import ProblemError
@@ -41,18 +40,19 @@ from germane.server.responses import (
     GroupsResponse,
     HealthResponse,
     InterestResponse,
-    KeptSearch,
-    KeptSearches,
     PreviewResponse,
     ProjectEntry,
     ProjectsResponse,
     RefinedResponse,
+    SavedSearch,
+    SavedSearchList,
     ScreenResponse,
     SourcesResponse,
     TopicAnswer,
     TopicsResponse,
 )
 from germane.server.roles import Role
+from germane.server.saved_searches import MARKS
 from germane.server.screens import DECISIONS, ScreenState
 from germane.stream.responses import HitResponse
 from germane.types import Document
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 QUERY = Parameter("q", "the query, in the query language", required=True, most=2_000)
 COLLECTION = Parameter("collection", "the name of a collection", where="path", most=200)
-SEARCH = Parameter("search", "the number of a kept search", "integer", "path", least=1, most=10**11)
+SEARCH = Parameter("search", "the number of a saved search", "integer", "path", least=1, most=10**11)
 MODEL = Parameter("model", "the ranking model", choices=tuple(MODEL_NAMES))
 NONE = "none"
 RERANK = Parameter(
@@ -207,7 +207,7 @@ def add_documents(library: "Library", given: Given) -> BulkResponse:
 
 
 def export_collection(library: "Library", given: Given) -> Attachment:
-    return attachment(Documents(library.engine(given["collection"]).documents), given["format"])
+    return attachment(RepeatedDocuments(library.engine(given["collection"]).documents), given["format"])
 
 
 def _fields(record: Any) -> dict[str, Any]:
@@ -218,10 +218,10 @@ def _fields(record: Any) -> dict[str, Any]:
     return dict(record)
 
 
-# -- kept searches, marks and refinement -------------------------------------------------------------------------------
+# -- saved searches, marks and refinement ------------------------------------------------------------------------------
 
 
-def keep(library: "Library", given: Given) -> KeptSearch:
+def keep(library: "Library", given: Given) -> SavedSearch:
     name = given.body.get("collection") or library.first
     query = " ".join((given.body["query"], *given.body.get("filters", ())))
     wanted = None if "filter" not in given.body else Filter.of(given.body["filter"])
@@ -233,18 +233,18 @@ def keep(library: "Library", given: Given) -> KeptSearch:
     if not results:
         raise ProblemError(422, f"the search finds nothing, so there is nothing to keep: {answer.reason or 'no match'}")
     narrowed = {} if wanted is None else {"filter": wanted.to_dict()}
-    return _kept(library, library.kept.keep(query, results, name, model=answer.model, **narrowed))
+    return _saved(library, library.saved_searches.save(query, results, name, model=answer.model, **narrowed))
 
 
-def kept_searches(library: "Library", given: Given) -> KeptSearches:
+def saved_searches(library: "Library", given: Given) -> SavedSearchList:
     latest = library.workspace.searches.all()[::-1][: given["k"]]
-    return KeptSearches(tuple(_kept(library, each) for each in latest))
+    return SavedSearchList(tuple(_saved(library, each) for each in latest))
 
 
 def refined(library: "Library", given: Given) -> RefinedResponse:
     if given["explain"] and given["k"] > budget.MOST_TOLD:
         raise ParameterError(f"the words of at most {budget.MOST_TOLD} results are told at once: lower 'k'")
-    found = library.kept.refined(
+    found = library.saved_searches.refined(
         given["search"], method=given["method"], dropped=given["drop"], added=given["add"], page=slice(0)
     )  # fmt: skip
     titles = {name: title_of(Document(name, result.fields)) for name, result in found.results.items()}
@@ -263,25 +263,25 @@ def refined(library: "Library", given: Given) -> RefinedResponse:
     )
 
 
-def mark(library: "Library", given: Given) -> KeptSearch:
-    library.kept.mark(given["search"], given.body["document"], given.body["mark"])
-    return _kept(library, library.kept.search(given["search"]))
+def mark(library: "Library", given: Given) -> SavedSearch:
+    library.saved_searches.mark(given["search"], given.body["document"], given.body["mark"])
+    return _saved(library, library.saved_searches.search(given["search"]))
 
 
-def undo(library: "Library", given: Given) -> KeptSearch:
-    if not library.kept.undo(given["search"]):
+def undo(library: "Library", given: Given) -> SavedSearch:
+    if not library.saved_searches.undo(given["search"]):
         raise ProblemError(409, "there is no mark left to undo")
-    return _kept(library, library.kept.search(given["search"]))
+    return _saved(library, library.saved_searches.search(given["search"]))
 
 
-def redo(library: "Library", given: Given) -> KeptSearch:
-    if not library.kept.redo(given["search"]):
+def redo(library: "Library", given: Given) -> SavedSearch:
+    if not library.saved_searches.redo(given["search"]):
         raise ProblemError(409, "there is nothing to redo")
-    return _kept(library, library.kept.search(given["search"]))
+    return _saved(library, library.saved_searches.search(given["search"]))
 
 
 def groups(library: "Library", given: Given) -> GroupsResponse:
-    found = library.kept.groups(given["search"])
+    found = library.saved_searches.groups(given["search"])
     return GroupsResponse(tuple(Group(tuple(words), tuple(ids)) for words, ids in found))
 
 
@@ -290,11 +290,11 @@ def export_search(library: "Library", given: Given) -> Attachment:
 
 
 def search_documents(library: "Library", number: int, which: str, format: str = "") -> list[Document]:
-    """The results of a kept search in their new order: all, the relevant ones, or the predicted set.
+    """The results of a saved search in their new order: all, the relevant ones, or the predicted set.
 
     With a format to write them in, marked ones have their marks with them.
     """
-    found = library.kept.refined(number)
+    found = library.saved_searches.refined(number)
     chosen = [
         result.id
         for result in found.refinement.results
@@ -305,10 +305,10 @@ def search_documents(library: "Library", number: int, which: str, format: str = 
     return [with_verdict(each, said.get(each.id, NO_VERDICT), format) for each in documents]
 
 
-def _kept(library: "Library", search: Search) -> KeptSearch:
+def _saved(library: "Library", search: Search) -> SavedSearch:
     marks = library.workspace.marks.current(search)
     size = library.workspace.searches.size(search)
-    return KeptSearch(search.id, search.query, search.source, search.at, size, marks.relevant, marks.not_relevant)
+    return SavedSearch(search.id, search.query, search.source, search.at, size, marks.relevant, marks.not_relevant)
 
 
 # -- imports, events -------------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def new_project(library: "Library", given: Given) -> ProjectsResponse:
         for name in {reviewer} | {verdict.by for said in decided.values() for verdict in said if verdict.by}:
             library.screens.check_act(name, given.bound)
     else:
-        raise ParameterError("a project is made of a kept search ('search') or a file that waits ('key')")
+        raise ParameterError("a project is made of a saved search ('search') or a file that waits ('key')")
     library.screens.create(
         given.body["name"], documents, blind=given.body.get("blind", True), decided=decided, reviewer=reviewer
     )
@@ -530,24 +530,24 @@ OPERATIONS: tuple[Operation, ...] = (
               (COLLECTION, ID), role=Role.ADMIN),
     Operation("GET", f"{IN}/export", "All documents", export_collection, EXPORT,
               (COLLECTION, FORMAT), cost=budget.BUDGET),
-    Operation("GET", "/searches", "The searches that are kept", kept_searches, KeptSearches, (K,)),
-    Operation("POST", "/searches", "Search, and keep the list so that it can be marked", keep, KeptSearch, body=KEEP,
+    Operation("GET", "/searches", "The searches that are kept", saved_searches, SavedSearchList, (K,)),
+    Operation("POST", "/searches", "Search, and keep the list so that it can be marked", keep, SavedSearch, body=KEEP,
               status=201, role=Role.MARKER),
-    Operation("GET", "/searches/{search}", "A kept search in the order that its marks ask for", refined,
+    Operation("GET", "/searches/{search}", "A saved search in the order that its marks ask for", refined,
               RefinedResponse, (SEARCH, K, METHOD, DROP, ADD,
                                 Parameter("explain", f"with the words of each result, {budget.MOST_TOLD} at most",
                                           "boolean", default=False),
                                 Parameter("fields", "with the documents' fields", "boolean", default=False)),
               cost=lambda given: budget.cost_of_order(given["method"])),
-    Operation("POST", "/searches/{search}/marks", "Mark a result", mark, KeptSearch, (SEARCH,), body=MARK,
+    Operation("POST", "/searches/{search}/marks", "Mark a result", mark, SavedSearch, (SEARCH,), body=MARK,
               role=Role.MARKER),
-    Operation("POST", "/searches/{search}/undo", "Take the latest mark back", undo, KeptSearch, (SEARCH,),
+    Operation("POST", "/searches/{search}/undo", "Take the latest mark back", undo, SavedSearch, (SEARCH,),
               errors=(404, 409, 422), role=Role.MARKER),
-    Operation("POST", "/searches/{search}/redo", "Make the mark again that was taken back last", redo, KeptSearch,
+    Operation("POST", "/searches/{search}/redo", "Make the mark again that was taken back last", redo, SavedSearch,
               (SEARCH,), errors=(404, 409, 422), role=Role.MARKER),
     Operation("GET", "/searches/{search}/groups", "The groups in the rest", groups, GroupsResponse, (SEARCH,),
               cost=budget.BUDGET),
-    Operation("GET", "/searches/{search}/export", "The results of a kept search", export_search,
+    Operation("GET", "/searches/{search}/export", "The results of a saved search", export_search,
               EXPORT, (SEARCH, FORMAT, Parameter(
                   "which", "which results", choices=("all", "relevant", "predicted"), default="all")),
               cost=budget.BUDGET),
@@ -580,7 +580,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/topics/{name}/undo", "Take the latest judgement back", undo_topic, TopicAnswer, (NAME,),
               errors=(404, 409, 422), role=Role.MARKER),
     Operation("GET", "/projects", "The screening projects", projects, ProjectsResponse),
-    Operation("POST", "/projects", "A screening project over a kept search or a file", new_project, ProjectsResponse,
+    Operation("POST", "/projects", "A screening project over a saved search or a file", new_project, ProjectsResponse,
               body=PROJECT, status=201, role=Role.MARKER),
     Operation("GET", "/projects/{name}", "Where a reviewer stands", screen_state, ScreenResponse, (NAME, REVIEWER)),
     Operation("POST", "/projects/{name}/reviewers", "Join a project as a reviewer", join_project, ScreenResponse,

@@ -25,7 +25,7 @@ MOST_WORDS = 50
 MOST_SOURCES = 10
 MOST_IDS = 100
 MOST_KEPT = 1_000
-"""Results of a kept search that marks order."""
+"""Results of a saved search that marks order."""
 MOST_COMPARED = 500
 """Those of a method that compares each with each (`COMPARING`)."""
 COMPARING = ("knn",)
@@ -73,7 +73,7 @@ def cost_of(request: SearchRequest) -> float:
 
 
 def cost_of_order(method: str) -> float:
-    """The cost of ordering a kept search by its marks: the methods that nobody gets unless they are named are dear."""
+    """The cost of ordering a saved search by its marks: the methods that nobody gets unless they are named are dear."""
     return 0.0 if method == "auto" else BUDGET
 
 

@@ -33,7 +33,7 @@ class Attachment(NamedTuple):
     name: str = "germane"
 
 
-class Documents:
+class RepeatedDocuments:
     """Documents that are found anew each time that somebody goes through them."""
 
     def __init__(self, find: Callable[[], Iterable[Document]]) -> None:
@@ -43,7 +43,7 @@ class Documents:
         return iter(self._find())
 
 
-def chosen(engine: "Engine", ids: Sequence[str]) -> Documents:
+def chosen(engine: "Engine", ids: Sequence[str]) -> RepeatedDocuments:
     """Some documents of an index; one that is deleted meanwhile is left out."""
 
     def read() -> Iterator[Document]:
@@ -51,7 +51,7 @@ def chosen(engine: "Engine", ids: Sequence[str]) -> Documents:
             with suppress(UnknownDocumentError):
                 yield engine.document(name)
 
-    return Documents(read)
+    return RepeatedDocuments(read)
 
 
 def attachment(documents: Iterable[Document], format: str, name: str = "germane") -> Attachment:
@@ -65,7 +65,7 @@ def exported(documents: Iterable[Document], format: str) -> Iterator[bytes]:
         raise ParameterError(f"an export is {', '.join(TYPES)}, not '{format}'")
     if format == "csv":
         unsafe = list(documents) if isinstance(documents, Iterator) else documents
-        documents = Documents(lambda: map(harmless, unsafe))
+        documents = RepeatedDocuments(lambda: map(harmless, unsafe))
     return in_pieces(text.encode() for text in written(documents, format))
 
 

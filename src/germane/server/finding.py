@@ -64,7 +64,7 @@ async def answers(
         await stream.aclose()
 
 
-def keep_found(library: "Library", found: FoundList) -> Search:
+def save_found(library: "Library", found: FoundList) -> Search:
     """Keep a merged list, with what each source said, so that it can be marked."""
     results = (
         Result(one.id, one.fields, one.score, [dataclasses.asdict(source) for source in one.provenance])
@@ -72,7 +72,7 @@ def keep_found(library: "Library", found: FoundList) -> Search:
     )
     asked = ",".join(answer.source for answer in found.answers)
     told = [answer_summary(answer) for answer in found.answers]
-    return library.kept.keep(found.query, results, asked, ranking=found.ranking, answers=told)
+    return library.saved_searches.save(found.query, results, asked, ranking=found.ranking, answers=told)
 
 
 def answer_summary(answer: SourceAnswer) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def history(library: "Library", collection: str, *, empty: bool = False) -> "Ite
             with open(open_owned(log, os.O_WRONLY | os.O_CREAT), "wb") as file:
                 file.writelines(_lines_of(library, collection))
             store = ClickStore.create(folder / "history")
-            store.add([log], memory=MEMORY, threads=THREADS)
+            store.add([log], memory_mb=MEMORY, threads=THREADS)
             if not store.days and not empty:
                 raise ProblemError(
                     422, f"no clicks were logged in the collection '{collection}' yet: search on the page, and open "

@@ -226,7 +226,7 @@ class Learning:
             with history(self._library, collection, empty=True) as store:
                 if not store.days:
                     return Clicks(None, plain)
-                with observe(store, memory=rules.memory, threads=rules.threads) as observed:
+                with observe(store, memory_mb=rules.memory_mb, threads=rules.threads) as observed:
                     stats = click_stats(store, observed, min_users=min_users)
                 lines = {name: health_line(health(engine, name, store, rules), plain[name]) for name in names}
                 return Clicks(stats, lines)

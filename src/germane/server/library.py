@@ -15,9 +15,9 @@ from germane.errors import IndexLockedError, ParameterError
 from germane.index.manifest import NAME as MANIFEST
 from germane.server import budget
 from germane.server.audit import Audit
-from germane.server.kept import KeptSearches
 from germane.server.locks import lock_file, locked
 from germane.server.requested import requested
+from germane.server.saved_searches import SavedSearches
 from germane.server.settings import Settings
 from germane.workspace import Workspace
 
@@ -71,7 +71,7 @@ class Library:
         self.home = home
         self.sample = sample
         """The collection whose texts are generated, where it is served."""
-        self.kept = KeptSearches(workspace)
+        self.saved_searches = SavedSearches(workspace)
         self.screens: Screens = Screens(workspace, shared=settings.workers > 1)
         self.uploads: Uploads = Uploads(home / "uploads")
         self.events = ClickLog(home / "clicks.jsonl")

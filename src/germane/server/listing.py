@@ -15,9 +15,9 @@ from germane.rank.registry import MODEL_NAMES
 from germane.rank.snippets import marks, snippet
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES
-from germane.server.kept import Refined
-from germane.server.place import PAGE, Place, value_filter
 from germane.server.problems import ProblemError
+from germane.server.saved_searches import Refined
+from germane.server.view_state import PAGE, ViewState, value_filter
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
 from germane.wording import people
 from germane.workspace.values import Result, Search
@@ -105,7 +105,7 @@ class Wanted:
 class Listing:
     """All that the search view shows."""
 
-    place: Place
+    place: ViewState
     rows: tuple[Row, ...]
     total: int
     exact: bool
@@ -122,12 +122,12 @@ class Listing:
     reranked_by: str | None = None
 
 
-def listing(library: "Library", place: Place) -> Listing:
+def listing(library: "Library", place: ViewState) -> Listing:
     """The view of a place. A query that cannot be understood becomes a sentence in it, not an error."""
     began = time.perf_counter()
     engine = library.engine(place.c)
     if place.s:
-        shown = kept_listing(library, place)
+        shown = saved_listing(library, place)
     elif not place.q and not place.f:
         return Listing(place, (), 0, True, 0, 0.0)
     else:
@@ -139,7 +139,7 @@ def listing(library: "Library", place: Place) -> Listing:
 
 
 def request_of(
-    engine: "Engine", place: Place, k: int, offset: int, facets: tuple[str, ...] = (), groups: int | None = None
+    engine: "Engine", place: ViewState, k: int, offset: int, facets: tuple[str, ...] = (), groups: int | None = None
 ) -> SearchRequest:
     """The engine's request for a place; where that is one group, for all results that were put in groups."""
     ranking, learnt = ranking_of(engine, place)
@@ -152,7 +152,7 @@ def request_of(
     )  # fmt: skip
 
 
-def ranking_of(engine: "Engine", place: Place) -> tuple[RankingRequest, str]:
+def ranking_of(engine: "Engine", place: ViewState) -> tuple[RankingRequest, str]:
     """The ranking model of a place, and the learnt one above it: what it names, or what was promoted."""
     if place.model in MODEL_NAMES or not place.model:
         return RankingRequest(place.model or None), PROMOTED
@@ -168,7 +168,7 @@ def learnt_model(engine: "Engine", name: str) -> str:
     return name
 
 
-def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
+def _found(library: "Library", engine: "Engine", place: ViewState) -> Listing:
     fields = library.facet_fields(engine)
     first = (place.page - 1) * PAGE
     answer = library.answer(place.c, request_of(engine, place, PAGE, first, fields))
@@ -202,17 +202,17 @@ def _found(library: "Library", engine: "Engine", place: Place) -> Listing:
     )  # fmt: skip
 
 
-def groups_of(library: "Library", place: Place) -> tuple[GroupView, ...]:
-    """The groups of a place's results; of a kept list those in what is not wanted, which narrow nothing."""
+def groups_of(library: "Library", place: ViewState) -> tuple[GroupView, ...]:
+    """The groups of a place's results; of a saved list those in what is not wanted, which narrow nothing."""
     if place.s:
-        found = library.kept.groups(place.s)
+        found = library.saved_searches.groups(place.s)
         return tuple(GroupView(" · ".join(words[:NAMING_WORDS]), len(ids)) for words, ids in found)
     engine = library.engine(place.c)
     answer = library.answer(place.c, request_of(engine, place, 1, 0, groups=MOST_GROUPS))
     return _group_views(place, answer.groups or ())
 
 
-def _group_views(place: Place, groups: Sequence[ResultGroup]) -> tuple[GroupView, ...]:
+def _group_views(place: ViewState, groups: Sequence[ResultGroup]) -> tuple[GroupView, ...]:
     return tuple(
         GroupView(
             " · ".join(group.words[:NAMING_WORDS]),
@@ -224,7 +224,7 @@ def _group_views(place: Place, groups: Sequence[ResultGroup]) -> tuple[GroupView
     )
 
 
-def group_hits(answer: SearchResponse, place: Place) -> tuple[HitResponse, ...]:
+def group_hits(answer: SearchResponse, place: ViewState) -> tuple[HitResponse, ...]:
     """The hits of an answer that are of the place's group; all where it names none."""
     if not place.g:
         return answer.hits
@@ -234,10 +234,10 @@ def group_hits(answer: SearchResponse, place: Place) -> tuple[HitResponse, ...]:
     return tuple(answer.hits[rank - 1] for rank in groups[place.g - 1].ranks)
 
 
-def kept_listing(library: "Library", place: Place) -> Listing:
-    """The view of a kept search in its new order."""
+def saved_listing(library: "Library", place: ViewState) -> Listing:
+    """The view of a saved search in its new order."""
     at = slice((place.page - 1) * PAGE, place.page * PAGE)
-    refined = library.kept.refined(
+    refined = library.saved_searches.refined(
         place.s, method=place.method, dropped=place.drop, added=place.add, weighed=place.factors, page=at
     )
     engine = library.engine(place.c)
@@ -273,7 +273,7 @@ def kept_listing(library: "Library", place: Place) -> Listing:
     )  # fmt: skip
 
 
-def keep_search(library: "Library", place: Place, document: str) -> Search:
+def save_search(library: "Library", place: ViewState, document: str) -> Search:
     """Keep what a place finds, so that a document of it can be marked: the first `depth` results."""
     engine = library.engine(place.c)
     answer = library.answer(place.c, request_of(engine, replace(place, g=0), library.settings.depth, 0))
@@ -282,10 +282,12 @@ def keep_search(library: "Library", place: Place, document: str) -> Search:
         deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"
         raise ProblemError(422, f"'{document}' is not {deep}")
     narrowed = {} if place.filter is None else {"filter": place.filter.to_dict()}
-    return library.kept.keep(place.effective, results, place.c or library.first, model=answer.model, **narrowed)
+    return library.saved_searches.save(
+        place.effective, results, place.c or library.first, model=answer.model, **narrowed
+    )
 
 
-def wanted_of(place: Place, refined: Refined) -> Wanted:
+def wanted_of(place: ViewState, refined: Refined) -> Wanted:
     """The interest, with the addresses that change it."""
     found = refined.refinement
     marks_now = list(found.marks.values())
@@ -317,7 +319,7 @@ def _learnt(word: Reason, factors: Mapping[str, float]) -> float:
     return abs(word.amount) / factor if factor > 0.0 else 0.0
 
 
-def _words(place: Place, words: Sequence[Reason], most: float, factors: Mapping[str, float]) -> tuple[Word, ...]:
+def _words(place: ViewState, words: Sequence[Reason], most: float, factors: Mapping[str, float]) -> tuple[Word, ...]:
     """Words with letters in them, of those that weigh something beside the strongest, or were weighed by a person."""
     told = [
         word
@@ -337,7 +339,7 @@ def _why(change: Change) -> str:
     return ", ".join(present[:CHIP_WORDS])
 
 
-def facet_view(place: Place, facet: Facet) -> FacetView | None:
+def facet_view(place: ViewState, facet: Facet) -> FacetView | None:
     """A facet with addresses; None where it would narrow nothing."""
     numeric = bool(facet.values) and not isinstance(facet.values[0].value, str)
     values = []

@@ -14,7 +14,7 @@ from germane.engine.requests import SearchRequest
 from germane.errors import InputError
 from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
 from germane.refine.registry import METHOD_TITLES
-from germane.server import behaviour, finding, study, topics
+from germane.server import behaviour, evaluation_pages, finding, topics
 from germane.server.api import search_documents, taken_in
 from germane.server.aside import Aside
 from germane.server.budget import BUDGET, MOST_K, cost_of, cost_of_order
@@ -22,8 +22,7 @@ from germane.server.exports import Attachment, attachment, chosen
 from germane.server.forms import Form, inside, whole
 from germane.server.histories import remove_left
 from germane.server.library import Library
-from germane.server.listing import Listing, group_hits, groups_of, keep_search, listing, request_of, title_of
-from germane.server.place import PAGE, Place
+from germane.server.listing import Listing, group_hits, groups_of, listing, request_of, save_search, title_of
 from germane.server.problems import ProblemError, told
 from germane.server.reading import document_view, why
 from germane.server.rendering import LOGGING, THEME, THEMES, Renderer
@@ -32,6 +31,7 @@ from germane.server.safety import TOKEN
 from germane.server.sample import SCREENED, SEARCHES
 from germane.server.screens import REASONS, ScreenState
 from germane.server.sending import Sender
+from germane.server.view_state import PAGE, ViewState
 from germane.stream.shares import missed_told
 from germane.track.registry import METHOD_TITLES as TRACKED_BY
 from germane.types import Document
@@ -76,7 +76,7 @@ def routes(library: Library, renderer: Renderer, aside: Aside, sender: Sender) -
         Route("/topics/{name}/digest", made.digest),
         Route("/topics/{name}/judge", made.judge, methods=["POST"]),
         Route("/topics/{name}/{action}", made.topic_action, methods=["POST"]),
-        *study.routes(library, renderer, aside),
+        *evaluation_pages.routes(library, renderer, aside),
         Route("/import", made.import_page),
         Route("/import", made.preview, methods=["POST"]),
         Route("/import/{key}", made.take_in, methods=["POST"]),
@@ -97,10 +97,10 @@ class Pages:
 
     async def search(self, request: Request) -> Response:
         """The list, with facets to its left and what is wanted to its right."""
-        place = Place.of(request.url.query, self.library.settings)
+        place = ViewState.of(request.url.query, self.library.settings)
         return await self._shown(request, place)
 
-    async def _shown(self, request: Request, place: Place) -> Response:
+    async def _shown(self, request: Request, place: ViewState) -> Response:
         asked = SearchRequest(place.effective, PAGE, filter=place.filter)
         cost = cost_of_order(place.method) if place.s else BUDGET if place.g else cost_of(asked)
         shown: Listing = await self.aside(lambda: listing(self.library, place), cost=cost)
@@ -121,38 +121,38 @@ class Pages:
     async def mark(self, request: Request) -> Response:
         """Mark a result; the search is kept with its first mark."""
         form = await Form.of(request)
-        place = Place.of(form["state"], self.library.settings)
+        place = ViewState.of(form["state"], self.library.settings)
 
-        def work() -> Place:
-            number = place.s or keep_search(self.library, place, form["id"]).id
-            self.library.kept.mark(number, form["id"], form["mark"])
+        def work() -> ViewState:
+            number = place.s or save_search(self.library, place, form["id"]).id
+            self.library.saved_searches.mark(number, form["id"], form["mark"])
             return _at(place, number)
 
         return await self._after(request, await self.aside(work), form["id"])
 
     async def groups(self, request: Request) -> Response:
-        """The groups of the results, or of a kept list in what is not wanted: found after the list is shown, since that
-        takes longer."""
-        place = Place.of(request.url.query, self.library.settings)
+        """The groups of the results, or of a saved list in what is not wanted: found after the list is shown, since
+        that takes longer."""
+        place = ViewState.of(request.url.query, self.library.settings)
         groups = await self.aside(lambda: groups_of(self.library, place), cost=BUDGET)
         template = "parts/groups.html" if "x-fragment" in request.headers else "groups.html"
         return self.renderer.page(request, template, view="search", title="Groups", groups=groups, place=place)
 
     async def undo(self, request: Request) -> Response:
         """Take the latest mark back."""
-        return await self._step(request, self.library.kept.undo)
+        return await self._step(request, self.library.saved_searches.undo)
 
     async def redo(self, request: Request) -> Response:
         """Make it again."""
-        return await self._step(request, self.library.kept.redo)
+        return await self._step(request, self.library.saved_searches.redo)
 
     async def _step(self, request: Request, step: Callable[[int], bool]) -> Response:
         form = await Form.of(request)
-        place = Place.of(form["state"], self.library.settings)
+        place = ViewState.of(form["state"], self.library.settings)
         await self.aside(lambda: step(place.s))
         return await self._after(request, place, "")
 
-    async def _after(self, request: Request, place: Place, document: str) -> Response:
+    async def _after(self, request: Request, place: ViewState, document: str) -> Response:
         if "x-fragment" in request.headers:
             return await self._shown(request, place)
         anchor = f"#r-{quote(document)}" if document else ""
@@ -160,7 +160,7 @@ class Pages:
 
     async def why(self, request: Request) -> Response:
         """Why a result stands where it does: a bar for each word, the rest, and the sum."""
-        place = Place.of(request.url.query, self.library.settings)
+        place = ViewState.of(request.url.query, self.library.settings)
         document = request.query_params.get("id", "")
         told = await self.aside(lambda: why(self.library, place, document))
         template = "parts/why.html" if "x-fragment" in request.headers else "why.html"
@@ -168,14 +168,14 @@ class Pages:
 
     async def document(self, request: Request) -> Response:
         """A document, whole."""
-        place = Place.of(request.url.query, self.library.settings)
+        place = ViewState.of(request.url.query, self.library.settings)
         name = request.query_params.get("id", "")
         shown = await self.aside(lambda: document_view(self.library, place, name))
         return self.renderer.page(request, "document.html", view="search", title=shown.title, shown=shown, place=place)
 
     async def export(self, request: Request) -> Response:
         """The list as a file."""
-        place = Place.of(request.url.query, self.library.settings)
+        place = ViewState.of(request.url.query, self.library.settings)
         format, which = request.query_params.get("format", "ris"), request.query_params.get("which", "all")
 
         def work() -> Attachment:
@@ -195,14 +195,14 @@ class Pages:
         if not query:
             return RedirectResponse("/search", 303)
         if not names or names == [self.library.first]:
-            return RedirectResponse(Place(q=query).url(), 303)
+            return RedirectResponse(ViewState(q=query).url(), 303)
         found = None
         async for answered in finding.answers(self.library, query, names):
             found = answered[1]
         if found is None or not len(found):
-            return RedirectResponse(Place(q=query, source=tuple(names)).url(), 303)
-        kept = await self.aside(lambda: finding.keep_found(self.library, found))
-        return RedirectResponse(Place(q=query, s=kept.id, source=tuple(names)).url(), 303)
+            return RedirectResponse(ViewState(q=query, source=tuple(names)).url(), 303)
+        kept = await self.aside(lambda: finding.save_found(self.library, found))
+        return RedirectResponse(ViewState(q=query, s=kept.id, source=tuple(names)).url(), 303)
 
     async def click(self, request: Request) -> Response:
         """Log that a result was opened, unless it was switched off."""
@@ -239,7 +239,7 @@ class Pages:
         )  # fmt: skip
 
     async def new_screen(self, request: Request) -> Response:
-        """A project over a kept search, or over what a query finds."""
+        """A project over a saved search, or over what a query finds."""
         form = await Form.of(request)
         name = form["name"].strip()
 
@@ -247,8 +247,8 @@ class Pages:
             if form["search"]:
                 documents = search_documents(self.library, whole(form["search"]), "all")
             else:
-                place = Place.of("", self.library.settings)
-                place = Place(q=form["q"].strip(), c=place.c)
+                place = ViewState.of("", self.library.settings)
+                place = ViewState(q=form["q"].strip(), c=place.c)
                 engine = self.library.engine(None)
                 answer = self.library.answer(place.c, request_of(engine, place, MOST_K, 0))
                 documents = [Document(hit.id, hit.fields) for hit in answer.hits]
@@ -351,9 +351,9 @@ class Pages:
         )  # fmt: skip
 
     async def new_topic(self, request: Request) -> Response:
-        """Follow what was marked relevant in a kept search."""
+        """Follow what was marked relevant in a saved search."""
         form = await Form.of(request)
-        place = Place.of(form["state"], self.library.settings)
+        place = ViewState.of(form["state"], self.library.settings)
         name = form["name"].strip()
         if "/" in name:
             raise ProblemError(422, "the name of a topic holds no slash")
@@ -509,7 +509,7 @@ class Pages:
         return answer
 
 
-def _at(place: Place, number: int) -> Place:
+def _at(place: ViewState, number: int) -> ViewState:
     return replace(place, s=number, g=0, page=1 if not place.s else place.page)
 
 

@@ -10,7 +10,7 @@ from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
 from germane.rank.snippets import marks
 from germane.refine.refinement import Refinement
 from germane.server.listing import about, ranking_of, safe_link, title_of
-from germane.server.place import Place
+from germane.server.view_state import ViewState
 from germane.types import Document, text_of
 from germane.wording import counted, people
 
@@ -49,11 +49,11 @@ class Why:
     sentence: str
 
 
-def why(library: "Library", place: Place, document: str) -> Why:
+def why(library: "Library", place: ViewState, document: str) -> Why:
     """The parts of a result's score: of its refinement where something is marked, else of the ranking model."""
     engine = library.engine(place.c)
     if place.s:
-        refined = library.kept.refined(
+        refined = library.saved_searches.refined(
             place.s, method=place.method, dropped=place.drop, added=place.add, weighed=place.factors
         )
         if document in refined.results:
@@ -125,14 +125,14 @@ class Shown:
     collection: str
 
 
-def document_view(library: "Library", place: Place, name: str) -> Shown:
-    """The document of that id: of the kept search, where there is one, else of the collection."""
+def document_view(library: "Library", place: ViewState, name: str) -> Shown:
+    """The document of that id: of the saved search, where there is one, else of the collection."""
     engine = library.engine(place.c)
     weights: dict[str, float] = {}
     mark, history, provenance = None, [], [f"in the collection {place.c or library.first}, as {name}"]
     document = None
     if place.s:
-        refined = library.kept.refined(
+        refined = library.saved_searches.refined(
             place.s, method=place.method, dropped=place.drop, added=place.add, weighed=place.factors
         )
         weights = {word.term: abs(word.amount) for word in refined.interest.wanted}
@@ -170,7 +170,7 @@ def document_view(library: "Library", place: Place, name: str) -> Shown:
     )
 
 
-def _near(library: "Library", place: Place, document: Document) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+def _near(library: "Library", place: ViewState, document: Document) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     text = text_of(document.fields, ("title", "text"))[:NEAR_CHARACTERS]
     try:
         found = library.answer(place.c, SearchRequest(text, NEAR + 1, syntax=False, rerank=None))

@@ -13,8 +13,8 @@ from germane.data.formats import FORMAT_TITLES
 from germane.metasearch.registry import SOURCE_TITLES
 from germane.server import charts
 from germane.server.early import EARLY, MODULES
-from germane.server.place import Place, filter_label
 from germane.server.roles import Role
+from germane.server.view_state import ViewState, filter_label
 from germane.wording import counted, people
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Renderer:
             "collections": list(self._library.engines),
             "sample": self._library.sample,
             "view": content.get("view", ""),
-            "place": Place(),
+            "place": ViewState(),
             "seen": "",
             "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         }

@@ -8,7 +8,7 @@ from germane.engine.models.values import ModelVersion
 from germane.engine.responses import AddResponse, IndexStats
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.schema import ABSENT, Response
-from germane.stream.looking import TopicWord
+from germane.stream.health import TopicWord
 from germane.stream.responses import Day, HitResponse, TopicResponse
 from germane.types import FieldValue
 
@@ -77,7 +77,7 @@ class CountResponse(Response):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSearch(Response):
+class SavedSearch(Response):
     """A search that is kept: its number, words and collection, how many results, and the marks that hold."""
 
     search: int
@@ -90,10 +90,10 @@ class KeptSearch(Response):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSearches(Response):
+class SavedSearchList(Response):
     """The searches that are kept, the latest first."""
 
-    searches: tuple[KeptSearch, ...]
+    searches: tuple[SavedSearch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class InterestResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class RefinedResponse(Response):
-    """A kept search in its new order, the interest behind it, and whether there is something to undo and redo."""
+    """A saved search in its new order, the interest behind it, and whether there is something to undo and redo."""
 
     search: int
     query: str

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from germane.errors import ParameterError
-from germane.refine.screening import Sitting, Suggestion
+from germane.refine.screening import ReviewSession, Suggestion
+from germane.refine.screening.annotations import NO_ANNOTATION
 from germane.refine.screening.remaining import Remaining
 from germane.refine.screening.session import WHICH, Which
 from germane.refine.screening.stopping import Recommendation
@@ -60,12 +61,12 @@ class ScreenState:
 
 @dataclass(slots=True)
 class _Desk:
-    sitting: Sitting
+    session: ReviewSession
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Screens:
-    """The screening projects of a workspace, with the sittings of their reviewers."""
+    """The screening projects of a workspace, with the sessions of their reviewers."""
 
     def __init__(self, workspace: Workspace, *, shared: bool = False) -> None:
         self._workspace, self._shared = workspace, shared
@@ -102,7 +103,7 @@ class Screens:
         for by, held in said.items():
             self._workspace.projects.join(project, by)
             self._workspace.projects.record(
-                project, by, {document: (each.included, each.remark) for document, each in held.items()},
+                project, by, {document: (each.included, each.annotation) for document, each in held.items()},
                 times={document: each.at for document, each in held.items()},
             )  # fmt: skip
         return project
@@ -153,7 +154,7 @@ class Screens:
         """Where the reviewer stands."""
         project, desk = self._desk(name, reviewer)
         with desk.lock:
-            return self._state(project, reviewer, desk.sitting)
+            return self._state(project, reviewer, desk.session)
 
     def act(
         self, name: str, reviewer: str, action: str, document: str, reason: str = "", note: str = ""
@@ -165,35 +166,35 @@ class Screens:
         """
         project, desk = self._desk(name, reviewer)
         with desk.lock:
-            sitting = desk.sitting
+            session = desk.session
             if action not in DECISIONS:
                 raise ParameterError(f"an action is one of {', '.join(DECISIONS)}, not '{action}'")
             if action in ("include", "exclude", "maybe", "skip"):
-                record = sitting.record
+                record = session.record
                 if record is None or record.id != document:
-                    raise ParameterError(_not_next(sitting, document))
+                    raise ParameterError(_not_next(session, document))
                 if note.strip() and action != "skip":
-                    sitting.note(note)
+                    session.note(note)
             if action == "include":
-                sitting.include()
+                session.include()
             elif action == "exclude":
-                sitting.exclude(reason)
+                session.exclude(reason)
             elif action == "maybe":
-                sitting.postpone()
+                session.postpone()
             elif action == "skip":
-                sitting.forward()
+                session.forward()
             elif action == "undo":
-                sitting.undo()
+                session.undo()
             else:
-                sitting.redo()
-            return self._state(project, reviewer, sitting)
+                session.redo()
+            return self._state(project, reviewer, session)
 
     def documents(self, name: str, reviewer: str, which: str, format: str) -> list[Document]:
         """The included, excluded, decided or unread records of a reviewer, or all, each with what they said of it."""
         _, desk = self._desk(name, reviewer)
         if which not in WHICH:
             raise ParameterError(f"which records is {', '.join(WHICH[:-1])} or {WHICH[-1]}, not '{which}'")
-        return desk.sitting.screening.records(cast(Which, which), format)
+        return desk.session.screening.records(cast(Which, which), format)
 
     def _desk(self, name: str, reviewer: str) -> tuple[Project, _Desk]:
         project = self._workspace.projects.get(name)
@@ -201,7 +202,7 @@ class Screens:
             desk = self._desks.get((name, reviewer))
             if desk is not None and self._shared:  # another process may have taken decisions since
                 known = self._workspace.projects.decisions(project, reviewer)
-                desk = desk if dict(known) == dict(desk.sitting.screening.decisions) else None
+                desk = desk if dict(known) == dict(desk.session.screening.decisions) else None
             if desk is None:
                 if reviewer not in self._workspace.projects.reviewers(project):
                     raise ParameterError(f"there is no reviewer '{reviewer}' in the project '{name}': join it first")
@@ -209,22 +210,22 @@ class Screens:
                 if not documents:
                     raise ParameterError(f"the project '{name}' has no records here: import them first")
                 screening = ReviewerScreening(documents.values(), self._workspace, project, reviewer)
-                desk = self._desks[name, reviewer] = _Desk(Sitting(screening))
+                desk = self._desks[name, reviewer] = _Desk(ReviewSession(screening))
                 while len(self._desks) > IN_MEMORY:
                     self._desks.popitem(last=False)
             self._desks.move_to_end((name, reviewer))
         return project, desk
 
-    def _state(self, project: Project, reviewer: str, sitting: Sitting) -> ScreenState:
-        screening = sitting.screening
-        record = sitting.record
-        decisions, remarks = screening.decisions, screening.remarks
+    def _state(self, project: Project, reviewer: str, session: ReviewSession) -> ScreenState:
+        screening = session.screening
+        record = session.record
+        decisions, annotations = screening.decisions, screening.annotations
         found, so_far = [], 0
         for included in decisions.values():
             so_far += included
             found.append(so_far)
-        reasons = Counter(remarks[each].reason if each in remarks and remarks[each].reason else "no reason given"
-                          for each, included in decisions.items() if not included)  # fmt: skip
+        excluded = (annotations.get(each, NO_ANNOTATION) for each, included in decisions.items() if not included)
+        reasons = Counter(annotation.reason or "no reason given" for annotation in excluded)
         several = len(self._workspace.projects.reviewers(project)) > 1
         blind = self._workspace.projects.get(project.name).blind
         conflicts = tuple(self._workspace.projects.conflicts(project)) if several and not blind else None
@@ -234,14 +235,14 @@ class Screens:
             reviewer,
             None if record is None else screening.documents[record.id],
             record,
-            remarks[record.id].note if record is not None and record.id in remarks else "",
+            annotations[record.id].note if record is not None and record.id in annotations else "",
             len(decisions),
             len(screening.documents),
             tuple(found),
             screening.estimate(),
             screening.recommendation(),
             tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-            sum(remark.maybe for remark in remarks.values()),
+            sum(annotation.maybe for annotation in annotations.values()),
             tuple((each, str(screening.documents[each].fields.get("title") or each), yes) for each, yes in latest),
             conflicts,
             {each.document: _title(screening.documents.get(each.document), each.document) for each in conflicts or ()},
@@ -264,9 +265,9 @@ def _own(bound: str) -> str:
     return f"the token that was given is that of '{bound}', who reads as '{bound}'"
 
 
-def _not_next(sitting: Sitting, document: str) -> str:
+def _not_next(session: ReviewSession, document: str) -> str:
     """Why a decision on this record is not taken."""
-    screening, record = sitting.screening, sitting.record
+    screening, record = session.screening, session.record
     if not document:
         return "a decision names its record ('document')"
     if document not in screening.documents:

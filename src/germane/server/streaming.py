@@ -13,18 +13,18 @@ from germane.server import finding
 from germane.server.aside import Aside
 from germane.server.library import Library
 from germane.server.listing import Listing, Row, about, pieces, safe_link, sources_of
-from germane.server.place import PAGE, Place
 from germane.server.problems import ProblemError
 from germane.server.rendering import Renderer
 from germane.server.sending import Streamed
+from germane.server.view_state import PAGE, ViewState
 from germane.workspace.values import Result
 
 
 async def find_stream(library: Library, renderer: Renderer, aside: Aside, request: Request) -> Response:
-    """Events `list` with the results so far, and `done` with the address of the kept list."""
+    """Events `list` with the results so far, and `done` with the address of the saved list."""
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
         raise ProblemError(403, "sources are asked from this page only")
-    place = Place.of(request.url.query, library.settings)
+    place = ViewState.of(request.url.query, library.settings)
     if not place.q:
         raise ProblemError(422, "the query is empty")
     finding.sources_named(library, place.source)  # complains before anything streams
@@ -32,7 +32,7 @@ async def find_stream(library: Library, renderer: Renderer, aside: Aside, reques
     return Streamed(streamed, media_type="text/event-stream")
 
 
-async def _events(library: Library, renderer: Renderer, request: Request, place: Place) -> AsyncIterator[bytes]:
+async def _events(library: Library, renderer: Renderer, request: Request, place: ViewState) -> AsyncIterator[bytes]:
     found: FoundList | None = None
     async for _, found in finding.answers(library, place.q, place.source):
         shown = _listing(library, place, found)
@@ -45,12 +45,12 @@ async def _events(library: Library, renderer: Renderer, request: Request, place:
         yield b"event: done\ndata: {}\n\n"
         return
     whole = found
-    kept = await anyio.to_thread.run_sync(lambda: finding.keep_found(library, whole))
+    kept = await anyio.to_thread.run_sync(lambda: finding.save_found(library, whole))
     address = replace(place, s=kept.id).url()
     yield b"event: done\ndata: " + orjson.dumps({"address": address}) + b"\n\n"
 
 
-def _listing(library: Library, place: Place, found: FoundList) -> Listing:
+def _listing(library: Library, place: ViewState, found: FoundList) -> Listing:
     analyzer = library.engine(place.c).analyzer
     terms = set(analyzer.terms(place.q))
     rows = []

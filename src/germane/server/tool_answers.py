@@ -72,7 +72,7 @@ class Why:
 
 @dataclass
 class Marked:
-    """The marks that hold on a kept search."""
+    """The marks that hold on a saved search."""
 
     search: int
     relevant: list[str]

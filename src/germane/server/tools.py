@@ -14,7 +14,7 @@ from germane.metasearch.search import MetaSearch
 from germane.refine.refiner import Refiner
 from germane.server import topics
 from germane.server.budget import MOST_FILTERS, MOST_IDS, MOST_SOURCES
-from germane.server.finding import keep_found, sources_named
+from germane.server.finding import save_found, sources_named
 from germane.server.library import Library
 from germane.server.listing import safe_link
 from germane.server.tool_answers import Delivery, Marked, News, Part, Result, Results, Saved, Text, Why
@@ -46,7 +46,7 @@ Filtering = Annotated[
 ]
 Kept = Annotated[
     int | None,
-    Field(ge=1, le=10**11, description="The number of a kept search; without it the query is searched anew."),
+    Field(ge=1, le=10**11, description="The number of a saved search; without it the query is searched anew."),
 ]
 
 
@@ -130,7 +130,7 @@ class Tools:
     ) -> Results:
         """Re-rank the results of a query by which of them are relevant and which are not. Nothing is kept.
 
-        With the number of a kept search, the marks kept on it count too.
+        With the number of a saved search, the marks kept on it count too.
         """
         listed, marks = self._list(query, collection, search)
         given = {**dict.fromkeys(relevant, True), **dict.fromkeys(not_relevant, False)}
@@ -168,8 +168,8 @@ class Tools:
             Result(one.id, _title(Document(one.id, one.fields)), one.link, one.score, sources=list(one.sources))
             for one in found[:k]
         ]
-        kept = keep_found(self._library, found).id if self._keeps and len(found) else None
-        return Results(results, len(found), notes, kept)
+        saved = save_found(self._library, found).id if self._keeps and len(found) else None
+        return Results(results, len(found), notes, saved)
 
     def what_is_new(
         self,
@@ -208,13 +208,13 @@ class Tools:
         for id in (*relevant, *not_relevant):
             if id not in known:
                 raise ParameterError(f"there is no result '{id[:80]}' in this list")
-        kept = self._library.kept
+        saved = self._library.saved_searches
         if search is None:
-            search = kept.keep(query, listed, collection or self._library.first).id
+            search = saved.save(query, listed, collection or self._library.first).id
         for ids, said in ((relevant, "relevant"), (not_relevant, "not_relevant")):
             for id in ids:
-                kept.mark(search, id, said)
-        marks = kept.marks(search)
+                saved.mark(search, id, said)
+        marks = saved.marks(search)
         return Marked(search, list(marks.relevant), list(marks.not_relevant))
 
     def save_topic(
@@ -233,8 +233,8 @@ class Tools:
     def _list(self, query: str, collection: str, search: int | None) -> tuple[list[values.Result], Marks]:
         """The results to be marked, and the marks that hold on them."""
         if search is not None:
-            kept = self._library.kept.search(search)
-            return self._library.workspace.searches.results(kept), self._library.kept.marks(search)
+            held = self._library.saved_searches.search(search)
+            return self._library.workspace.searches.results(held), self._library.saved_searches.marks(search)
         self._check(query)
         found = self._library.answer(collection, SearchRequest(query, self._library.settings.depth))
         return [values.Result(hit.id, hit.fields, hit.score) for hit in found.hits], Marks()

@@ -14,7 +14,7 @@ from germane.server.safety import feed_key
 from germane.stream import Watch
 from germane.stream.atom import ENTRIES, atom_feed
 from germane.stream.digest import Digest, digest_of
-from germane.stream.looking import (
+from germane.stream.health import (
     Moment,
     NearMiss,
     TopicWord,

@@ -72,7 +72,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
             store, name=settings.get("name", "clicks"), model=settings.get("model", "wtm"),
             hold_out=settings.get("hold_out", "query"), share=settings.get("share", 0.2),
             allow_equal=settings.get("allow_equal", False), force=settings.get("force", False),
-            rules=rules, on_step=progress.step, **parameters,
+            rules=rules, on_progress=progress.step, **parameters,
         )  # fmt: skip
 
     with history(library, name) as store:
@@ -93,12 +93,12 @@ def click_rules(min_users: int) -> "ClickRules":
     """How the server's own log is read: a query that fewer visitors typed is in no pair."""
     from germane.clicks import ClickRules, PairRules
 
-    return ClickRules(pairs=PairRules(min_users), memory=MEMORY, threads=THREADS)
+    return ClickRules(pairs=PairRules(min_users), memory_mb=MEMORY, threads=THREADS)
 
 
 def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Ask the sources of a kept search again, and keep what they say now as a new one; what is new in it."""
-    search = library.kept.search(settings["search"])
+    """Ask the sources of a saved search again, and keep what they say now as a new one; what is new in it."""
+    search = library.saved_searches.search(settings["search"])
     known = {result.document for result in library.workspace.searches.results(search)}
     kept = _found_again(library, search, progress) if "answers" in search.settings else _searched_again(library, search)
     new = [result.document for result in library.workspace.searches.results(kept) if result.document not in known]
@@ -113,7 +113,7 @@ def _searched_again(library: "Library", search: Search) -> Search:
     answer = library.answer(search.source, SearchRequest(search.query, library.settings.depth, ranking, filter=wanted))
     results = (Result(hit.id, hit.fields, hit.score) for hit in answer.hits)
     narrowed = {} if wanted is None else {"filter": wanted}
-    return library.kept.keep(search.query, results, search.source, model=answer.model, **narrowed)
+    return library.saved_searches.save(search.query, results, search.source, model=answer.model, **narrowed)
 
 
 def _found_again(library: "Library", search: Search, progress: Progress) -> Search:
@@ -129,8 +129,8 @@ def _found_again(library: "Library", search: Search, progress: Progress) -> Sear
 
     found = anyio.run(ask)
     if found is None or not len(found):
-        raise ParameterError("no source found anything; the kept search stays as it is")
-    return finding.keep_found(library, found)
+        raise ParameterError("no source found anything; the saved search stays as it is")
+    return finding.save_found(library, found)
 
 
 def export(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def new_training(library: "Library", given: Given) -> JobResponse:
 def new_refresh(library: "Library", given: Given) -> JobResponse:
     from germane.server.finding import sources_named
 
-    search = library.kept.search(given.body["search"])
+    search = library.saved_searches.search(given.body["search"])
     sources_named(library, [name for name in search.source.split(",") if name])
     return described(library.jobs.add("refresh", given.body))
 
@@ -236,7 +236,7 @@ OPERATIONS: tuple[Operation, ...] = (
               body=IMPORT, role=Role.ADMIN, **BEGUN),
     Operation("POST", "/jobs/trainings", "Learn a model from what was clicked, and let it serve if it passes the gate",
               new_training, JobResponse, body=TRAINING, role=Role.ADMIN, **BEGUN),
-    Operation("POST", "/jobs/refreshes", "Ask the sources of a kept search again", new_refresh, JobResponse,
+    Operation("POST", "/jobs/refreshes", "Ask the sources of a saved search again", new_refresh, JobResponse,
               body=members(("search",), search={"type": "integer", "minimum": 1, "maximum": 10**11}), role=Role.MARKER,
               **BEGUN),
     Operation("POST", "/jobs/exports", "Write all documents of a collection to a file", new_export, JobResponse,

@@ -12,7 +12,7 @@ from germane.metasearch.sources.feeds import entry_date, entry_fields, entry_id,
 from germane.stream.arrivals import Arrival
 from germane.stream.fetching import Fetcher
 from germane.stream.intake import Intake
-from germane.stream.sources import Source, batched
+from germane.stream.sources import ArrivalSource, batched
 from germane.stream.store import Store
 from germane.types import Document, FieldValue
 
@@ -73,7 +73,7 @@ def _is_address(text: str) -> bool:
 
 
 @dataclass
-class Feed(Source):
+class Feed(ArrivalSource):
     """RSS or Atom at an address; asked whether it has changed since, and less often the longer it fails."""
 
     url: str

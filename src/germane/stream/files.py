@@ -19,7 +19,7 @@ from germane.stream.arrivals import Arrival
 from germane.stream.feeds import MAX_FEED, feed_arrivals
 from germane.stream.intake import Intake
 from germane.stream.lines import line_arrival, lines_of
-from germane.stream.sources import Source, batched
+from germane.stream.sources import ArrivalSource, batched
 from germane.stream.store import Store
 
 _FEED = re.compile(
@@ -29,7 +29,7 @@ _UNFINISHED = (".tmp", ".part", ".crdownload", "~")
 
 
 @dataclass
-class Files(Source):
+class Files(ArrivalSource):
     """A file, or all files of a folder; those that are as they were when they were last read are left alone."""
 
     path: Path

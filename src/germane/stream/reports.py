@@ -8,7 +8,7 @@ from pathlib import Path
 from germane.data import read_qrels
 from germane.errors import ParameterError
 from germane.evaluate.detection import DetectionCurve, detection_curve, min_cost, normalised_cost
-from germane.stream.looking import health_of, replayed
+from germane.stream.health import health_of, replayed
 from germane.stream.responses import Day, DetectionResponse, TopicResponse, TrackReportResponse
 from germane.stream.watch import Watch
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from germane.schema import MaybeNaN, Response
-from germane.stream.looking import Health, TopicWord
+from germane.stream.health import Health, TopicWord
 from germane.stream.values import FollowedTopic, Sighting
 from germane.track.missed import Interval
 

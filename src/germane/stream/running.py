@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from germane.stream.arrivals import Arrival
 from germane.stream.intake import Intake
 from germane.stream.outbox import Outbox
-from germane.stream.sources import QUIET, Pipe, Source
+from germane.stream.sources import QUIET, ArrivalSource, Pipe
 from germane.stream.values import Processed
 from germane.stream.watch import Watch
 
@@ -18,7 +18,7 @@ _NOTHING = Processed((), 0, 0, 0)
 
 def run(
     watch: Watch,
-    sources: Sequence[Source],
+    sources: Sequence[ArrivalSource],
     intake: Intake,
     *,
     posts: Sequence[Mapping[str, str]] = (),
@@ -41,7 +41,7 @@ def run(
         if outbox is not None:
             outbox.deliver(intake)
 
-    def taken(source: Source) -> Iterator[Processed]:
+    def taken(source: ArrivalSource) -> Iterator[Processed]:
         for batch in _noted(source, intake):
             done = watch.process(batch, posts=posts) if batch else _NOTHING
             if done.new and not intake.new:
@@ -79,7 +79,7 @@ def run(
         yield from asked()
 
 
-def _noted(source: Source, intake: Intake) -> Iterator[list[Arrival]]:
+def _noted(source: ArrivalSource, intake: Intake) -> Iterator[list[Arrival]]:
     """The batches of a source; that it had trouble is noted, as it alone is asked meanwhile."""
     batches = source.poll(intake)
     while True:

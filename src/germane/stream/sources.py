@@ -25,7 +25,7 @@ LINGER = 0.01
 _PIECE = 1 << 16
 
 
-class Source(ABC):
+class ArrivalSource(ABC):
     """Somewhere that documents come from."""
 
     name: str
@@ -47,7 +47,7 @@ def batched(arrivals: Iterable[Arrival], intake: Intake) -> Iterator[list[Arriva
 
 
 @dataclass
-class Pipe(Source):
+class Pipe(ArrivalSource):
     """JSON Lines to their end; a batch is what is waiting, `BATCH` documents at most, or none after `QUIET` seconds.
 
     `read` gives the next bytes, waiting for some, and none at the end; `ready` says whether it need not wait, after so

@@ -31,7 +31,7 @@ from germane.track import (
     Hits,
     Reference,
     TrackMethod,
-    Vocabulary,
+    WordNumbers,
 )
 from germane.track.missed import BIN, lot_of
 from germane.track.registry import method_named
@@ -61,7 +61,7 @@ Whole = Callable[[str], Document | Mapping[str, Any] | None]
 
 
 @dataclass(slots=True)
-class Memory:
+class StreamState:
     """What a stream knows, as it was at a revision.
 
     `tally`: by tracker, how many documents had which score. `samples`: topic, score and lot of what was kept to be
@@ -112,7 +112,7 @@ class Watch:
         self.workspace, self.store = workspace, store
         self._revision = -1
         self._told: set[int] = set()  # numbers of hits, beyond those that all programs have told
-        self._memory: Memory | None = None
+        self._memory: StreamState | None = None
         self._set: TopicSet | None = None
 
     # -- opening ---------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Watch:
         there_is_one = f"the workspace has a stream '{name}' already, with a background of its own"
         if Store.find(workspace.database, name) is not None:
             raise ParameterError(there_is_one)
-        maker = BagMaker(analyzer or Analyzer(), Vocabulary())
+        maker = BagMaker(analyzer or Analyzer(), WordNumbers())
         names = tuple(fields)
         texts = [Arrival.of(document).text(names) for document in background]
         bags = [bag for bag in maker.bags(texts) if len(bag.terms)]
@@ -318,7 +318,7 @@ class Watch:
             self._forget()
         return delivered
 
-    def _scored(self, memory: Memory, bags: Sequence[Bag], lots: Sequence[float]) -> tuple[Hits, int | None]:
+    def _scored(self, memory: StreamState, bags: Sequence[Bag], lots: Sequence[float]) -> tuple[Hits, int | None]:
         """What the topics deliver and learn from; and the last document that the background took in, if it did. It is
         refreshed by counts alone, within a batch too."""
         current = self._topic_set(memory)
@@ -340,7 +340,7 @@ class Watch:
         return Hits(*map(np.concatenate, zip(*found, strict=True))), refreshed
 
     def _sighted(
-        self, connection: "Connection", memory: Memory, names: Sequence[str], at: str, new: Sequence[Arrival],
+        self, connection: "Connection", memory: StreamState, names: Sequence[str], at: str, new: Sequence[Arrival],
         numbers: Sequence[int], lots: Sequence[float], found: Hits,
     ) -> tuple[Sighting, ...]:  # fmt: skip
         """What became of the documents as rows, and what the topics of these names learnt; returns what was
@@ -362,7 +362,7 @@ class Watch:
         self.store.set_states(connection, states)
         return hits
 
-    def _refresh(self, memory: Memory) -> None:
+    def _refresh(self, memory: StreamState) -> None:
         """The background takes in what waits; a sample that is short of `SAMPLE` does so too."""
         waiting = [bag for bag in memory.background.waiting if len(bag.terms)]
         memory.background.refresh()
@@ -380,7 +380,7 @@ class Watch:
         kept = [each.fields if place in wanted else _short(each) for place, each in enumerate(new)]
         return self.store.add_arrivals(connection, at, zip(new, kept, bag_bytes(bags), strict=True))
 
-    def _topic_set(self, memory: Memory) -> TopicSet:
+    def _topic_set(self, memory: StreamState) -> TopicSet:
         if self._set is None:
             self._set = _set_of(memory, [name for name, topic in memory.topics.items() if topic.status == FOLLOWING])
         return self._set
@@ -433,7 +433,7 @@ class Watch:
         held = {row.arrival_id: row for row in rows if row.undoes is None and row.id not in undone}
         return sorted(held.values(), key=lambda row: row.id)
 
-    def _learn_anew(self, connection: "Connection", memory: Memory, topic: FollowedTopic) -> None:
+    def _learn_anew(self, connection: "Connection", memory: StreamState, topic: FollowedTopic) -> None:
         """The topic from its seeds: what it took to be on topic and what was judged, in the order in which they came,
         under the background of now. What was judged since counts as judged alone."""
         follower = Follower.start(following_of(topic.settings), [memory.maker.bag(seed) for seed in topic.seeds],
@@ -491,7 +491,7 @@ class Watch:
             if told > before:
                 self.store.set(connection, told=told)
 
-    def memory(self) -> Memory:
+    def memory(self) -> StreamState:
         """What the stream knows now: for reading."""
         with self.workspace.database.read() as connection:
             return self._fresh(connection, self.store.row(connection).revision)
@@ -499,7 +499,7 @@ class Watch:
     # -- memory and disk -------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _changing(self) -> "Iterator[tuple[Connection, Memory]]":
+    def _changing(self) -> "Iterator[tuple[Connection, StreamState]]":
         """A transaction over the stream as it is now; what is in memory is forgotten where it fails."""
         try:
             with self.workspace.database.write() as connection:
@@ -518,7 +518,7 @@ class Watch:
     def _forget(self) -> None:
         self._memory, self._set, self._revision = None, None, -1
 
-    def _fresh(self, connection: "Connection", revision: int) -> Memory:
+    def _fresh(self, connection: "Connection", revision: int) -> StreamState:
         if self._memory is None or self._revision != revision:
             self._memory, self._set, self._revision = self._read(connection), None, revision
         return self._memory
@@ -527,13 +527,13 @@ class Watch:
         settings: Mapping[str, Any] = self.store.row(connection).settings
         return settings
 
-    def _read(self, connection: "Connection") -> Memory:
+    def _read(self, connection: "Connection") -> StreamState:
         with refusing_damage():
             return self._restored(connection)
 
-    def _restored(self, connection: "Connection") -> Memory:
+    def _restored(self, connection: "Connection") -> StreamState:
         analyzer = Analyzer.from_dict(self._settings(connection)["analyzer"])
-        maker = BagMaker(analyzer, Vocabulary(self.store.words(connection)))
+        maker = BagMaker(analyzer, WordNumbers(self.store.words(connection)))
         parts = self.store.parts(connection)
         state = unpacked(parts["background"])
         background = Background.restored(state)
@@ -548,10 +548,10 @@ class Watch:
         kept = _unpacked_tally(parts["tally"])
         tally = {topic.id: np.zeros(0, np.int64) for topic in topics.values()} | kept  # of removed ones too
         samples = [(row.name, row.score, lot_of(row.document)) for row in self.store.samples(connection)]
-        return Memory(maker, background, reference, topics, followers, tally, samples, len(maker.vocabulary))
+        return StreamState(maker, background, reference, topics, followers, tally, samples, len(maker.vocabulary))
 
 
-def _set_of(memory: Memory, names: Sequence[str]) -> TopicSet:
+def _set_of(memory: StreamState, names: Sequence[str]) -> TopicSet:
     """These topics together, each with what was counted and kept of it."""
     found = TopicSet({name: memory.followers[name] for name in names})
     for row, name in enumerate(names):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from germane.arrays import Integers, Words
 from germane.lazy import LazyModule
 from germane.text.analyzer import Analyzer
-from germane.text.folding import scannable_bytes
 from germane.text.stemming import stemmer
 from germane.text.synonyms import Word
+from germane.text.unicode_fold import scannable_bytes
 from germane.text.word_table import WordTable, doubled, pack_words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from germane.track.background import Background
-    from germane.track.bags import Bag, BagMaker, Vocabulary
+    from germane.track.bags import Bag, BagMaker, WordNumbers
     from germane.track.follower import Follower, Following, Seen
     from germane.track.method import Tracker, TrackMethod, Weights
     from germane.track.percolator import Percolator
@@ -35,8 +35,8 @@ __all__ = [
     "TopicSet",
     "TrackMethod",
     "Tracker",
-    "Vocabulary",
     "Weights",
+    "WordNumbers",
     "method_named",
 ]
 
@@ -44,7 +44,7 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "background": ["Background"],
-        "bags": ["Bag", "BagMaker", "Vocabulary"],
+        "bags": ["Bag", "BagMaker", "WordNumbers"],
         "follower": ["Follower", "Following", "Seen"],
         "method": ["Tracker", "TrackMethod", "Weights"],
         "percolator": ["Percolator"],

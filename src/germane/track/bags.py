@@ -42,7 +42,7 @@ class Batch:
         return sums
 
 
-class Vocabulary:
+class WordNumbers:
     """Words and their numbers, given in the order of arrival and never again changed.
 
     Scores are sums in the order of these numbers: a stream that goes on with the same vocabulary goes on bit by bit.
@@ -69,12 +69,12 @@ class Vocabulary:
 class BagMaker:
     """Texts to bags, with one analyser and one vocabulary, which grows.
 
-    >>> maker = BagMaker(Analyzer(), Vocabulary())
+    >>> maker = BagMaker(Analyzer(), WordNumbers())
     >>> maker.bag("Ranked documents and a document")
     Bag(terms=array([0, 1]), counts=array([1., 2.]))
     """
 
-    def __init__(self, analyzer: Analyzer, vocabulary: Vocabulary) -> None:
+    def __init__(self, analyzer: Analyzer, vocabulary: WordNumbers) -> None:
         self.analyzer, self.vocabulary = analyzer, vocabulary
         self._bulk = BulkAnalyzer(analyzer)
         self._numbers = np.empty(0, np.int64)  # of the bulk analyser's terms

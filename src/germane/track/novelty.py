@@ -29,7 +29,7 @@ def copies(bags: Sequence[Bag], background: Background, similarity: float = COPY
     >>> from germane.track import BagMaker, Vocabulary
     >>> from germane.text import Analyzer
     >>> texts = ["Copper prices rise in London", "Frost in Brazil hurts coffee", "LONDON: copper prices rise again"]
-    >>> bags = BagMaker(Analyzer(), Vocabulary()).bags(texts)
+    >>> bags = BagMaker(Analyzer(), WordNumbers()).bags(texts)
     >>> copies(bags, Background.of(bags), 0.6)
     [0, 1, 0]
     """
@@ -56,7 +56,7 @@ class Nearest(NamedTuple):
     similarity: float
 
 
-class Memory:
+class RecentTexts:
     """The last `window` texts of a stream: how near is the next one to the nearest of them?
 
     A text below `NEW` begins a story; one above `COPY` repeats one. Vectors are kept as the background was when each

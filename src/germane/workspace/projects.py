@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from germane.errors import ParameterError
+from germane.refine.screening.annotations import Annotation
 from germane.refine.screening.decisions import verdicts
-from germane.refine.screening.remarks import Remark
 from germane.refine.screening.verdicts import Verdict
 from germane.types import Document
 from germane.workspace.agreement import Agreement, agreement
@@ -97,14 +97,16 @@ class Projects:
         self, project: Project, reviewer: str, given: Mapping[str, bool | None], *, reason: str = ""
     ) -> list[Decision]:
         """Several decisions, all or none."""
-        remark = Remark(reason)
-        return self.record(project, reviewer, {document: (included, remark) for document, included in given.items()})
+        annotation = Annotation(reason)
+        return self.record(
+            project, reviewer, {document: (included, annotation) for document, included in given.items()}
+        )
 
     def record(
         self,
         project: Project,
         reviewer: str,
-        said: Mapping[str, tuple[bool | None, Remark]],
+        said: Mapping[str, tuple[bool | None, Annotation]],
         *,
         times: Mapping[str, str] | None = None,
     ) -> list[Decision]:
@@ -120,9 +122,9 @@ class Projects:
         made = []
         with self._database.write() as connection:
             number = self._reviewer(connection, project, reviewer)
-            for document, (included, remark) in said.items():
+            for document, (included, annotation) in said.items():
                 at = times.get(document, now)
-                row = {"document": document, "included": included, "at": at, "undoes": None, **remark._asdict()}
+                row = {"document": document, "included": included, "at": at, "undoes": None, **annotation._asdict()}
                 entry = self._database.add(connection, decisions, reviewer_id=number, **row)
                 made.append(Decision(id=entry, reviewer=reviewer, **row))
         return made
@@ -149,11 +151,11 @@ class Projects:
 
     def said(
         self, project: Project, reviewer: str, *, seen_by: str | None = None
-    ) -> tuple[dict[str, bool], dict[str, Remark]]:
-        """The decisions that hold, and the remarks: reasons, notes, and what waits for a decision."""
+    ) -> tuple[dict[str, bool], dict[str, Annotation]]:
+        """The decisions that hold, and the annotations: reasons, notes, and what waits for a decision."""
         made = self.history(project, reviewer, seen_by=seen_by)
         decided = standing((each.id, each.document, each.included, each.undoes) for each in made)
-        return decided, standing((each.id, each.document, each.remark, each.undoes) for each in made)
+        return decided, standing((each.id, each.document, each.annotation, each.undoes) for each in made)
 
     def verdicts(self, project: Project, reviewer: str | None, *, seen_by: str | None = None) -> dict[str, Verdict]:
         """What a reviewer says of each record, with their name and the time; without one, what all say (`outcome`)."""
@@ -173,9 +175,9 @@ class Projects:
 
     def reasons(self, project: Project, reviewer: str) -> dict[str, str]:
         """The reasons of the decisions that hold, where one was given."""
-        decided, remarks = self.said(project, reviewer)
-        return {document: remarks[document].reason for document in decided
-                if document in remarks and remarks[document].reason}  # fmt: skip
+        decided, annotations = self.said(project, reviewer)
+        return {document: annotations[document].reason for document in decided
+                if document in annotations and annotations[document].reason}  # fmt: skip
 
     # -- several reviewers ---------------------------------------------------------------------------------------------
 
@@ -200,7 +202,7 @@ class Projects:
                 reason=reason, at=self._database.clock(),
             )  # fmt: skip
 
-    def outcome(self, project: Project) -> tuple[dict[str, bool], dict[str, Remark]]:
+    def outcome(self, project: Project) -> tuple[dict[str, bool], dict[str, Annotation]]:
         """What all agree on, and what was settled, with the reasons; open conflicts are left out.
 
         A blind project of several reviewers has none yet: it would tell one what another decided.
@@ -213,11 +215,11 @@ class Projects:
         found: dict[str, bool] = {}
         reasons: dict[str, list[str]] = {}
         for name in names:
-            decided, remarks = self.said(project, name)
+            decided, annotations = self.said(project, name)
             for document, included in decided.items():
                 found.setdefault(document, included)
-                if document in remarks and remarks[document].reason not in ("", *reasons.get(document, ())):
-                    reasons.setdefault(document, []).append(remarks[document].reason)
+                if document in annotations and annotations[document].reason not in ("", *reasons.get(document, ())):
+                    reasons.setdefault(document, []).append(annotations[document].reason)
         for conflict in self._conflicts(project):
             if conflict.resolved is None:
                 del found[conflict.document]
@@ -225,7 +227,9 @@ class Projects:
             found[conflict.document] = conflict.resolved
             if conflict.reason or conflict.resolved:
                 reasons[conflict.document] = [conflict.reason] if conflict.reason else []
-        return found, {document: Remark("; ".join(reasons[document])) for document in found if reasons.get(document)}
+        return found, {
+            document: Annotation("; ".join(reasons[document])) for document in found if reasons.get(document)
+        }
 
     # -- inside --------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from germane.refine.screening import Screening
-from germane.refine.screening.remarks import NO_REMARK, Remark
+from germane.refine.screening.annotations import NO_ANNOTATION, Annotation
 from germane.refine.screening.verdicts import Verdict
 from germane.types import Document
 from germane.workspace.values import Project
@@ -32,17 +32,17 @@ class ReviewerScreening(Screening):
         workspace, project, reviewer = self._kept
         return workspace.projects.verdicts(project, reviewer)
 
-    def _change(self, decisions: dict[str, bool], remarks: dict[str, Remark]) -> None:
+    def _change(self, decisions: dict[str, bool], annotations: dict[str, Annotation]) -> None:
         """The workspace first: what cannot be kept is not decided."""
         if self._kept is not None:
             workspace, project, reviewer = self._kept
-            named = dict.fromkeys([*decisions, *remarks, *self._decisions, *self._remarks])
-            said = {document: (decisions.get(document), remarks.get(document, NO_REMARK)) for document in named}
+            named = dict.fromkeys([*decisions, *annotations, *self._decisions, *self._annotations])
+            said = {document: (decisions.get(document), annotations.get(document, NO_ANNOTATION)) for document in named}
             changed = {
                 document: now
                 for document, now in said.items()
-                if now != (self._decisions.get(document), self._remarks.get(document, NO_REMARK))
+                if now != (self._decisions.get(document), self._annotations.get(document, NO_ANNOTATION))
             }
             if changed:
                 workspace.projects.record(project, reviewer, changed)
-        super()._change(decisions, remarks)
+        super()._change(decisions, annotations)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from germane.refine.screening.remarks import NO_REMARK, Remark
+from germane.refine.screening.annotations import NO_ANNOTATION, Annotation
 from germane.refine.screening.verdicts import Verdict
 from germane.types import FieldValue, Mark
 
@@ -104,17 +104,17 @@ class Decision:
     note: str = ""
 
     @property
-    def remark(self) -> Remark | None:
+    def annotation(self) -> Annotation | None:
         """What was said beside yes and no; None of nothing."""
-        said = Remark(self.reason, self.note, self.maybe)
-        return None if said == NO_REMARK else said
+        said = Annotation(self.reason, self.note, self.maybe)
+        return None if said == NO_ANNOTATION else said
 
     @property
     def verdict(self) -> Verdict | None:
         """All that was said; None of nothing."""
-        if self.included is None and self.remark is None:
+        if self.included is None and self.annotation is None:
             return None
-        return Verdict(self.included, self.remark or NO_REMARK, self.reviewer, self.at)
+        return Verdict(self.included, self.annotation or NO_ANNOTATION, self.reviewer, self.at)
 
 
 class Conflict(NamedTuple):
@@ -151,7 +151,7 @@ class TrackedTopic:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelVersion:
+class TrainedModel:
     """A version of a model that was learnt; its content is asked for by itself."""
 
     name: str

@@ -10,7 +10,7 @@ from germane.errors import ParameterError, StorageError
 from germane.types import Marks
 from germane.workspace.database import Database, RowRefusedError
 from germane.workspace.tables import interests, models, topics
-from germane.workspace.values import Interest, ModelVersion, TrackedTopic
+from germane.workspace.values import Interest, TrackedTopic, TrainedModel
 
 _ATTEMPTS = 20
 
@@ -99,16 +99,16 @@ class Models(_Versions):
 
     table, kind = models, "a model"
 
-    def save(self, name: str, content: bytes, *, kind: str = "", settings: Mapping[str, Any] = {}) -> ModelVersion:
+    def save(self, name: str, content: bytes, *, kind: str = "", settings: Mapping[str, Any] = {}) -> TrainedModel:
         """Keep a model: a new version, where the name is known."""
         digest = hashlib.sha256(content).hexdigest()
         row = self._save(name, kind=kind, settings=dict(settings), content=content, sha256=digest)
-        return ModelVersion(**{key: value for key, value in row.items() if key != "content"})
+        return TrainedModel(**{key: value for key, value in row.items() if key != "content"})
 
-    def get(self, name: str, version: int | None = None) -> ModelVersion:
+    def get(self, name: str, version: int | None = None) -> TrainedModel:
         """The latest version, or the one of that number."""
         row = self._load(name, version)
-        return ModelVersion(row.name, row.version, row.kind, row.settings, row.sha256, row.at)
+        return TrainedModel(row.name, row.version, row.kind, row.settings, row.sha256, row.at)
 
     def content(self, name: str, version: int | None = None) -> bytes:
         """Its bytes, if they are those that were saved."""

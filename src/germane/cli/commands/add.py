@@ -3,7 +3,7 @@
 import warnings
 
 from germane.cli import options
-from germane.cli.documents import Holds, Source, documents, put_added, tell_skipped
+from germane.cli.documents import Holds, InputFile, documents, put_added, tell_skipped
 from germane.cli.opening import open_engine
 from germane.cli.streams import tell
 
@@ -32,7 +32,7 @@ def add(
     """
     from germane.data import SkipReport
 
-    read = [Source(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
+    read = [InputFile(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
     skipped = SkipReport()
     with open_engine(folder) as engine, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
 from germane.cli.documents import tell_skipped
+from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import watched
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import show_rows

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
-from germane.cli.documents import Source, documents, tell_skipped
+from germane.cli.documents import InputFile, documents, tell_skipped
+from germane.cli.path_conflicts import require_apart
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_rows, show_rows
 from germane.wording import counted
@@ -57,7 +57,7 @@ def dedupe(
         format_for(target)  # complains before the work
     require_apart({"--to": to, "--duplicates": duplicates}, sources)
     report = SkipReport()
-    read = [Source(name, format, mapping or (), encoding, on_error.value, True) for name in sources]
+    read = [InputFile(name, format, mapping or (), encoding, on_error.value, True) for name in sources]
     records = list(documents(read, report, DEFAULT_FIELDS, all_fields=False, progress=progress))
     tell_skipped(report)
     found = find_duplicates(records, similarity)

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
 from germane.cli.opening import open_engine
+from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import watched
 from germane.cli.streams import put_json_line, tell
 from germane.errors import ParameterError

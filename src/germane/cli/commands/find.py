@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from germane.cli import kept_searches, options, refinement_tables
-from germane.cli.apart import require_apart
+from germane.cli import options, refinement_tables, saved_searches
 from germane.cli.failures import NOTHING_FOUND
+from germane.cli.path_conflicts import require_apart
 from germane.cli.result_list import marked, threshold_of
 from germane.cli.streams import put_json, put_row, query_typed, tell, terminal
 from germane.errors import InputError, ParameterError
@@ -233,7 +233,7 @@ def find(
             raise ParameterError(f"choose one of {'--source' if names else '--replay'} and --again")
         require_apart({"--record": record, "--to": to}, [str(workspace)])
         search = kept_in.searches.get(again)
-        found = kept_searches.taken_up(kept_in, search)
+        found = saved_searches.taken_up(kept_in, search)
     elif replay is not None:
         from germane.metasearch.search import replay as replayed
 
@@ -258,9 +258,9 @@ def find(
     marks = Marks(marked("--relevant", relevant or (), found.ids), marked("--not", not_relevant or (), found.ids))
     if kept_in is not None:
         if search is None:
-            search = kept_searches.keep(kept_in, found)
+            search = saved_searches.save(kept_in, found)
             tell(f"kept as search {search.id} of {kept_in.name}")
-        marks = kept_searches.keep_marks(kept_in, search, marks)
+        marks = saved_searches.keep_marks(kept_in, search, marks)
     if marks:
         refined = _refined(found, marks, method, threshold, no_implicit, shown, explain, changes)
         tell(f"{refined.method}: {refined.reason}")

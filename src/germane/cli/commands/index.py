@@ -10,7 +10,7 @@ import typer
 
 from germane.cli import options
 from germane.cli.analysis import analyzer_named
-from germane.cli.documents import Holds, Source, documents, put_added, tell_skipped
+from germane.cli.documents import Holds, InputFile, documents, put_added, tell_skipped
 from germane.cli.opening import new_engine
 from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
@@ -92,7 +92,7 @@ def index(
         names = _field_names(fields)
     else:
         names = list(dict.fromkeys(name for source in sources for name in text_fields_of(source, format, encoding)))
-    read = [Source(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
+    read = [InputFile(name, format, mapping or (), encoding, on_error.value, id_from_number) for name in sources]
     if fields is None:
         names += _abstracts(read, names)
     skipped = SkipReport()
@@ -110,7 +110,7 @@ def index(
     put_added(report, skipped, holds, json=json)
 
 
-def _abstracts(sources: Sequence[Source], names: Sequence[str]) -> list[str]:
+def _abstracts(sources: Sequence[InputFile], names: Sequence[str]) -> list[str]:
     """The column of abstracts, where records have one and no text: searched too, and said so."""
     from germane.data import SkipReport
 

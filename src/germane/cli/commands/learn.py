@@ -101,7 +101,7 @@ def learn(
             qrels=judged[1],
             rules=rules,
             force=force,
-            on_step=step,
+            on_progress=step,
             **parameters,
         )
     candidate = report.candidate

@@ -84,7 +84,7 @@ def list_(
     store = _store(clicks)
     for name in learnt.names():
         if learnt.serving(name) is not None:
-            say(health(engine, name, store, ClickRules(memory=memory, threads=threads)).line)
+            say(health(engine, name, store, ClickRules(memory_mb=memory, threads=threads)).line)
 
 
 @models.command("show")
@@ -151,7 +151,7 @@ def compare(
         candidate,
         None if baseline == PLAIN else baseline,
         settings=LearnSettings(hold_out=hold_out.value, share=share, depth=depth, alpha=alpha),
-        rules=ClickRules(pairs=PairRules(min_users), memory=memory, threads=threads),
+        rules=ClickRules(pairs=PairRules(min_users), memory_mb=memory, threads=threads),
         topics=judged[0],
         qrels=judged[1],
     )

@@ -8,7 +8,7 @@ import typer
 
 from germane.cli import options, refinement_tables
 from germane.cli.analysis import analyzer_named
-from germane.cli.apart import require_apart
+from germane.cli.path_conflicts import require_apart
 from germane.cli.requests import settings_typed
 from germane.cli.result_list import ResultSource, ids_in, marked, threshold_of
 from germane.cli.streams import put_json, tell, terminal

@@ -48,7 +48,7 @@ def reproduce(
         return
     left, missed = [], []
     for experiment in experiments:
-        result = run_experiment(experiment, on_step=lambda dataset, system: tell(f"{dataset}: {system}"))
+        result = run_experiment(experiment, on_progress=lambda dataset, system: tell(f"{dataset}: {system}"))
         say(expected_toml(result) if expected else as_text(result))
         for path in write_report(result, into, figures=not no_plots):
             tell(f"written: {path}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
-from germane.cli.documents import Source, tell_skipped
+from germane.cli.documents import InputFile, tell_skipped
+from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import watched
 from germane.cli.reading import MOST_REASONS, REASONS, read_records
 from germane.cli.requests import settings_typed
@@ -278,7 +278,7 @@ def screen(
         assert desk is not None
         documents, data = desk.documents(), desk.workspace
     else:
-        source = Source(data, format, map or (), encoding, on_error.value, True, keep_source=desk is not None)
+        source = InputFile(data, format, map or (), encoding, on_error.value, True, keep_source=desk is not None)
         documents = _read(source, progress)
     labels = None if label is None else _labels(documents, label, data)
     if simulate:
@@ -309,7 +309,7 @@ def screen(
         put_answers(screening, 0 if estimate else next, wanted, abstracts=abstract)
 
 
-def _read(source: Source, progress: bool) -> "list[Document]":
+def _read(source: InputFile, progress: bool) -> "list[Document]":
     from germane.data import SkipReport
 
     report = SkipReport()

@@ -121,7 +121,7 @@ def search(
             explain=explain,
             offset=offset,
             sort=sort,
-            group=group,
+            group_by=group,
             min_score=min_score,
             facets=tuple(facet or ()),
             snippets=snippets,

@@ -81,7 +81,7 @@ def tune(
 
         found = tune_collection(
             dataset, ranked, axes, feedback=feedback or "", fixed=fixed, measure=measure, k=k, folds=folds,
-            method=method, seed=seed,
+            method=method, random_state=seed,
             trials=None if no_cache else cache_folder() / "trials", on_trial=on_trial,
         )  # fmt: skip
     if plot is not None:

@@ -21,7 +21,7 @@ from germane.engine.candidates import Candidates
 from germane.errors import ParameterError
 from germane.latent.ensemble import EnsembleModel, PartModel
 from germane.latent.explaining import explained
-from germane.latent.pairs import Documents
+from germane.latent.pairs import FoldedDocuments
 from germane.latent.parts import LatentExplanation
 from germane.latent.projection import ProjectionModel
 from germane.latent.saving import LatentModel
@@ -84,7 +84,7 @@ class LatentStage:
         self.require_same_words(candidates.retriever.schema().analyzer)
         return candidates.retriever.apply(self.key, query.weights, candidates.refs)
 
-    def documents(self, refs: Refs, retriever: Retriever) -> Documents:
+    def documents(self, refs: Refs, retriever: Retriever) -> FoldedDocuments:
         """Documents as the model has folded them in."""
         schema = retriever.schema()
         self.require_same_words(schema.analyzer)

@@ -34,10 +34,10 @@ class Arxiv(WebSource):
     usual: ClassVar[str] = "https://export.arxiv.org/api/query"
     habit: ClassVar[Rate] = Rate(1, 3.0, together=1)
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
-        limit = min(limit, REACHABLE - offset)
-        for start in range(offset, offset + limit, AT_ONCE):
-            size = min(AT_ONCE, offset + limit - start)
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
+        k = min(k, REACHABLE - offset)
+        for start in range(offset, offset + k, AT_ONCE):
+            size = min(AT_ONCE, offset + k - start)
             parameters = {
                 "search_query": arxiv_query(query), "start": str(start), "max_results": str(size),
                 "sortBy": "relevance", "sortOrder": "descending",

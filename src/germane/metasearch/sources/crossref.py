@@ -31,11 +31,11 @@ class Crossref(WebSource):
     def _rate(self) -> Rate:
         return Rate(10, together=3) if self.email or self.key else Rate(5, together=1)
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
-        limit = min(limit, REACHABLE - offset)
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
+        k = min(k, REACHABLE - offset)
         token = None if self.key is None else Secret(f"Bearer {self.key.value}")
-        for start in range(offset, offset + limit, AT_ONCE):
-            rows = min(AT_ONCE, offset + limit - start)
+        for start in range(offset, offset + k, AT_ONCE):
+            rows = min(AT_ONCE, offset + k - start)
             parameters = {"query": query, "rows": str(rows), "offset": str(start), "select": SELECTED}
             if self.email:
                 parameters["mailto"] = self.email

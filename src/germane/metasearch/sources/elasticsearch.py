@@ -50,12 +50,12 @@ class Elasticsearch(WebSource):
         if self.authorization not in SCHEMES:
             raise ParameterError(f"authorization is one of {', '.join(SCHEMES)}, not '{self.authorization}'")
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
-        limit = min(limit, REACHABLE - offset)
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
+        k = min(k, REACHABLE - offset)
         token = None if self.key is None else Secret(f"{self.authorization} {self.key.value}")
         fields = list(self.fields) or [self.mapping.get(name, name) for name in SOUGHT]
-        for start in range(offset, offset + limit, AT_ONCE):
-            size = min(AT_ONCE, offset + limit - start)
+        for start in range(offset, offset + k, AT_ONCE):
+            size = min(AT_ONCE, offset + k - start)
             body = {
                 "query": {"simple_query_string": {"query": query, "fields": fields}},
                 "size": size,

@@ -26,10 +26,10 @@ class EuropePMC(WebSource):
     usual: ClassVar[str] = "https://www.ebi.ac.uk/europepmc/webservices/rest"
     habit: ClassVar[Rate] = Rate(5, together=1)
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
         cursor, seen = "*", 0
-        while seen < offset + limit:
-            size = min(LARGEST_PAGE, offset + limit - seen)
+        while seen < offset + k:
+            size = min(LARGEST_PAGE, offset + k - seen)
             parameters = {
                 "query": query, "format": "json", "resultType": "core", "pageSize": str(size), "cursorMark": cursor,
             }  # fmt: skip

@@ -75,8 +75,8 @@ class Feed(WebSource):
     kind: ClassVar[str] = "feed"
     habit: ClassVar[Rate] = Rate(2, together=1)
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
-        async for batch in _walk(talk, Template(self.address), query, limit, offset):
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
+        async for batch in _walk(talk, Template(self.address), query, k, offset):
             yield batch
 
 
@@ -87,9 +87,9 @@ class OpenSearch(WebSource):
     kind: ClassVar[str] = "opensearch"
     habit: ClassVar[Rate] = Rate(2, together=1)
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
         template = await talk.ask(Call(self.address), lambda found: description(found, self.address))
-        async for batch in _walk(talk, template, query, limit, offset):
+        async for batch in _walk(talk, template, query, k, offset):
             yield batch
 
 
@@ -118,12 +118,12 @@ def description(payload: Payload, address: str) -> Template:
 
 
 async def _walk(
-    talk: "Conversation", template: Template, query: str, limit: int, offset: int
+    talk: "Conversation", template: Template, query: str, k: int, offset: int
 ) -> AsyncGenerator[Batch, None]:
     words = None if template.searches else {word.casefold() for word in _WORD.findall(query)}
     start, seen = offset if template.turns else 0, set[str]()
     for _ in range(MOST_PAGES):
-        batch = await talk.ask(Call(template.filled(query, start, limit)), _batch)
+        batch = await talk.ask(Call(template.filled(query, start, k)), _batch)
         records = [record for record in batch.records if record.id not in seen]
         seen |= {record.id for record in records}
         given = len(records)
@@ -134,7 +134,7 @@ async def _walk(
         yield Batch(records, None if words is not None else batch.total, batch.notes, batch.trouble)
         start += len(batch.records)
         done = batch.total is not None and start >= batch.total
-        if not template.turns or not given or done or start - offset >= limit:
+        if not template.turns or not given or done or start - offset >= k:
             return
 
 

@@ -47,13 +47,13 @@ class LocalSource(Source):
         return compiler_is_loaded()  # until then a search may have to compile
 
     async def _batches(
-        self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
+        self, query: str, k: int, offset: int, web: "Web | None", seconds: float
     ) -> AsyncGenerator[Batch, None]:
-        yield await aside(lambda: self._found(query, limit, offset))
+        yield await aside(lambda: self._found(query, k, offset))
 
-    def _found(self, query: str, limit: int, offset: int) -> Batch:
+    def _found(self, query: str, k: int, offset: int) -> Batch:
         engine, notes = self._opened()
-        found = engine.search(query, limit, offset=offset, model=self.model)
+        found = engine.search(query, k, offset=offset, model=self.model)
         records = []
         for hit in found:
             link = hit.fields.get("url") or hit.fields.get("link") or ""

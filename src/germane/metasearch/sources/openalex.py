@@ -35,9 +35,9 @@ class OpenAlex(WebSource):
     habit: ClassVar[Rate] = Rate(5, together=2)
     busy: ClassVar[frozenset[int]] = frozenset({403})
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
-        size = min(LARGEST_PAGE, limit)
-        for page, skip in pages(offset, limit, size):
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
+        size = min(LARGEST_PAGE, k)
+        for page, skip in pages(offset, k, size):
             if (page + 1) * size > REACHABLE:
                 yield Batch((), notes=(f"OpenAlex gives out the first {REACHABLE:,} records of a result",))
                 return

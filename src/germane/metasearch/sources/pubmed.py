@@ -46,15 +46,15 @@ class PubMed(WebSource):
             secret_parameters=self._secrets(api_key=self.key),
         )
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
-        limit = min(limit, REACHABLE - offset)
-        if limit < 1:
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
+        k = min(k, REACHABLE - offset)
+        if k < 1:
             yield Batch((), notes=(f"PubMed gives out the first {REACHABLE:,} records of a result",))
             return
         found = await talk.ask(
             self._call(
                 "esearch", term=query, retmode="json", usehistory="y", sort=self.sort, retstart=str(offset),
-                retmax=str(limit),
+                retmax=str(k),
             ),
             _found,
         )  # fmt: skip

@@ -31,7 +31,7 @@ class SearXNG(WebSource):
     categories: str = ""
     language: str = ""
 
-    async def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
+    async def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
         seen: set[str] = set()
         for page in range(1, MOST_PAGES + 1):
             parameters = {
@@ -50,7 +50,7 @@ class SearXNG(WebSource):
             before = len(seen)
             seen |= {record.id for record in fresh}
             yield Batch(fresh[max(offset - before, 0) :], notes=batch.notes)
-            if not fresh or len(seen) >= offset + limit:
+            if not fresh or len(seen) >= offset + k:
                 return
 
 

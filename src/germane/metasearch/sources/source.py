@@ -1,4 +1,4 @@
-"""What every source is: `search(query, limit, page)`, and an answer that says what went wrong."""
+"""What every source is: `search(query, k, page)`, and an answer that says what went wrong."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 20.0
 """Seconds that a source has."""
-LIMIT = 200
+DEFAULT_K = 200
 """Records of each source unless said otherwise, as in Refine §VI."""
 
 
@@ -64,18 +64,18 @@ class Source(ABC):
             raise ParameterError(f"the weight of '{self.name}' lies between 0 and 1,000,000")
 
     async def search(
-        self, query: str, limit: int = LIMIT, page: int = 1, *, web: "Web | None" = None, within: float | None = None
+        self, query: str, k: int = DEFAULT_K, page: int = 1, *, web: "Web | None" = None, within: float | None = None
     ) -> SourceAnswer:
-        """The records of a page of `limit`, from 1. Nothing is raised: what went wrong is in the answer.
+        """The records of a page of `k`, from 1. Nothing is raised: what went wrong is in the answer.
 
         `within`: fewer seconds than the source's own. Records that came before a failure are kept. No limit runs
         while this machine makes something for the first time.
         """
         if not query.strip():
             raise ParameterError("there is nothing to search for: the query is empty")
-        if limit < 1 or page < 1:
-            raise ParameterError("limit and page are whole numbers of at least 1")
-        offset = (page - 1) * limit
+        if k < 1 or page < 1:
+            raise ParameterError("k and page are whole numbers of at least 1")
+        offset = (page - 1) * k
         seconds = self.timeout if within is None else min(within, self.timeout)
         records: list[SourceRecord] = []
         total: int | None = None
@@ -84,7 +84,7 @@ class Source(ABC):
         try:
             async with (
                 asyncio.timeout(seconds if self._is_ready() else None),
-                aclosing(self._batches(query, limit, offset, web, seconds)) as batches,
+                aclosing(self._batches(query, k, offset, web, seconds)) as batches,
             ):
                 async for batch in batches:
                     records += batch.records
@@ -93,7 +93,7 @@ class Source(ABC):
                     if batch.trouble is not None:
                         failure = batch.trouble
                         break
-                    if len(records) >= limit:
+                    if len(records) >= k:
                         break
         except TimeoutError:
             came = f"; {_counted(len(records))} had come" if records else ""
@@ -102,7 +102,7 @@ class Source(ABC):
             failure = trouble.failure
         except GermaneError as error:
             failure = Failure("local", str(error))
-        return SourceAnswer(self.name, _distinct(records)[:limit], total, failure, tuple(notes), offset)
+        return SourceAnswer(self.name, _distinct(records)[:k], total, failure, tuple(notes), offset)
 
     def _is_ready(self) -> bool:
         """Whether this machine has made what an answer needs: else the limits of time do not count yet."""
@@ -110,9 +110,9 @@ class Source(ABC):
 
     @abstractmethod
     def _batches(
-        self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
+        self, query: str, k: int, offset: int, web: "Web | None", seconds: float
     ) -> AsyncGenerator[Batch, None]:
-        """The records from `offset` on, until `limit` or the last; it raises `SourceError`."""
+        """The records from `offset` on, until `k` or the last; it raises `SourceError`."""
 
 
 def _counted(records: int) -> str:
@@ -173,18 +173,18 @@ class WebSource(Source):
         return {name: secret for name, secret in named.items() if secret is not None}
 
     async def _batches(
-        self, query: str, limit: int, offset: int, web: "Web | None", seconds: float
+        self, query: str, k: int, offset: int, web: "Web | None", seconds: float
     ) -> AsyncGenerator[Batch, None]:
         from germane.metasearch import Conversation, Web
 
         async with Web() if web is None else _Lent(web) as used:
             talk = Conversation(used, self.name, self.policy, used.clock.now() + seconds)
-            async with aclosing(self._talk(talk, query, limit, offset)) as batches:
+            async with aclosing(self._talk(talk, query, k, offset)) as batches:
                 async for batch in batches:
                     yield batch
 
     @abstractmethod
-    def _talk(self, talk: "Conversation", query: str, limit: int, offset: int) -> AsyncGenerator[Batch, None]:
+    def _talk(self, talk: "Conversation", query: str, k: int, offset: int) -> AsyncGenerator[Batch, None]:
         """The requests."""
 
 

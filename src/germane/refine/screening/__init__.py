@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING
 from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from germane.refine.screening.annotations import Annotation
     from germane.refine.screening.decisions import read_decisions, write_decisions
     from germane.refine.screening.remaining import Remaining
-    from germane.refine.screening.remarks import Remark
+    from germane.refine.screening.review_session import ReviewSession
     from germane.refine.screening.session import Screening, Suggestion
     from germane.refine.screening.simulation import Simulation, simulate
-    from germane.refine.screening.sitting import Sitting
     from germane.refine.screening.stopping import Recommendation, StoppingRule
 
 __all__ = [
+    "Annotation",
     "Recommendation",
     "Remaining",
-    "Remark",
+    "ReviewSession",
     "Screening",
     "Simulation",
-    "Sitting",
     "StoppingRule",
     "Suggestion",
     "read_decisions",
@@ -30,12 +30,12 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "annotations": ["Annotation"],
         "decisions": ["read_decisions", "write_decisions"],
         "remaining": ["Remaining"],
-        "remarks": ["Remark"],
+        "review_session": ["ReviewSession"],
         "session": ["Screening", "Suggestion"],
         "simulation": ["Simulation", "simulate"],
-        "sitting": ["Sitting"],
         "stopping": ["Recommendation", "StoppingRule"],
     },
 )

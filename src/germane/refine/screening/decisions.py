@@ -1,4 +1,4 @@
-"""Decisions on disk: which documents were included and which excluded, in the order of reading; and remarks on them.
+"""Decisions on disk: which documents were included and which excluded, in the order of reading; with annotations.
 
 `.csv`, `.tsv`, `.jsonl` and `.ris`, by the file's ending. A file is replaced whole, or stays as it was: the new one is
 written beside it, brought to disk (fsync) and renamed.
@@ -14,7 +14,7 @@ from germane.data import read_documents
 from germane.data.atomic import open_for_writing
 from germane.data.formulas import no_formula, without_apostrophe
 from germane.errors import InputError, ParameterError
-from germane.refine.screening.remarks import NO_REMARK, Remark
+from germane.refine.screening.annotations import NO_ANNOTATION, Annotation
 from germane.refine.screening.verdicts import (
     COLUMN,
     NO_VERDICT,
@@ -36,7 +36,7 @@ def read_decisions(path: str | Path) -> dict[str, bool]:
 
 
 def read_verdicts(path: str | Path) -> dict[str, Verdict]:
-    """What a file says of each document: the decision, the remark, who decided and when. Unread ones are left out."""
+    """What a file says of each document: decision, annotation, who decided and when. Unread ones are left out."""
     source = str(path)
     ending = _ending(path)
     found: dict[str, Verdict] = {}
@@ -59,7 +59,7 @@ def read_verdicts(path: str | Path) -> dict[str, Verdict]:
             before = found.get(doc_id, NO_VERDICT)
             if {before.included, verdict.included} == {True, False}:
                 raise InputError(f"document '{doc_id}' is both included and excluded", source=source)
-            if verdict.word or verdict.remark != NO_REMARK:
+            if verdict.word or verdict.annotation != NO_ANNOTATION:
                 found[doc_id] = before if verdict.included is None and before.included is not None else verdict
     return found
 
@@ -68,20 +68,20 @@ def write_decisions(
     path: str | Path,
     decisions: Mapping[str, bool],
     documents: Mapping[str, Document] | None = None,
-    remarks: Mapping[str, Remark] | None = None,
+    annotations: Mapping[str, Annotation] | None = None,
 ) -> None:
-    """Replace the file by these decisions, in their order, then what waits for one, each with its remark.
+    """Replace the file by these decisions, in their order, then what waits for one, each with its annotation.
 
     RIS records get titles where `documents` has them.
     """
-    write_verdicts(path, verdicts(decisions, remarks or {}), documents)
+    write_verdicts(path, verdicts(decisions, annotations or {}), documents)
 
 
-def verdicts(decisions: Mapping[str, bool], remarks: Mapping[str, Remark]) -> dict[str, Verdict]:
-    """The decisions with their remarks, in their order, then the remarks on what is not decided."""
+def verdicts(decisions: Mapping[str, bool], annotations: Mapping[str, Annotation]) -> dict[str, Verdict]:
+    """The decisions with their annotations, in their order, then the annotations on what is not decided."""
     return {
-        doc_id: Verdict(decisions.get(doc_id), remarks.get(doc_id, NO_REMARK))
-        for doc_id in dict.fromkeys([*decisions, *remarks])
+        doc_id: Verdict(decisions.get(doc_id), annotations.get(doc_id, NO_ANNOTATION))
+        for doc_id in dict.fromkeys([*decisions, *annotations])
     }
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from germane.arrays import Floats, Labels, Mask
 from germane.data.writing import format_for, write_documents
 from germane.errors import InputError, ParameterError, UnknownDocumentError
+from germane.refine.screening.annotations import NO_ANNOTATION, Annotation
 from germane.refine.screening.decisions import read_verdicts, verdicts, write_decisions, write_verdicts
 from germane.refine.screening.hypergeometric import Silence
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import Fit, Ranker, RankerParameters
 from germane.refine.screening.remaining import Remaining, calibrated, can_calibrate, remaining
-from germane.refine.screening.remarks import NO_REMARK, Remark
 from germane.refine.screening.sampling import Sample, sample_of
 from germane.refine.screening.stopping import Recommendation, StoppingRule
 from germane.refine.screening.verdicts import NO_VERDICT, Verdict, with_verdict
@@ -119,7 +119,7 @@ class Screening:
         self._parameters = parameters or RankerParameters()
         self._first = [self._places[self.check(doc_id)] for doc_id in first]
         self._decisions: dict[str, bool] = {}
-        self._remarks: dict[str, Remark] = {}
+        self._annotations: dict[str, Annotation] = {}
         self._store: Path | None = None
         self._answers: _Answers | None = None
         if store is not None:
@@ -136,9 +136,9 @@ class Screening:
         return MappingProxyType(self._decisions)
 
     @property
-    def remarks(self) -> Mapping[str, Remark]:
+    def annotations(self) -> Mapping[str, Annotation]:
         """Reasons, notes, and which documents wait for a decision, by id."""
-        return MappingProxyType(self._remarks)
+        return MappingProxyType(self._annotations)
 
     def decide(self, doc_id: str, relevant: bool, *, reason: str = "", note: str | None = None) -> None:
         """Include (True) or exclude (False) a document. A second decision on it replaces the first, in its place.
@@ -147,26 +147,26 @@ class Screening:
         """
         if reason and relevant:
             raise ParameterError(f"document '{doc_id}' is included: a reason is for one that is excluded")
-        note = self._remarks.get(doc_id, NO_REMARK).note if note is None else note
-        self.put(doc_id, self._checked(doc_id, relevant), Remark.of(reason, note))
+        note = self._annotations.get(doc_id, NO_ANNOTATION).note if note is None else note
+        self.put(doc_id, self._checked(doc_id, relevant), Annotation.of(reason, note))
 
     def undecide(self, doc_id: str) -> None:
         """Take the decision on a document back: it is unread again. Without a decision nothing changes."""
-        self.put(doc_id, None, Remark(note=self._remarks.get(doc_id, NO_REMARK).note))
+        self.put(doc_id, None, Annotation(note=self._annotations.get(doc_id, NO_ANNOTATION).note))
 
     def postpone(self, doc_id: str) -> None:
         """Maybe: the document is undecided, and waits until it is decided."""
-        self.put(doc_id, None, self._remarks.get(doc_id, NO_REMARK)._replace(reason="", maybe=True))
+        self.put(doc_id, None, self._annotations.get(doc_id, NO_ANNOTATION)._replace(reason="", maybe=True))
 
-    def put(self, doc_id: str, decision: bool | None, remark: Remark = NO_REMARK) -> None:
-        """Set all that is said of a document at once: the decision (None: undecided), and the remark."""
+    def put(self, doc_id: str, decision: bool | None, annotation: Annotation = NO_ANNOTATION) -> None:
+        """Set all that is said of a document at once: the decision (None: undecided), and the annotation."""
         known = self.check(doc_id)
         if decision is None:
             decisions = {other: made for other, made in self._decisions.items() if other != known}
         else:
             decisions = self._decisions | {known: decision}
-        remarks = {other: said for other, said in self._remarks.items() if other != known}
-        self._change(decisions, remarks if remark == NO_REMARK else remarks | {known: remark})
+        annotations = {other: said for other, said in self._annotations.items() if other != known}
+        self._change(decisions, annotations if annotation == NO_ANNOTATION else annotations | {known: annotation})
 
     def import_decisions(self, path: str | Path) -> int:
         """Take over the decisions of a file after those made already; returns how many it holds.
@@ -175,9 +175,9 @@ class Screening:
         """
         said = read_verdicts(path)
         found = {doc_id: each.included for doc_id, each in said.items() if each.included is not None}
-        remarks = {doc_id: each.remark for doc_id, each in said.items() if each.remark != NO_REMARK}
+        annotations = {doc_id: each.annotation for doc_id, each in said.items() if each.annotation != NO_ANNOTATION}
         try:
-            self._take_over(found, remarks)
+            self._take_over(found, annotations)
         except (UnknownDocumentError, ParameterError) as error:
             raise InputError(str(error), source=str(path)) from None
         return len(found)
@@ -187,8 +187,8 @@ class Screening:
         write_verdicts(path, self.verdicts(), self.documents)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """All that was said of documents, in the order of reading: decisions, remarks, and who said it when."""
-        return verdicts(self._decisions, self._remarks)
+        """All that was said of documents, in the order of reading: decisions, annotations, and who said it when."""
+        return verdicts(self._decisions, self._annotations)
 
     def export_records(self, path: str | Path, which: Which = "included", *, format: str | None = None) -> int:
         """Write whole records, every field and tag that was read, in the order of reading; returns how many.
@@ -212,22 +212,22 @@ class Screening:
         said = self.verdicts()
         return [with_verdict(self.documents[doc_id], said.get(doc_id, NO_VERDICT), format) for doc_id in wanted]
 
-    def _take_over(self, decisions: Mapping[str, bool], remarks: Mapping[str, Remark] | None = None) -> None:
-        said = {self.check(doc_id): remark for doc_id, remark in (remarks or {}).items()}
+    def _take_over(self, decisions: Mapping[str, bool], annotations: Mapping[str, Annotation] | None = None) -> None:
+        said = {self.check(doc_id): annotation for doc_id, annotation in (annotations or {}).items()}
         wanted = {self.check(doc_id): self._checked(doc_id, relevant) for doc_id, relevant in decisions.items()}
         for doc_id, relevant in wanted.items():
             if self._decisions.get(doc_id, relevant) is not relevant:
                 raise ParameterError(f"document '{doc_id}' was decided the other way already")
-        self._change(self._decisions | wanted, self._remarks | said)
+        self._change(self._decisions | wanted, self._annotations | said)
 
-    def _change(self, decisions: dict[str, bool], remarks: dict[str, Remark]) -> None:
+    def _change(self, decisions: dict[str, bool], annotations: dict[str, Annotation]) -> None:
         """Disk first: what cannot be written is not decided."""
         same = list(decisions.items()) == list(self._decisions.items())
-        if same and remarks == self._remarks:
+        if same and annotations == self._annotations:
             return
         if self._store is not None:
-            write_decisions(self._store, decisions, self.documents, remarks)
-        self._decisions, self._remarks = decisions, remarks
+            write_decisions(self._store, decisions, self.documents, annotations)
+        self._decisions, self._annotations = decisions, annotations
         if not same:
             self._answers = None
 

@@ -19,7 +19,7 @@ from germane.data.bibliographic import FORMAT_FIELD, listed
 from germane.data.formulas import without_apostrophe
 from germane.data.writing import MEANINGS
 from germane.errors import ParameterError
-from germane.refine.screening.remarks import MAYBE, NO_REMARK, NOTE, REASON, Remark
+from germane.refine.screening.annotations import MAYBE, NO_ANNOTATION, NOTE, REASON, Annotation
 from germane.types import Document, FieldValue
 
 COLUMN = "included"
@@ -48,10 +48,10 @@ _RAYYAN_WORDS = {"included": "Included", "excluded": "Excluded", MAYBE: "Maybe"}
 
 
 class Verdict(NamedTuple):
-    """What somebody said of a record: included, excluded or neither (None), a remark, who said it, and when."""
+    """What somebody said of a record: included, excluded or neither (None), a annotation, who said it, and when."""
 
     included: bool | None = None
-    remark: Remark = NO_REMARK
+    annotation: Annotation = NO_ANNOTATION
     by: str = ""
     at: str = ""
 
@@ -59,13 +59,13 @@ class Verdict(NamedTuple):
     def word(self) -> str:
         """The decision in a word: included, excluded, maybe, or nothing."""
         if self.included is None:
-            return MAYBE if self.remark.maybe else ""
+            return MAYBE if self.annotation.maybe else ""
         return "included" if self.included else "excluded"
 
     @property
     def texts(self) -> Mapping[str, str]:
         """All but the decision, under the names of the columns; what is not said is left out."""
-        said = {**self.remark.texts, BY: self.by, AT: self.at}
+        said = {**self.annotation.texts, BY: self.by, AT: self.at}
         return {name: text for name, text in said.items() if text}
 
 
@@ -95,7 +95,7 @@ def decision_of(value: object) -> bool | None:
 
 def with_verdict(document: Document, verdict: Verdict, format: str) -> Document:
     """The whole record with the verdict, as `verdicts_of` reads it; it stands instead of those the record came with."""
-    if verdict.word == "" and verdict.remark == NO_REMARK:
+    if verdict.word == "" and verdict.annotation == NO_ANNOTATION:
         return document
     fields = {name: value for name, value in _without_notes(document.fields).items() if name not in OWN_COLUMNS}
     if format not in NOTED:
@@ -116,10 +116,10 @@ def notes_of(verdict: Verdict) -> list[str]:
         notes.append(_ASREVIEW_WORDS[verdict.included])
     if verdict.by and verdict.word:
         parts = [f'RAYYAN-INCLUSION: {{"{_quotable(verdict.by)}"=>"{_RAYYAN_WORDS[verdict.word]}"}}']
-        if verdict.remark.reason:
-            parts.append(f"RAYYAN-EXCLUSION-REASONS: {verdict.remark.reason.replace('|', '/')}")
-        if verdict.remark.note:
-            parts.append(f'USER-NOTES: {{"{_quotable(verdict.by)}"=>["{_quotable(verdict.remark.note)}"]}}')
+        if verdict.annotation.reason:
+            parts.append(f"RAYYAN-EXCLUSION-REASONS: {verdict.annotation.reason.replace('|', '/')}")
+        if verdict.annotation.note:
+            parts.append(f'USER-NOTES: {{"{_quotable(verdict.by)}"=>["{_quotable(verdict.annotation.note)}"]}}')
         notes.append(" | ".join(parts))
     return notes
 
@@ -178,8 +178,8 @@ def from_columns(fields: Mapping[str, FieldValue], *, table: bool) -> Verdict | 
     read = without_apostrophe if table else str
     said = {name: read(str(by_name.get(name) or "")) for name in TEXTS}
     maybe = str(value).strip().lower() == MAYBE
-    remark = Remark.of(said[REASON], said[NOTE] or by_name.get("asreview_note"), maybe)
-    return Verdict(None if maybe else decision_of(value), remark, said[BY], said[AT])
+    annotation = Annotation.of(said[REASON], said[NOTE] or by_name.get("asreview_note"), maybe)
+    return Verdict(None if maybe else decision_of(value), annotation, said[BY], said[AT])
 
 
 def from_notes(fields: Mapping[str, FieldValue]) -> list[Verdict]:
@@ -203,9 +203,9 @@ def _ours(notes: Iterable[str]) -> Iterator[Verdict]:
     for begin, end in pairwise([*begins, len(said)]):
         texts = {name: text.removeprefix(f"{name}: ") for name, text in zip(named[begin:end], said[begin:end],
                                                                             strict=True)}  # fmt: skip
-        remark = Remark.of(texts.get(REASON), texts.get(NOTE), said[begin].lower() == MAYBE)
-        decision = None if remark.maybe else decision_of(said[begin])
-        yield Verdict(decision, remark, texts.get(BY, ""), texts.get(AT, ""))
+        annotation = Annotation.of(texts.get(REASON), texts.get(NOTE), said[begin].lower() == MAYBE)
+        decision = None if annotation.maybe else decision_of(said[begin])
+        yield Verdict(decision, annotation, texts.get(BY, ""), texts.get(AT, ""))
 
 
 def _rayyans(notes: Iterable[str]) -> Iterator[Verdict]:
@@ -218,7 +218,7 @@ def _rayyans(notes: Iterable[str]) -> Iterator[Verdict]:
         for name, word in _VOTE.findall(votes[1]):
             included = {"Included": True, "Excluded": False}.get(word)
             reason = reasons[1] if reasons and included is False else ""
-            yield Verdict(included, Remark.of(reason, written.get(name), word == "Maybe"), name)
+            yield Verdict(included, Annotation.of(reason, written.get(name), word == "Maybe"), name)
 
 
 def _asreviews(notes: Iterable[str]) -> Iterator[Verdict]:

@@ -92,7 +92,7 @@ def erase(
         engine.models.versions()  # a damaged record is told before anything is erased
     with steps("erasing", always=progress, otherwise=lambda words: None) as step:
         if user is not None:
-            gone = opened.erase(user, memory=memory, threads=threads, progress=step)
+            gone = opened.erase(user, memory_mb=memory, threads=threads, on_progress=step)
         else:
             assert older_than is not None
             gone = opened.erase_before(datetime.now(UTC).date() - timedelta(days=older_than))

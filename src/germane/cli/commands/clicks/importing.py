@@ -102,9 +102,9 @@ def import_(
             format=format,
             encoding=encoding,
             retain_days=retain,
-            memory=memory,
+            memory_mb=memory,
             threads=threads,
-            progress=step,
+            on_progress=step,
         )
     for what in report.unreadable:
         tell(f"not read, or not to its end: {what}")

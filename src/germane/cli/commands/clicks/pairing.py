@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
 from germane.cli.click_options import (
     ClickActions,
     ClickWindow,
@@ -28,6 +27,7 @@ from germane.cli.click_options import (
     search_rules,
     tell_dropped,
 )
+from germane.cli.path_conflicts import require_apart
 from germane.cli.progress import steps
 from germane.cli.streams import put_json, tell
 from germane.wording import counted
@@ -122,7 +122,7 @@ def pairs(
     documents = None if titles is None else read_documents(titles)
     with (
         steps("days", total=len(opened.days), always=progress, otherwise=lambda words: None) as step,
-        observe(opened, rules, memory=memory, threads=threads, work=work, progress=step) as observations,
+        observe(opened, rules, memory_mb=memory, threads=threads, work=work, on_progress=step) as observations,
     ):
         report = write_pairs(observations, into, wanted, titles=documents)
         counts = observations.counts

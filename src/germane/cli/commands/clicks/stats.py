@@ -75,7 +75,7 @@ def stats(
     days = len(opened.days)
     with (
         steps("days", total=days, always=progress, otherwise=lambda words: None) as step,
-        observe(opened, rules, memory=memory, threads=threads, work=work, progress=step) as observations,
+        observe(opened, rules, memory_mb=memory, threads=threads, work=work, on_progress=step) as observations,
     ):
         found = click_stats(opened, observations, min_users=min_users)
     if plot is not None:

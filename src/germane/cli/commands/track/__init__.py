@@ -3,8 +3,8 @@
 import typer
 
 from germane.cli.commands.track.digest import digest, feed
+from germane.cli.commands.track.inspect import list_, show, stories
 from germane.cli.commands.track.judge import judge
-from germane.cli.commands.track.looking import list_, show, stories
 from germane.cli.commands.track.managing import pause, remove, resume
 from germane.cli.commands.track.new import new
 from germane.cli.commands.track.report import report

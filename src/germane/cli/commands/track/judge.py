@@ -69,7 +69,7 @@ def judge(
 
 
 def _ask(watch: "Watch", name: str, n: int, by: str) -> None:
-    from germane.stream.looking import near_misses
+    from germane.stream.health import near_misses
 
     judged = {each.document for each in watch.judged(name)}
     hits = [

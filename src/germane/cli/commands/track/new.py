@@ -89,7 +89,7 @@ def new(
     Example: germane track new vaccines --seed malaria-vaccine --index my-index --background my-index
     """
     from germane.engine.methods import track_settings
-    from germane.stream.looking import health_of, known_words
+    from germane.stream.health import health_of, known_words
     from germane.stream.responses import TopicResponse
     from germane.track import Costs, method_named
     from germane.workspace import Workspace

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
-from germane.cli.commands.track.looking import health_line
+from germane.cli.commands.track.inspect import health_line
 from germane.cli.commands.track.parts import MAIN, WORKSPACE, StreamName, TopicName, WorkspaceFile, opened
+from germane.cli.path_conflicts import require_apart
 from germane.cli.streams import put_json, say, tell
 from germane.wording import counted
 

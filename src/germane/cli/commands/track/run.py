@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from germane.stream import Sighting, Watch
     from germane.stream.fetching import Fetcher
     from germane.stream.intake import Intake
-    from germane.stream.sources import Source
+    from germane.stream.sources import ArrivalSource
 
 
 def run(
@@ -119,7 +119,7 @@ def _ended_by_request() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _source(name: str, watch: "Watch", fetcher: "Fetcher") -> "Source":
+def _source(name: str, watch: "Watch", fetcher: "Fetcher") -> "ArrivalSource":
     if name == "-":
         from germane.stream.sources import Pipe
 

@@ -3,7 +3,7 @@
 import typer
 
 from germane.cli.commands.vectors.changing import add, drop, fold, graph
-from germane.cli.commands.vectors.looking import list_, search
+from germane.cli.commands.vectors.inspect import list_, search
 
 vectors = typer.Typer(no_args_is_help=True)
 vectors.command("add")(add)

@@ -3,7 +3,7 @@
 import typer
 
 from germane.cli.commands.workspace.init import init
-from germane.cli.commands.workspace.looking import list_, show
+from germane.cli.commands.workspace.inspect import list_, show
 from germane.cli.commands.workspace.marking import mark, undo
 from germane.cli.commands.workspace.moving import export, import_
 from germane.cli.commands.workspace.noting import note

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from germane.cli import options
-from germane.cli.apart import require_apart
 from germane.cli.commands.workspace.parts import CollectionName, ProjectName, ReviewerName, Where, opened
 from germane.cli.documents import tell_skipped
+from germane.cli.path_conflicts import require_apart
 from germane.cli.streams import tell
 from germane.errors import InputError, ParameterError
 from germane.wording import counted
@@ -115,9 +115,9 @@ def _import_records(
 
 
 def _import_decisions(workspace: "Workspace", source: str, name: str, reviewer: str) -> None:
-    """Decisions and remarks of a file, all or none; those that are there already are not repeated."""
+    """Decisions and annotations of a file, all or none; those that are there already are not repeated."""
+    from germane.refine.screening.annotations import NO_ANNOTATION
     from germane.refine.screening.decisions import read_verdicts
-    from germane.refine.screening.remarks import NO_REMARK
 
     project = workspace.projects.get(name)
     read = read_verdicts(source)
@@ -130,11 +130,11 @@ def _import_decisions(workspace: "Workspace", source: str, name: str, reviewer: 
     if other := next((doc_id for doc_id in decisions if held.get(doc_id, decisions[doc_id]) is not decisions[doc_id]),
                      None):  # fmt: skip
         raise InputError(f"document '{other}' was decided the other way already", source=source)
-    given = {doc_id: (verdict.included, verdict.remark) for doc_id, verdict in read.items()}
-    new = {doc_id: now for doc_id, now in given.items() if now != (held.get(doc_id), said.get(doc_id, NO_REMARK))
+    given = {doc_id: (verdict.included, verdict.annotation) for doc_id, verdict in read.items()}
+    new = {doc_id: now for doc_id, now in given.items() if now != (held.get(doc_id), said.get(doc_id, NO_ANNOTATION))
            and not (now[0] is None and doc_id in held)}  # fmt: skip
     workspace.projects.record(project, reviewer, new, times={doc_id: verdict.at for doc_id, verdict in read.items()})
-    waiting = sum(verdict.remark.maybe for verdict in read.values())
+    waiting = sum(verdict.annotation.maybe for verdict in read.values())
     told = f", {waiting:,} waiting" if waiting else ""
     tell(f"{counted(len(decisions), 'decision')} read{told}, {len(new):,} new")
 

@@ -10,10 +10,10 @@ MOST = 8
 """Blocks at most: each has sums of its own, which may be large."""
 LEAST_ROWS = 16384
 """Rows of a block at least."""
-Found = TypeVar("Found")
+BlockResult = TypeVar("BlockResult")
 
 
-def in_blocks(n_rows: int, work: Callable[[int, int], Found], least: int = LEAST_ROWS) -> list[Found]:
+def in_blocks(n_rows: int, work: Callable[[int, int], BlockResult], least: int = LEAST_ROWS) -> list[BlockResult]:
     """`work(first, last)` for each block of at least so many rows, side by side; the results in order."""
     n_blocks = min(max(n_rows // max(least, 1), 1), MOST)
     ends = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()

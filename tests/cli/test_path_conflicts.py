@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from germane.cli.apart import require_apart
+from germane.cli.path_conflicts import require_apart
 from germane.cli.samples import write_sample_files
 from germane.errors import InputError
 

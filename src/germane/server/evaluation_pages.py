@@ -22,7 +22,7 @@ BARS = 200
 
 def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute]:
     """The pages of both views."""
-    made = Study(library, renderer, aside)
+    made = EvaluationPages(library, renderer, aside)
     return [
         Route("/models", made.models),
         Route("/models/train", made.train, methods=["POST"]),
@@ -35,7 +35,7 @@ def routes(library: Library, renderer: Renderer, aside: Aside) -> list[BaseRoute
     ]
 
 
-class Study:
+class EvaluationPages:
     """Both views, over one library."""
 
     def __init__(self, library: Library, renderer: Renderer, aside: Aside) -> None:

@@ -9,7 +9,7 @@ MAYBE = "maybe"
 """What stands in the place of a decision on a record that waits for one."""
 
 
-class Remark(NamedTuple):
+class Annotation(NamedTuple):
     """Why a record was excluded, a note on it, and whether it waits: to be read again when all others are read."""
 
     reason: str = ""
@@ -17,7 +17,7 @@ class Remark(NamedTuple):
     maybe: bool = False
 
     @classmethod
-    def of(cls, reason: object, note: object, maybe: bool = False) -> "Remark":
+    def of(cls, reason: object, note: object, maybe: bool = False) -> "Annotation":
         """Each text in one line, as every format can hold it."""
         return cls(_one_line(reason), _one_line(note), maybe)
 
@@ -27,7 +27,7 @@ class Remark(NamedTuple):
         return {name: text for name, text in ((REASON, self.reason), (NOTE, self.note)) if text}
 
 
-NO_REMARK = Remark()
+NO_ANNOTATION = Annotation()
 
 
 def _one_line(text: object) -> str:

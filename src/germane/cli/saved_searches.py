@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from germane.workspace.values import Result, Search
 
 
-def keep(workspace: "Workspace", found: "FoundList") -> "Search":
+def save(workspace: "Workspace", found: "FoundList") -> "Search":
     """Keep a list as it was fetched: the query, every result with its fields, and where each source had it."""
     from germane.workspace.values import Result
 

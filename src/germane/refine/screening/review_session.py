@@ -1,4 +1,4 @@
-"""A sitting: records are read one at a time, each is decided, and what was done can be undone.
+"""A review session: records are read one at a time, each is decided, and what was done can be undone.
 
 The records come in the order that the screening proposes after each decision. Those that wait (maybe) come when nothing
 else is left.
@@ -6,7 +6,7 @@ else is left.
 
 from typing import NamedTuple
 
-from germane.refine.screening.remarks import NO_REMARK, Remark
+from germane.refine.screening.annotations import NO_ANNOTATION, Annotation
 from germane.refine.screening.session import Screening, Suggestion
 
 
@@ -14,22 +14,22 @@ class Step(NamedTuple):
     """One change: the document, and what was said of it before and after."""
 
     id: str
-    before: tuple[bool | None, Remark]
-    after: tuple[bool | None, Remark]
+    before: tuple[bool | None, Annotation]
+    after: tuple[bool | None, Annotation]
 
 
-class Sitting:
+class ReviewSession:
     """One record at a time: `record` is the one to read; each call that decides it goes on to the next.
 
     Nothing is kept here but the way back: every change is the screening's own, and on disk if that has a store.
 
     >>> from germane.types import Document
     >>> documents = [Document("a", {"title": "copper in the liver"}), Document("b", {"title": "copper wires"})]
-    >>> sitting = Sitting(Screening(documents, first=["b"]))
-    >>> sitting.exclude("no patients")
-    >>> sitting.record.id, sitting.screening.remarks["b"].reason
+    >>> session = ReviewSession(Screening(documents, first=["b"]))
+    >>> session.exclude("no patients")
+    >>> session.record.id, session.screening.annotations["b"].reason
     ('a', 'no patients')
-    >>> sitting.undo(), sitting.record.id
+    >>> session.undo(), session.record.id
     ('b', 'b')
     """
 
@@ -49,7 +49,7 @@ class Sitting:
 
     def _proposed(self, ahead: int) -> Suggestion | None:
         """The record so many places on."""
-        waiting = {doc_id for doc_id, remark in self.screening.remarks.items() if remark.maybe}
+        waiting = {doc_id for doc_id, annotation in self.screening.annotations.items() if annotation.maybe}
         wanted = ahead + 1 + len(waiting) + (self._pinned is not None)
         found = self.screening.next(len(self.screening.documents) if self._pinned else wanted)
         others = [one for one in found if one.id not in waiting and one.id != self._pinned]
@@ -72,23 +72,23 @@ class Sitting:
         """Maybe: it comes again when nothing else is left."""
         record = self.record
         if record is not None:
-            self._do(record.id, (None, Remark.of("", self._remark(record.id).note, maybe=True)))
+            self._do(record.id, (None, Annotation.of("", self._annotation(record.id).note, maybe=True)))
 
     def note(self, text: str) -> None:
         """Put a note on the record, instead of the one it has; an empty text takes it off. The record stays."""
         record = self.record
         if record is not None:
             pinned, ahead = self._pinned, self._ahead
-            known = self._remark(record.id)
-            self._do(record.id, (None, Remark.of(known.reason, text, known.maybe)))
+            known = self._annotation(record.id)
+            self._do(record.id, (None, Annotation.of(known.reason, text, known.maybe)))
             self._pinned, self._ahead = pinned, ahead
 
     def _decide(self, relevant: bool, reason: str) -> None:
         record = self.record
         if record is not None:
-            self._do(record.id, (relevant, Remark.of(reason, self._remark(record.id).note)))
+            self._do(record.id, (relevant, Annotation.of(reason, self._annotation(record.id).note)))
 
-    def _do(self, doc_id: str, after: tuple[bool | None, Remark]) -> None:
+    def _do(self, doc_id: str, after: tuple[bool | None, Annotation]) -> None:
         step = Step(doc_id, self._said(doc_id), after)
         self.screening.put(doc_id, *after)
         self._done.append(step)
@@ -112,7 +112,7 @@ class Sitting:
         return True
 
     def undo(self) -> str | None:
-        """Take the last change back, also the last decision of an earlier sitting; the document's id, None of nothing.
+        """Take the last change back, also the last decision of an earlier session; the document's id, None of nothing.
 
         Its record is before the reader again.
         """
@@ -120,7 +120,7 @@ class Sitting:
             step = self._done.pop()
         elif self.screening.decisions:
             doc_id = next(reversed(list(self.screening.decisions)))
-            step = Step(doc_id, (None, Remark(note=self._remark(doc_id).note)), self._said(doc_id))
+            step = Step(doc_id, (None, Annotation(note=self._annotation(doc_id).note)), self._said(doc_id))
         else:
             return None
         self.screening.put(step.id, *step.before)
@@ -138,8 +138,8 @@ class Sitting:
         self._ahead, self._pinned = 0, None
         return step.id
 
-    def _remark(self, doc_id: str) -> Remark:
-        return self.screening.remarks.get(doc_id, NO_REMARK)
+    def _annotation(self, doc_id: str) -> Annotation:
+        return self.screening.annotations.get(doc_id, NO_ANNOTATION)
 
-    def _said(self, doc_id: str) -> tuple[bool | None, Remark]:
-        return self.screening.decisions.get(doc_id), self._remark(doc_id)
+    def _said(self, doc_id: str) -> tuple[bool | None, Annotation]:
+        return self.screening.decisions.get(doc_id), self._annotation(doc_id)

@@ -11,12 +11,11 @@ from germane.lm.parameters import open_fraction
 from germane.stream.arrivals import title_of
 from germane.stream.packing import bag_of
 from germane.stream.values import FollowedTopic, Sighting
-from germane.stream.watch import Memory, Watch, following_of
+from germane.stream.watch import StreamState, Watch, following_of
 from germane.text.bulk import BulkAnalyzer
 from germane.track import Bag, Follower, Reference, TopicSet
 from germane.track.missed import N_LAYERS, Layer, Missed, estimate_missed, layers_of, lot_of, to_judge
-from germane.track.novelty import NEW
-from germane.track.novelty import Memory as Seen
+from germane.track.novelty import NEW, RecentTexts
 from germane.types import RESULT_FIELDS, text_of
 
 WINDOW = 10_000
@@ -123,7 +122,7 @@ def stability(expected: Floats, found: Floats) -> float:
     return float(((a - e) * np.log(a / e)).sum())
 
 
-def _drift(follower: Follower, memory: Memory, bags: list[Bag]) -> float | None:
+def _drift(follower: Follower, memory: StreamState, bags: list[Bag]) -> float | None:
     if len(bags) < FEWEST or len(memory.reference.bags) < FEWEST:
         return None
     weights, reading = follower.tracker.weights, follower.tracker.representation
@@ -139,7 +138,7 @@ def topic_words(watch: Watch, name: str, n: int = 20) -> list[TopicWord]:
     return _words(memory.followers[name], memory, n, _forms(watch, name))
 
 
-def _words(follower: Follower, memory: Memory, n: int, forms: Mapping[str, str]) -> list[TopicWord]:
+def _words(follower: Follower, memory: StreamState, n: int, forms: Mapping[str, str]) -> list[TopicWord]:
     weights = follower.tracker.weights
     heaviest = [i for i in np.argsort(-weights.values, kind="stable")[:n] if weights.values[i] > 0.0]
     terms = [memory.maker.vocabulary.terms[weights.terms[i]] for i in heaviest]
@@ -243,7 +242,7 @@ def new_stories(
     first = max(len(rows) - n, 0)
     if since is not None:
         first = max(first, next((place for place, row in enumerate(rows) if row.at >= since), len(rows)))
-    memory, found = Seen(background, window), []
+    memory, found = RecentTexts(background, window), []
     for place, row in enumerate(rows):
         bag = bag_of(bytes(row.bag))
         if place < first:

@@ -13,14 +13,14 @@ from germane.rank.retriever import Hits, Retriever, SortRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Arranging:
-    """`sort`: a field, with - before it for a descending order, instead of the score. `group`: of documents with the
+class Paging:
+    """`sort`: a field, with - before it for a descending order, instead of the score. `group_by`: of documents with the
     same value of a field the best alone. `min_score`: none below. `offset`: results left out at the beginning.
     """
 
     offset: int = 0
     sort: str | None = None
-    group: str | None = None
+    group_by: str | None = None
     min_score: float | None = None
 
     def __post_init__(self) -> None:
@@ -34,13 +34,13 @@ class Arranging:
         """The k results from `offset` on; `ranked` gives the best n of the ranking."""
         if self.sort is not None:
             whole("k", k, least=1)
-            most = None if self.group is not None else self.offset + k
+            most = None if self.group_by is not None else self.offset + k
             field, descending = self.sort.removeprefix("-"), self.sort.startswith("-")
             hits = retriever.sort(SortRequest(match_of(query), field, descending, most))
-            if self.group is not None:
-                hits = _first_of_each(retriever, hits, self.group)
-        elif self.group is not None:
-            hits = self._grouped(ranked, k, retriever, self.group)
+            if self.group_by is not None:
+                hits = _first_of_each(retriever, hits, self.group_by)
+        elif self.group_by is not None:
+            hits = self._grouped(ranked, k, retriever, self.group_by)
         else:
             hits = ranked(self.offset + k)
         if self.min_score is not None:

@@ -70,9 +70,9 @@ def show(
     words = ("relevant", "not relevant") if project is None else ("included", "excluded")
     rows = []
     for document, said in records:
-        remark = said.remark
+        annotation = said.annotation
         word = said.word if said.included is None else words[not said.included]
-        why = "; ".join(filter(None, (remark.reason, remark.note and f"note: {remark.note}")))
+        why = "; ".join(filter(None, (annotation.reason, annotation.note and f"note: {annotation.note}")))
         rows.append((document, word, why, " ".join(str(document.fields.get("title") or "").split())))
     if wanted == "json":
         from germane.workspace.responses import KeptRecord

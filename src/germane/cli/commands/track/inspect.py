@@ -28,7 +28,7 @@ def list_(
     Example: germane track list
     """
     wanted = options.one_of(json=json, tsv=tsv)
-    from germane.stream.looking import health_of
+    from germane.stream.health import health_of
     from germane.stream.responses import TopicResponse
 
     with opened(workspace, stream) as watch:
@@ -54,7 +54,7 @@ def show(
 
     Example: germane track show quakes -k 5
     """
-    from germane.stream.looking import health_of, topic_words
+    from germane.stream.health import health_of, topic_words
     from germane.stream.responses import HitResponse, TopicDetail, TopicResponse
 
     with opened(workspace, stream) as watch:
@@ -95,7 +95,7 @@ def stories(
 
     Example: germane track stories --since 2026-01-31
     """
-    from germane.stream.looking import new_stories
+    from germane.stream.health import new_stories
     from germane.stream.responses import NewStoryResponse
 
     with opened(workspace, stream) as watch:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from germane.text import folding, kernels
-from germane.text.folding import FoldTable, scannable_bytes
+from germane.text import kernels, unicode_fold
 from germane.text.tokenizer import scannable
+from germane.text.unicode_fold import FoldTable, scannable_bytes
 
 LETTERS = (
     "aé'ßСиσς東京カ한ﬁ½ İ1.’´\u00ad\u0301\u0316\u0334ᄒ\u1161ａｶﾞ\ud800😀A\ufe0f\u200d\u0345ǰẞ"
@@ -65,7 +65,7 @@ def test_common_scripts_need_no_python(text: str) -> None:
 def test_nor_do_marks(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [text, normalize("NFD", text), normalize("NFKC", text)]
     answer = expected(texts)
-    monkeypatch.delattr(folding, "scannable")
+    monkeypatch.delattr(unicode_fold, "scannable")
     assert folded(texts) == answer
 
 

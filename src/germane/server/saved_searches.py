@@ -17,7 +17,7 @@ from germane.workspace import Workspace
 from germane.workspace.values import MarkEntry, Result, Search
 
 IN_MEMORY = 32
-"""Kept searches whose analysis is held in memory."""
+"""Saved searches whose analysis is held in memory."""
 WORDS = 10
 MARKS = {"relevant": Mark.RELEVANT, "not_relevant": Mark.NOT_RELEVANT, "unmarked": Mark.UNMARKED}
 
@@ -31,7 +31,7 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """A kept search in its new order, what moved by the last step and why, and what that says of the interest."""
+    """A saved search in its new order, what moved by the last step and why, and what that says of the interest."""
 
     search: Search
     results: dict[str, Result]
@@ -54,15 +54,15 @@ class _Held:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-class KeptSearches:
-    """Keeps searches, marks their results and ranks them anew; what was acknowledged is in the workspace."""
+class SavedSearches:
+    """Saves searches, marks their results and ranks them anew; what was acknowledged is in the workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._held: OrderedDict[int, _Held] = OrderedDict()
         self._lock = threading.Lock()
 
-    def keep(self, query: str, results: Iterable[Result], collection: str, **settings: object) -> Search:
+    def save(self, query: str, results: Iterable[Result], collection: str, **settings: object) -> Search:
         """Keep a search and its results, as they were found."""
         listed = list(results)
         if not listed:

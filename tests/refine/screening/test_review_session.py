@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from germane.errors import InputError, ParameterError, UnknownDocumentError
-from germane.refine.screening import Remark, Screening, Sitting, read_decisions
+from germane.refine.screening import Annotation, ReviewSession, Screening, read_decisions
 from germane.types import Document
 
 WORDS = ["copper", "liver", "chelator", "wilson", "market", "price", "wires", "metal", "cable", "trade"]
@@ -19,124 +19,124 @@ def documents():
     return [Document(doc_id, {"title": " ".join(rng.choice(WORDS, 5)), "text": "common"}) for doc_id in IDS]
 
 
-def replayed(documents, sitting):
+def replayed(documents, session):
     """What a screening that knows the same decisions proposes."""
-    return [one.id for one in Screening(documents, decisions=dict(sitting.screening.decisions)).next(40)]
+    return [one.id for one in Screening(documents, decisions=dict(session.screening.decisions)).next(40)]
 
 
 def test_the_order_of_a_search_comes_first_until_one_is_included(documents):
     order = ["r7", "r3", "r21"]
-    sitting = Sitting(Screening(documents, first=order))
+    session = ReviewSession(Screening(documents, first=order))
     typical = [one.id for one in Screening(documents).next(40)]
     expected = [*order, *(doc_id for doc_id in typical if doc_id not in order)]
-    assert [one.id for one in sitting.screening.next(40)] == expected
-    sitting.exclude()
-    assert sitting.record.id == "r3"
-    sitting.include()
-    assert sitting.record.id == replayed(documents, sitting)[0]
+    assert [one.id for one in session.screening.next(40)] == expected
+    session.exclude()
+    assert session.record.id == "r3"
+    session.include()
+    assert session.record.id == replayed(documents, session)[0]
     with pytest.raises(UnknownDocumentError, match="'nowhere'"):
         Screening(documents, first=["nowhere"])
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_sittings_are_as_their_decisions(documents, tmp_path, seed):
+def test_random_sessions_are_as_their_decisions(documents, tmp_path, seed):
     """Any keys: the file, the screening and a screening made of the file say the same; undoing all leaves nothing."""
     rng = np.random.default_rng(seed)
     store = tmp_path / "decisions.csv"
-    sitting = Sitting(Screening(documents, store=store))
+    session = ReviewSession(Screening(documents, store=store))
     model: list[tuple[dict, dict]] = [({}, {})]  # the states, the last one now
     undone: list[tuple[dict, dict]] = []
     for _ in range(60):
-        record = sitting.record
+        record = session.record
         action = rng.choice(["include", "exclude", "postpone", "note", "undo", "redo", "forward"])
-        decisions, remarks = model[-1]
+        decisions, annotations = model[-1]
         if action == "undo":
-            assert (sitting.undo() is None) == (len(model) == 1)
+            assert (session.undo() is None) == (len(model) == 1)
             if len(model) > 1:
                 undone.append(model.pop())
         elif action == "redo":
-            assert (sitting.redo() is None) == (not undone)
+            assert (session.redo() is None) == (not undone)
             if undone:
                 model.append(undone.pop())
         elif action == "forward":
-            sitting.forward()
+            session.forward()
             continue
         elif record is not None:
-            note = remarks.get(record.id, Remark()).note
-            rest = {other: remark for other, remark in remarks.items() if other != record.id}
+            note = annotations.get(record.id, Annotation()).note
+            rest = {other: annotation for other, annotation in annotations.items() if other != record.id}
             if action == "note":
-                sitting.note("  a \n note ")
-                old = remarks.get(record.id, Remark())
-                model.append((decisions, rest | {record.id: Remark("", "a note", old.maybe)}))
+                session.note("  a \n note ")
+                old = annotations.get(record.id, Annotation())
+                model.append((decisions, rest | {record.id: Annotation("", "a note", old.maybe)}))
             elif action == "postpone":
-                sitting.postpone()
-                model.append((decisions, rest | {record.id: Remark("", note, True)}))
+                session.postpone()
+                model.append((decisions, rest | {record.id: Annotation("", note, True)}))
             else:
                 reason = "=design" if action == "exclude" else ""
-                sitting.exclude(reason) if reason else sitting.include()
-                said = Remark(reason, note)
+                session.exclude(reason) if reason else session.include()
+                said = Annotation(reason, note)
                 model.append(
-                    (decisions | {record.id: not reason}, rest | ({record.id: said} if said != Remark() else {}))
+                    (decisions | {record.id: not reason}, rest | ({record.id: said} if said != Annotation() else {}))
                 )
             undone = []
-        decisions, remarks = model[-1]
-        assert dict(sitting.screening.decisions) == decisions
-        assert list(sitting.screening.decisions) == list(decisions)
-        assert dict(sitting.screening.remarks) == remarks
+        decisions, annotations = model[-1]
+        assert dict(session.screening.decisions) == decisions
+        assert list(session.screening.decisions) == list(decisions)
+        assert dict(session.screening.annotations) == annotations
         if store.exists():
             again = Screening(documents, store=store)
-            assert (dict(again.decisions), dict(again.remarks)) == (decisions, remarks)
-    while sitting.undo() is not None:
+            assert (dict(again.decisions), dict(again.annotations)) == (decisions, annotations)
+    while session.undo() is not None:
         pass
     assert read_decisions(store) == {}
-    assert sitting.screening.remarks == {}
+    assert session.screening.annotations == {}
 
 
 def test_what_waits_comes_when_nothing_else_is_left(documents):
-    sitting = Sitting(Screening(documents))
-    waiting = sitting.record.id
-    sitting.postpone()
+    session = ReviewSession(Screening(documents))
+    waiting = session.record.id
+    session.postpone()
     seen = []
-    while sitting.record.id != waiting:
-        seen.append(sitting.record.id)
-        sitting.exclude()
+    while session.record.id != waiting:
+        seen.append(session.record.id)
+        session.exclude()
     assert sorted([*seen, waiting]) == sorted(IDS)
-    sitting.include()
-    assert sitting.record is None
-    assert not sitting.screening.remarks
-    assert (sitting.forward(), sitting.back()) == (False, False)
-    sitting.include()
-    sitting.note("nothing happens")
-    assert len(sitting.screening.decisions) == len(IDS)
+    session.include()
+    assert session.record is None
+    assert not session.screening.annotations
+    assert (session.forward(), session.back()) == (False, False)
+    session.include()
+    session.note("nothing happens")
+    assert len(session.screening.decisions) == len(IDS)
 
 
 def test_passing_over_and_back(documents):
-    sitting = Sitting(Screening(documents))
-    proposed = [one.id for one in sitting.screening.next(3)]
-    assert not sitting.back()
-    assert sitting.forward()
-    assert sitting.forward()
-    assert sitting.record.id == proposed[2]
-    assert sitting.back()
-    assert sitting.record.id == proposed[1]
-    sitting.exclude()
-    assert proposed[1] in sitting.screening.decisions
-    assert sitting.record.id == replayed(documents, sitting)[0]
+    session = ReviewSession(Screening(documents))
+    proposed = [one.id for one in session.screening.next(3)]
+    assert not session.back()
+    assert session.forward()
+    assert session.forward()
+    assert session.record.id == proposed[2]
+    assert session.back()
+    assert session.record.id == proposed[1]
+    session.exclude()
+    assert proposed[1] in session.screening.decisions
+    assert session.record.id == replayed(documents, session)[0]
 
 
-def test_undo_reaches_into_an_earlier_sitting(documents, tmp_path):
+def test_undo_reaches_into_an_earlier_session(documents, tmp_path):
     store = tmp_path / "decisions.jsonl"
-    first = Sitting(Screening(documents, store=store))
+    first = ReviewSession(Screening(documents, store=store))
     first.include()
     decided = first.record.id
     first.note("why not")
     first.exclude("population")
-    later = Sitting(Screening(documents, store=store))
+    later = ReviewSession(Screening(documents, store=store))
     assert later.undo() == decided
     assert later.record.id == decided
-    assert dict(later.screening.remarks) == {decided: Remark(note="why not")}
+    assert dict(later.screening.annotations) == {decided: Annotation(note="why not")}
     assert later.redo() == decided
-    assert later.screening.remarks[decided] == Remark("population", "why not")
+    assert later.screening.annotations[decided] == Annotation("population", "why not")
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "ris"])
@@ -146,18 +146,18 @@ def test_remarks_survive_every_format(documents, tmp_path, ending):
     screening.decide("r1", False, reason="-1 population", note="=SUM(A1), 'quoted', a: b")
     screening.decide("r2", True, note="germane: excluded")
     screening.postpone("r3")
-    screening.put("r4", None, Remark(note="undecided, but noted"))
+    screening.put("r4", None, Annotation(note="undecided, but noted"))
     again = Screening(documents, store=path)
     assert dict(again.decisions) == {"r1": False, "r2": True}
-    assert dict(again.remarks) == dict(screening.remarks)
-    assert again.remarks["r3"] == Remark(maybe=True)
+    assert dict(again.annotations) == dict(screening.annotations)
+    assert again.annotations["r3"] == Annotation(maybe=True)
     again.undecide("r1")
-    assert again.remarks["r1"] == Remark(note="=SUM(A1), 'quoted', a: b")
+    assert again.annotations["r1"] == Annotation(note="=SUM(A1), 'quoted', a: b")
     records = tmp_path / f"records.{ending}"
     assert screening.export_records(records, "decided") == 2
     fresh = Screening(documents)
     fresh.import_decisions(records)
-    assert dict(fresh.remarks) == {name: screening.remarks[name] for name in ("r1", "r2")}
+    assert dict(fresh.annotations) == {name: screening.annotations[name] for name in ("r1", "r2")}
 
 
 def test_without_remarks_the_file_is_as_it_was(documents, tmp_path):
@@ -174,4 +174,4 @@ def test_bad_remarks(documents, tmp_path):
     Path(tmp_path / "d.csv").write_text("id,included,screening_note\nnowhere,,a note\n")
     with pytest.raises(InputError, match="there is no document 'nowhere'"):
         screening.import_decisions(tmp_path / "d.csv")
-    assert not screening.remarks
+    assert not screening.annotations

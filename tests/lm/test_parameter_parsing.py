@@ -8,7 +8,7 @@ import pytest
 from germane.errors import ParameterError
 from germane.feedback.registry import METHODS as FEEDBACK
 from germane.lm import MLE, AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
-from germane.lm.written import pairs, parameters_of, read, value_of, written
+from germane.lm.parameter_parsing import pairs, parameters_of, read, value_of, written
 from germane.refine.registry import METHODS as REFINE
 
 

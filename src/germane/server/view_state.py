@@ -29,9 +29,9 @@ _LEARNT = re.compile(r"[a-z][a-z0-9_-]{0,63}(@[0-9]{1,6})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ViewState:
     """A query `q` in a collection `c`, narrowed by filters `f` and to group `g` of its first results (from 1; 0: all),
-    from `page` on; a kept search `s` with words that were dropped, added or weighed (`weigh`: "word:factor"), and the
+    from `page` on; a saved search `s` with words that were dropped, added or weighed (`weigh`: "word:factor"), and the
     method that learns; the ranking `model`, an order by a field, and the `source`s asked."""
 
     q: str = ""
@@ -49,7 +49,7 @@ class Place:
     g: int = 0
 
     @classmethod
-    def of(cls, query_string: str, settings: Settings) -> "Place":
+    def of(cls, query_string: str, settings: Settings) -> "ViewState":
         """The place that an address names; a `ProblemError` for values that cannot be."""
         try:
             given = parse_qs(query_string, max_num_fields=200, errors="strict")
@@ -73,7 +73,7 @@ class Place:
         place._check(settings)
         return place
 
-    def _moved(self, word: str, share: str, base: str) -> "Place":
+    def _moved(self, word: str, share: str, base: str) -> "ViewState":
         """The place after a bar was moved to `share` percent, where `base` percent is what was learnt."""
         try:
             factor = float(share) / float(base)
@@ -164,7 +164,7 @@ class Place:
         return self.url(**changed)
 
 
-_USUAL = Place()
+_USUAL = ViewState()
 
 
 def _whole(name: str, text: str, least: int) -> int:
