@@ -84,7 +84,7 @@ def test_the_commonest_words_with_a_beginning_are_chosen_among_many() -> None:
 
 def looked(engine: Engine, query: str, model: RankingModel | None = None) -> int:
     result = engine.search(query, 1)
-    return looks(result.query, result.located[1].snapshot, model)
+    return looks(result.query, result.located[1], model)
 
 
 def test_looks_grow_with_the_documents_that_must_be_opened(engine: Engine) -> None:

@@ -86,6 +86,13 @@ class Vocabulary:
     df: Integers
     cf: Integers
 
+    def __post_init__(self) -> None:
+        """Kernels look into the arrays, which may have come from elsewhere."""
+        data, offsets = self.packed
+        fits = len(offsets) == len(self.df) + 1 == len(self.cf) + 1 and offsets[0] == 0 and offsets[-1] == len(data)
+        if not fits or (offsets[1:] < offsets[:-1]).any():
+            raise ParameterError("a vocabulary whose terms, df and cf do not belong together")
+
     @classmethod
     def of(cls, snapshot: Snapshot) -> "Vocabulary":
         """Count all terms of an index."""
