@@ -321,6 +321,12 @@ class Snapshot:
                 if not deleted:
                     yield Document(doc_id, fields, _own_vectors(live, doc) if vectors else {})
 
+    def documents_at(self, segment: int, docs: Sequence[int], *, vectors: bool = False) -> list[Document]:
+        """Some documents of a segment, as they were added; `vectors`: see `documents`."""
+        live = self.segments[segment]
+        rows = zip(docs, live.segment.doc_ids(np.array(docs)), live.segment.stored.fields_of(docs), strict=True)
+        return [Document(doc_id, fields, _own_vectors(live, doc) if vectors else {}) for doc, doc_id, fields in rows]
+
     def live_ids(self) -> list[str]:
         """The ids of all live documents, sorted."""
         ids: list[str] = []

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats
+from germane.arrays import Floats, Integers
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
-from germane.index.snapshot import DocumentPlace, Snapshot
+from germane.index.snapshot import DocumentPlace, Readings, Snapshot
 from germane.index.vector_fields import VectorField, field_named
 from germane.rank.conditions import both
 from germane.rank.expansion import Expanded, SnapshotVocabulary
 from germane.rank.explain import Explanation, explain
-from germane.rank.facets import Facet
-from germane.rank.field_values import facet
+from germane.rank.facets import Facet, ValueCounts
+from germane.rank.field_values import FieldValues, facet
 from germane.rank.gathering import gather
 from germane.rank.hits import Hits as Located
 from germane.rank.hits import distinct
@@ -27,7 +27,6 @@ from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import (
     NO_HITS,
-    NO_REFS,
     Counts,
     FieldVectors,
     FoldedRequest,
@@ -45,8 +44,9 @@ from germane.rank.retriever import (
 from germane.rank.searcher import Searcher
 from germane.rank.signed_topics import attracting
 from germane.rank.snippets import Snippet, snippet, snippet_text
+from germane.rank.spellings import PairSample, near_terms, sample_pairs
 from germane.rank.statistics import CollectionStatistics, Need, Vocabulary
-from germane.rank.suggest import LocalWords, corrections
+from germane.rank.suggest import corrections
 from germane.rank.vectors import inner_products, search_vectors
 from germane.types import Document, FieldValue
 
@@ -95,6 +95,7 @@ class SnapshotRetriever:
             dict(manifest.vector_fields),
             snapshot.n_docs,
             snapshot.n_tokens,
+            all(live.segment.keeps_order for live in snapshot.segments),
             (manifest.generation,),
         )
 
@@ -130,12 +131,31 @@ class SnapshotRetriever:
 
     def sample(self, n: int, random_state: int | None = None) -> Refs:
         """Draw documents without putting them back, or take every so many-th."""
-        refs = np.concatenate([NO_REFS, *(i << SHIFT | self.snapshot.live_docs(i) for i in self._segments)])
-        if len(refs) <= n:
-            return refs
-        if random_state is None:
-            return refs[np.unique(np.linspace(0, len(refs) - 1, n).astype(np.int64))]
-        return refs[np.sort(np.random.default_rng(random_state).choice(len(refs), n, replace=False))]
+        return self.live(sampled(self.snapshot.n_docs, n, random_state))
+
+    def live(self, places: Integers) -> Refs:
+        """Count live documents segment by segment."""
+        ends = np.cumsum([live.n_docs for live in self.snapshot.segments])
+        homes = np.searchsorted(ends, places, side="right")
+        refs = np.empty(len(places), np.int64)
+        for i in distinct(homes):
+            own = homes == i
+            refs[own] = i << SHIFT | self.snapshot.live_docs(i)[places[own] - (ends[i - 1] if i else 0)]
+        return refs
+
+    def read(self, refs: Refs, *, vectors: bool = False) -> list[Document]:
+        """Read documents, those of one segment together."""
+        located = self._located(refs)
+        found: dict[int, Document] = {}
+        for i in distinct(located.segments):
+            rows = np.flatnonzero(located.segments == i)
+            documents = self.snapshot.documents_at(i, located.docs[rows].tolist(), vectors=vectors)
+            found.update(zip(rows.tolist(), documents, strict=True))
+        return [found[row] for row in range(len(refs))]
+
+    def readings(self, field: str) -> Readings:
+        """Count the numbers of a field, and what is none."""
+        return self.snapshot.readings(field)
 
     def unreadable(self) -> Mapping[str, int]:
         """Count values that do not fit their field."""
@@ -190,9 +210,9 @@ class SnapshotRetriever:
     def sort(self, request: SortRequest) -> Hits:
         """Order the documents of a match by their values."""
         found = self._matching(request.match)
-        return self._hits(
-            sorted_by(self._searcher, found, request.field, descending=request.descending, most=request.k)
-        )
+        _, field, descending, k, numeric, ids = request
+        located = sorted_by(self._searcher, found, field, descending=descending, most=k, numeric=numeric)
+        return self._hits(located, ids=ids)
 
     def explain(
         self,
@@ -256,9 +276,9 @@ class SnapshotRetriever:
             for fields in self.documents(refs)
         ]
 
-    def values(self, refs: Refs, field: str) -> list[str | float | None]:
+    def values(self, refs: Refs, field: str, numeric: bool | None = None) -> list[str | float | None]:
         """Read the first value of a field."""
-        return values_at(self._searcher, self._located(refs), field)
+        return values_at(self._searcher, self._located(refs), field, numeric=numeric)
 
     def vectors(self, refs: Refs, field: str | None) -> list[npt.NDArray[np.float32] | None]:
         """Read vectors as they are stored."""
@@ -283,6 +303,14 @@ class SnapshotRetriever:
         """Count the values of a field."""
         return facet(self._searcher, self._matching(match), field, size)
 
+    def value_counts(self, match: Match, field: str, *, numeric: bool) -> ValueCounts:
+        """Count all values of a field."""
+        return FieldValues(self._searcher, self._matching(match), field, numeric=numeric).count()
+
+    def holding(self, match: Match, field: str, texts: Sequence[str]) -> int:
+        """Count the documents with one of the texts."""
+        return FieldValues(self._searcher, self._matching(match), field, numeric=False).holding(texts)
+
     def _matching(self, match: Match) -> MatchedDocs:
         """Find the documents of a match; the latest are remembered, for a total and facets ask for the same."""
         latest = self._latest_match
@@ -294,7 +322,15 @@ class SnapshotRetriever:
 
     def suggest(self, words: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
         """Correct words by the collection's own."""
-        return corrections(LocalWords(self._searcher), self.schema().analyzer, words, runs)
+        return corrections(self, words, runs)
+
+    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
+        """Compare words with the written forms of all terms."""
+        return near_terms(self._searcher, words)
+
+    def sample_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSample]:
+        """Look for terms side by side."""
+        return sample_pairs(self._searcher, pairs)
 
     # -- learnt models ---------------------------------------------------------------------------------------------
 
@@ -344,6 +380,15 @@ class SnapshotRetriever:
 
     def _place(self, ref: int) -> DocumentPlace:
         return DocumentPlace(ref >> SHIFT, ref & IN_SEGMENT)
+
+
+def sampled(n_docs: int, n: int, random_state: int | None) -> Integers:
+    """Places of at most n of so many documents: drawn without putting them back, or evenly spread without a seed."""
+    if n_docs <= n:
+        return np.arange(n_docs)
+    if random_state is None:
+        return np.unique(np.linspace(0, n_docs - 1, n).astype(np.int64))
+    return np.sort(np.random.default_rng(random_state).choice(n_docs, n, replace=False))
 
 
 def _query(match: Match) -> ParsedQuery:

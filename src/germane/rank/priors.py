@@ -7,7 +7,7 @@ the smallest prior any document has. `weight` is an exponent: P(d)^weight.
 import datetime
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +36,7 @@ class Prior(ABC):
     def values(self, segment: Segment) -> Floats:
         """log P(d) up to a constant, NaN where unknown; one entry a document."""
 
-    def check(self, fields: Collection[str], numeric: Collection[str]) -> None:  # noqa: B027 (most have no field)
+    def check(self, fields: Collection[str], is_numeric: Callable[[str], bool]) -> None:  # noqa: B027 (most can be)
         """Raise an error where the collection has no such prior; `fields` are those of its documents."""
 
     def least(self, snapshot: Snapshot) -> float | None:
@@ -86,9 +86,9 @@ class FieldPrior(Prior):
         values = segment.numbers(self.field)
         return np.log(np.where((values > 0) & (values < np.inf), values, np.nan))
 
-    def check(self, fields: Collection[str], numeric: Collection[str]) -> None:
+    def check(self, fields: Collection[str], is_numeric: Callable[[str], bool]) -> None:
         """The field must hold numbers, if documents have it."""
-        if self.field in fields and self.field not in numeric:
+        if self.field in fields and not is_numeric(self.field):
             raise ParameterError(f"a prior needs a numeric field, but '{self.field}' holds text")
 
 

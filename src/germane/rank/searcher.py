@@ -100,7 +100,7 @@ class Searcher:
             return None
         if self.statistics is self._local:
             for prior in priors:
-                prior.check(self.snapshot.filterable, self.snapshot.numeric)
+                prior.check(self.snapshot.filterable, self.snapshot.numeric.__contains__)
         told = [(prior, self.statistics.least_prior(prior)) for prior in priors]
 
         def summed() -> list[Floats]:

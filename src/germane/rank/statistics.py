@@ -228,6 +228,51 @@ class CollectionStatistics:
         return self.vocabulary
 
 
+class Counted:
+    """What was counted of a collection that does not change. Safe to use from many threads: nothing is taken out."""
+
+    def __init__(self) -> None:
+        self._terms: dict[str, TermStats] = {}
+        self._pairs: dict[Pair, PairStats] = {}
+        self._priors: dict[Prior, float | None] = {}
+        self._surfaces: dict[str, Mapping[str, int]] = {}
+        self._fields: tuple[int, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self._terms) + len(self._pairs) + len(self._priors) + len(self._surfaces)
+
+    def missing(self, need: Need) -> Need:
+        """What is still to be counted, but for the vocabulary."""
+        return Need(
+            tuple(term for term in need.terms if term not in self._terms),
+            tuple(pair for pair in need.pairs if pair not in self._pairs),
+            tuple(prior for prior in need.priors if prior not in self._priors),
+            tuple(term for term in need.surfaces if term not in self._surfaces),
+            need.fields and self._fields is None,
+        )
+
+    def add(self, fresh: CollectionStatistics) -> None:
+        """Remember what was counted."""
+        self._terms.update(fresh.terms)
+        self._pairs.update(fresh.pairs)
+        self._priors.update(fresh.priors)
+        self._surfaces.update(fresh.surfaces)
+        self._fields = fresh.fields if self._fields is None else self._fields
+
+    def of(self, need: Need, n_docs: int, n_tokens: int, vocabulary: Vocabulary | None) -> CollectionStatistics:
+        """What is needed, all of which was counted."""
+        return CollectionStatistics(
+            n_docs,
+            n_tokens,
+            {term: self._terms[term] for term in need.terms},
+            {pair: self._pairs[pair] for pair in need.pairs},
+            {prior: self._priors[prior] for prior in need.priors},
+            {term: self._surfaces[term] for term in need.surfaces},
+            self._fields if need.fields else None,
+            vocabulary,
+        )
+
+
 def _not_counted(what: str, name: str) -> ParameterError:
     return ParameterError(f"the statistics lack '{name}': ask every part for it (Need.{what})")
 

@@ -14,14 +14,14 @@ A term is written as the collection writes it most often. What is asked of the c
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from germane.deadline import look
 from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
-from germane.rank.searcher import Searcher
-from germane.rank.spellings import PairSample, distances, near_terms, sample_pairs
+from germane.rank.retriever import Retriever
+from germane.rank.spellings import distances
 from germane.rank.statistics import CollectionStatistics, Need
-from germane.text import Analyzer, tokenize
+from germane.text import Analyzer
 
 Pair: TypeAlias = tuple[str, str]
 """Two terms that stand side by side."""
@@ -38,43 +38,6 @@ MOST_LOOKED_UP = 4
 """Words of one query for which all terms of the collection are looked at."""
 
 
-class Words(Protocol):
-    """What corrections ask of a collection, each a batch."""
-
-    @property
-    def keeps_order(self) -> bool:
-        """Whether it keeps the order of words."""
-
-    def statistics(self, need: Need) -> CollectionStatistics:
-        """The frequencies and the written forms of terms."""
-
-    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
-        """For each word the terms that are written with at most so many edits somewhere."""
-
-    def sample_pairs(self, pairs: Sequence[Pair]) -> list[PairSample]:
-        """For each pair of terms a sample of the documents that hold both."""
-
-
-class LocalWords:
-    """One index as `Words`."""
-
-    def __init__(self, searcher: Searcher) -> None:
-        self._searcher = searcher
-
-    @property
-    def keeps_order(self) -> bool:
-        return all(live.segment.keeps_order for live in self._searcher.snapshot.segments)
-
-    def statistics(self, need: Need) -> CollectionStatistics:
-        return self._searcher.count(need)
-
-    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
-        return near_terms(self._searcher, words)
-
-    def sample_pairs(self, pairs: Sequence[Pair]) -> list[PairSample]:
-        return sample_pairs(self._searcher, pairs)
-
-
 class _Typed(NamedTuple):
     """A word of the query, its term, the edits to look for, and the pairs in which it stands beside another term."""
 
@@ -88,25 +51,17 @@ class _Typed(NamedTuple):
         return [(term if a == self.term else a, term if b == self.term else b) for a, b in self.beside]
 
 
-def suggest(words: Words, analyzer: Analyzer, query: str) -> str | None:
-    """The query with each word that is likely mistyped replaced by its best correction; None if none is."""
-    tokens = tokenize(query)
-    found = corrections(words, analyzer, tokens, [analyzer.terms(query)])
-    return " ".join(found.get(token, token) for token in tokens) if found else None
-
-
-def corrections(
-    words: Words, analyzer: Analyzer, tokens: Sequence[str], runs: Sequence[Sequence[str]]
-) -> dict[str, str]:
+def corrections(retriever: Retriever, tokens: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
     """The words that are likely mistyped, each with the better one. `runs`: the terms that stand side by side."""
-    typed = _typed(analyzer, tokens, runs)
+    schema = retriever.schema()
+    typed = _typed(schema.analyzer, tokens, runs)
     if not typed:
         return {}
     needed = dict.fromkeys([*(each.term for each in typed), *chain.from_iterable(p for t in typed for p in t.beside)])
-    known = words.statistics(Need(tuple(needed)))
+    known = retriever.statistics(Need(tuple(needed)))
     df = {term: stats.df for term, stats in known.terms.items()}
     misplaced = [each for each in typed if RARE <= df[each.term] <= MOST_KNOWN and len(each.token) >= LEAST_LETTERS]
-    together = _estimates(words, [pair for each in misplaced for pair in each.beside]) if words.keeps_order else {}
+    together = _estimates(retriever, [pair for each in misplaced for pair in each.beside]) if schema.keeps_order else {}
     suspected = [
         each
         for each in typed
@@ -115,16 +70,16 @@ def corrections(
     ][:MOST_LOOKED_UP]
     if not suspected:
         return {}
-    near = words.near_terms([(each.token, each.edits if df[each.term] < RARE else 1) for each in suspected])
+    near = retriever.near_terms([(each.token, each.edits if df[each.term] < RARE else 1) for each in suspected])
     candidates = tuple(dict.fromkeys(chain.from_iterable(near)))
-    told = words.statistics(Need((*known.terms, *candidates), surfaces=candidates))
+    told = retriever.statistics(Need((*known.terms, *candidates), surfaces=candidates))
     found = {}
     for each, terms in zip(suspected, near, strict=True):
         look()
         if df[each.term] < RARE:
             better = _correct(told, each, terms)
         else:
-            better = _correct_in_context(words, told, each, terms)
+            better = _correct_in_context(retriever, told, each, terms)
         if better != each.token:
             found[each.token] = better
     return found
@@ -141,10 +96,10 @@ def _typed(analyzer: Analyzer, tokens: Sequence[str], runs: Sequence[Sequence[st
     return typed
 
 
-def _estimates(words: Words, pairs: Sequence[Pair]) -> dict[Pair, float]:
+def _estimates(retriever: Retriever, pairs: Sequence[Pair]) -> dict[Pair, float]:
     """In how many documents each pair stands side by side."""
     distinct = list(dict.fromkeys(pairs))
-    samples = words.sample_pairs(distinct) if distinct else []
+    samples = retriever.sample_pairs(distinct) if distinct else []
     return {pair: sample.estimate for pair, sample in zip(distinct, samples, strict=True)}
 
 
@@ -166,7 +121,7 @@ def _correct(told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) ->
     return most_probable(candidates).word
 
 
-def _correct_in_context(words: Words, told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> str:
+def _correct_in_context(retriever: Retriever, told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> str:
     """The word that stands between its neighbours far more probably; the typed one if it does."""
     nowhere = dict.fromkeys(typed.beside, 0.0)
     scored = [Candidate(typed.token, _log_chain(told, typed.beside, nowhere), log_channel(0))]
@@ -176,7 +131,7 @@ def _correct_in_context(words: Words, told: CollectionStatistics, typed: _Typed,
         for term, surface, edits in _near(told, typed, common, 1)
         if edits == 1 and not any(map(str.isdigit, surface))
     ]
-    counts = _estimates(words, [pair for term, _ in near for pair in typed.with_term(term)])
+    counts = _estimates(retriever, [pair for term, _ in near for pair in typed.with_term(term)])
     for term, surface in near:
         there = typed.with_term(term)
         if max(map(counts.__getitem__, there)) >= RARE:
