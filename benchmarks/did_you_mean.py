@@ -24,7 +24,8 @@ from germane import Engine
 from germane.data import dataset_path, read_documents, read_topics
 from germane.experiments.judged_lists import LISTS, read_list, rows_of
 from germane.lm.noisy_channel import edits_allowed
-from germane.rank.suggest import RARE, edit_distances
+from germane.rank.spellings import edit_distances
+from germane.rank.suggest import RARE
 from germane.text import tokenize
 from germane.types import Document
 

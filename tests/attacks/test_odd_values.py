@@ -14,7 +14,7 @@ from germane.data import read_documents
 from germane.data.fields import NumberFields
 from germane.data.writing import ENDINGS, WRITABLE, write_documents
 from germane.engine import Engine
-from germane.rank.matching import FacetValue
+from germane.rank.facets import FacetValue
 from germane.server.library import PREFERRED
 from germane.types import Document
 

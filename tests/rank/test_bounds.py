@@ -40,7 +40,7 @@ def make(build):
             f"{i:05}": [word for word, count in zip(WORDS, own, strict=True) for _ in range(count)] + ["z"] * other
             for i, (own, other) in enumerate(zip(counts.tolist(), others.tolist(), strict=True))
         }
-        return build(tokens | {"all": WORDS})._searcher
+        return build(tokens | {"all": WORDS}).retriever._searcher
 
     return _make
 
@@ -59,7 +59,7 @@ def test_a_posting_is_never_above_its_bounds(make, model, seed, n, longest, weig
     searcher = make(seed, n, longest)
     plan = searcher.plan(dict(zip(WORDS, weights, strict=True)), model)
     segment = searcher.snapshot.segments[0].segment
-    terms, values = searcher.terms_in(0, plan), searcher.parts.of(0, model).values()
+    terms, values = searcher.terms_in(0, plan), searcher.parts_of(0, model).values()
     found = decoded_lists(segment, plan, terms.numbers)
     _top_k_decoded(segment, terms, values, NO_MASK, 1, -np.inf, found, None, NO_HINT)
     lists, memory = Decoded(*found.decoded), scoring._memory.decoded
@@ -103,7 +103,7 @@ def test_a_class_holds_ratios_that_are_nearly_alike(ratio: float, lowest: int) -
 
 @pytest.mark.parametrize("smoothing", [JelinekMercer(0.3), AbsoluteDiscounting(0.7), TwoStage(0.9, 400.0)], ids=str)
 def test_usual_ratios_have_classes_of_their_own(build, smoothing) -> None:
-    searcher = build({"1": ["a"]})._searcher
+    searcher = build({"1": ["a"]}).retriever._searcher
     plan = searcher.plan({"a": 1.0}, QueryLikelihood(smoothing))
     lowest = Coding.of(plan).lowest
     for count, size in ((1, 5000), (1, 100), (5, 100), (3, 3)):

@@ -36,7 +36,7 @@ def tokens() -> dict[str, list[str]]:
 def searcher(build, tokens):
     """The same in three segments, some documents deleted."""
     items = list(tokens.items())
-    return build(*(dict(items[i::3]) for i in range(3)), delete=GONE)._searcher
+    return build(*(dict(items[i::3]) for i in range(3)), delete=GONE).retriever._searcher
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +184,7 @@ def segment(build):
     """400 documents, so that common words fill several blocks."""
     rng = np.random.default_rng(2)
     made = {f"d{i:03}": [f"w{int(w)}" for w in rng.geometric(0.1, rng.integers(0, 50)) - 1] for i in range(400)}
-    return build(made)._searcher.snapshot.segments[0].segment
+    return build(made).retriever.snapshot.segments[0].segment
 
 
 @pytest.fixture(scope="module")

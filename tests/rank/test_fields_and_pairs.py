@@ -20,8 +20,6 @@ from germane.rank.dependence import MAX_PAIRS, SequentialDependence
 from germane.rank.field_models import BM25F, FieldMixture
 from germane.rank.models import BM25, QueryLikelihood, RankingModel, TfIdf
 from germane.rank.registry import model_named
-from germane.rank.shard import ShardRequest
-from germane.rank.statistics import CollectionStatistics
 from germane.types import FieldValue
 
 FIELDS = ("title", "text", "notes")
@@ -445,12 +443,6 @@ def test_wrong_dependence() -> None:
     for make, message in wrong:
         with pytest.raises(ParameterError, match=message):
             make()
-
-
-def test_shards_are_refused_in_a_sentence(indexed: Indexed) -> None:
-    statistics = CollectionStatistics.of(indexed.engine.retriever.snapshot, ["w1"])
-    with pytest.raises(ParameterError, match="BM25F makes its counts from the documents themselves"):
-        ShardRequest.of({"w1": 1.0}, BM25F(), 10, statistics)
 
 
 def test_models_are_values() -> None:

@@ -73,7 +73,7 @@ def agree(
     filters = parse(query, searcher.snapshot.manifest.analyzer, searcher.searchable).conditions
     log_priors = None
     if priors:
-        log_priors = [np.sum(parts, axis=0) for parts in zip(*(p.of(searcher.snapshot) for p in priors), strict=True)]
+        log_priors = searcher.log_priors(priors)
     for model in models:
         whole = searcher.search(weights, model, EVERYTHING, filters=filters, priors=log_priors, prune=False)
         everything = sorted(zip((-whole.scores).tolist(), searcher.ids(whole), strict=True))
@@ -501,7 +501,7 @@ def test_no_score_is_above_its_caps_and_peaks(uneven: Searcher, name: str) -> No
         for begins, units in ((lists.begins, "units"), (lists.peaks, "excess"))[: 1 + (i >= m["capped"])]:
             for chunk, (a, b) in enumerate(pairwise(begins[t["row"]].tolist())):
                 sums[(chunk << CHUNK_BITS) + lists.docs[a:b].astype(int)] += t[units][lists.codes[a:b]]
-    values = uneven.parts.of(0, model).values().background
+    values = uneven.parts_of(0, model).values().background
     rest = np.full(segment.n_docs, plan.constant)
     if len(values.values):
         rest += plan.mass * values.values

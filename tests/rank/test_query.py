@@ -8,7 +8,7 @@ from germane import Analyzer
 from germane.errors import QueryError
 from germane.rank import query as query_module
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Or, Phrase, holds
-from germane.rank.expansion import Terms
+from germane.rank.expansion import Expanded
 from germane.rank.filters import FieldFilter, StartsWith, iso_date
 from germane.rank.query import MAX_CONDITIONS, ParsedQuery, Searchable, parse, plain
 
@@ -20,12 +20,12 @@ class Words:
 
     terms = ("heart", "heartburn", "hearti", "knee")
 
-    def starting_with(self, prefix: str, most: int, also: tuple[str, ...] = ()) -> Terms:
+    def starting_with(self, prefix: str, most: int, also: tuple[str, ...] = ()) -> Expanded:
         found = [term for term in self.terms if term.startswith(prefix) or term in also]
-        return Terms(tuple(found[:most]), len(found))
+        return Expanded(tuple(found[:most]), (1,) * len(found[:most]), len(found))
 
-    def within(self, term: str, edits: int, most: int) -> Terms:
-        return Terms(("heart", f"edits{edits}"), 2)
+    def within(self, term: str, edits: int, most: int) -> Expanded:
+        return Expanded(("heart", f"edits{edits}"), (1, 1), 2)
 
 
 FIELDS = Searchable(
@@ -357,11 +357,11 @@ def test_equal_parts_are_looked_up_once() -> None:
     asked: list[tuple[str, ...]] = []
 
     class Counting(Words):
-        def starting_with(self, prefix: str, most: int, also: tuple[str, ...] = ()) -> Terms:
+        def starting_with(self, prefix: str, most: int, also: tuple[str, ...] = ()) -> Expanded:
             asked.append(("prefix", prefix))
             return super().starting_with(prefix, most, also)
 
-        def within(self, term: str, edits: int, most: int) -> Terms:
+        def within(self, term: str, edits: int, most: int) -> Expanded:
             asked.append(("fuzzy", term, str(edits)))
             return super().within(term, edits, most)
 

@@ -116,7 +116,7 @@ def test_the_correction_is_the_argmax_of_the_chain(tmp_path) -> None:
 
     corrected = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("germane.rank.suggest.LOOKED_AT", 10_000)
+        patch.setattr("germane.rank.spellings.LOOKED_AT", 10_000)
         for before in sorted(follow):
             for typed in words:
                 if typed == before:

@@ -10,7 +10,8 @@ from germane import Document
 from germane.deadline import limited, look, looking
 from germane.engine import Engine
 from germane.errors import DeadlineError
-from germane.rank.matching import facet, matching, sorted_by, values_at
+from germane.rank.field_values import facet
+from germane.rank.matching import matching, sorted_by, values_at
 from germane.rank.models import RankingModel
 from germane.rank.registry import model_named
 from germane.rank.work import looks
@@ -44,7 +45,7 @@ def test_the_first_of_an_order_are_the_order_cut(
     engine: Engine, field: str, descending: bool, most: int | None
 ) -> None:
     found = engine.search("heart", 1)
-    searcher = found.located[1]
+    searcher = engine.retriever._searcher
     hits = sorted_by(searcher, matching(searcher, found.query), field, descending=descending, most=most)
     known = sorted(name for name in ROWS if first(name, field) is not None)
     known.sort(key=lambda name: first(name, field), reverse=descending)
@@ -59,7 +60,7 @@ def test_the_first_of_an_order_are_the_order_cut(
 @pytest.mark.parametrize("size", [1, 3, 50])
 def test_facets_are_what_counting_gives(engine: Engine, size: int) -> None:
     found = engine.search("heart", 1)
-    searcher = found.located[1]
+    searcher = engine.retriever._searcher
     told = facet(searcher, matching(searcher, found.query), "kind", size)
     held = {name: set(kind if isinstance(kind := row.get("kind"), list) else [kind]) for name, row in ROWS.items()}
     counts = Counter(value for values in held.values() for value in values if value is not None)
@@ -83,7 +84,7 @@ def test_the_commonest_words_with_a_beginning_are_chosen_among_many() -> None:
 
 def looked(engine: Engine, query: str, model: RankingModel | None = None) -> int:
     result = engine.search(query, 1)
-    return looks(result.query, result.located[1].snapshot, model)
+    return looks(result.query, result.located[1], model)
 
 
 def test_looks_grow_with_the_documents_that_must_be_opened(engine: Engine) -> None:

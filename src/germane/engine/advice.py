@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from germane.engine.results import SearchResult
 from germane.errors import QueryError
 from germane.rank.retriever import Retriever
+from germane.rank.statistics import Need
 from germane.text import tokenize
 from germane.wording import counted
 
@@ -45,7 +46,7 @@ def why_nothing(retriever: Retriever, query: str, words: Sequence[str], result: 
         raise QueryError(f"there is no word in the query '{' '.join(query.split())[:60]}'")
     if schema.n_docs == 0:
         return "nothing found: the index is empty"
-    known = retriever.statistics([*terms.values()]).terms
+    known = retriever.statistics(Need(tuple(terms.values()))).terms
     unknown = [word for word, term in list(terms.items())[:MOST_CORRECTED] if known[term].df == 0]
     if len(unknown) == min(len(terms), MOST_CORRECTED):
         return f"nothing found: no document holds {_some(unknown)}"

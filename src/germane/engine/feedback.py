@@ -17,6 +17,7 @@ from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.priors import Prior
 from germane.rank.registry import model_named
 from germane.rank.retriever import Hits, Refs, Retriever, Scoring, SignedTopic, TopRequest
+from germane.rank.statistics import Need
 from germane.types import Mark, Marks
 
 
@@ -73,7 +74,7 @@ def rank_first(
     """The best k documents before learning: by the query, in contrast with the collection where the method says so."""
     topic = SignedTopic(query)
     if method.first_background != 0.0:
-        frequencies = retriever.statistics([*query]).terms
+        frequencies = retriever.statistics(Need(tuple(query))).terms
         known = {term: weight for term, weight in query.items() if weight > 0.0 and frequencies[term].df > 0}
         topic = SignedTopic(known, method.first_background * sum(known.values()))
     scoring = Scoring(topic, model, passes.priors)

@@ -31,7 +31,7 @@ from germane.index.lists import read_small, read_table
 from germane.index.manifest import whole_number
 from germane.index.sections import names_of
 from germane.index.stored_fields import StoredReader
-from germane.index.strings import FEW, Packed, decoded, find_packed, string_at, unpack_strings
+from germane.index.strings import FEW, Packed, decoded, find_all_packed, find_packed, string_at, unpack_strings
 from germane.index.unpacking import is_early, unpack_forward, unpack_list
 from germane.lazy import LazyModule, compiler_is_loaded, is_few
 
@@ -268,10 +268,7 @@ class Segment:
         """Number of each term of another segment, -1 where this one does not hold it."""
         if other is self:
             return np.arange(self.n_terms)
-        found = np.empty(other.n_terms, np.int64)
-        data, offsets = other._terms
-        string_kernels.find_strings(*self._terms, _IDENTITY, data, offsets.astype(np.int64), found)
-        return found
+        return find_all_packed(self._terms, other._terms)
 
     @cached_property
     def _terms(self) -> Packed:

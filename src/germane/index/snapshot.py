@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -81,6 +81,26 @@ class DocumentPlace(NamedTuple):
 
     segment: int
     doc: int
+
+
+class Readings(NamedTuple):
+    """What live documents hold in a field: whether a number, and not only texts; how many something that can be read as
+    a number, and how many only something else."""
+
+    holds_numbers: bool
+    readable: int
+    others: int
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the field is one of numbers."""
+        return self.holds_numbers and is_of_numbers(self.readable, self.others)
+
+    @classmethod
+    def merged(cls, parts: Iterable["Readings"]) -> "Readings":
+        """Those of several parts of a collection together."""
+        holding, readable, others = zip(*parts, strict=True)
+        return cls(any(holding), sum(readable), sum(others))
 
 
 class Snapshot:
@@ -193,12 +213,17 @@ class Snapshot:
 
     def surface(self, term: str) -> str:
         """The commonest written form of a term, the term itself where it is unknown."""
-        best, commonest = -1, term
+        return commonest_surface(term, self.surfaces(term))
+
+    def surfaces(self, term: str) -> dict[str, int]:
+        """How often each written form of a term was counted; a segment knows its commonest form alone."""
+        forms: dict[str, int] = {}
         for live in self.segments:
             number = live.segment.numbers_of((term,))[0]
-            if number >= 0 and (count := int(live.segment.container["surface_count"][number])) > best:
-                best, commonest = count, live.segment.surface(number)
-        return commonest
+            if number >= 0:
+                form = live.segment.surface(number)
+                forms[form] = forms.get(form, 0) + int(live.segment.container["surface_count"][number])
+        return forms
 
     def live_frequencies(self, segment: int) -> tuple[Integers, Integers]:
         """For each term of one segment: df and cf among the live documents of the whole index."""
@@ -219,15 +244,17 @@ class Snapshot:
     @cached_property
     def numeric(self) -> frozenset[str]:
         """The fields that hold numbers: where some documents have another value, most have one that can be read so."""
-        named = {name for name in self.filterable if any(live.segment.holds_numbers(name) for live in self.segments)}
-        return frozenset(name for name in named if is_of_numbers(*self._numbers_and_others(name)))
+        return frozenset(name for name in self.filterable if self._holds_numbers(name) and self.readings(name).numeric)
+
+    def _holds_numbers(self, name: str) -> bool:
+        return any(live.segment.holds_numbers(name) for live in self.segments)
 
     def unreadable(self) -> dict[str, int]:
         """For each field of numbers how many live documents have another value there, where there are any."""
-        counts = {name: self._numbers_and_others(name)[1] for name in sorted(self.numeric)}
+        counts = {name: self.readings(name).others for name in sorted(self.numeric)}
         return {name: others for name, others in counts.items() if others}
 
-    def _numbers_and_others(self, name: str) -> tuple[int, int]:
+    def readings(self, name: str) -> Readings:
         """How many live documents have a value in the field that can be read as a number, and how many only others."""
         numbers = others = 0
         for live in self.segments:
@@ -237,7 +264,7 @@ class Snapshot:
             if isinstance(column, KeywordColumn):
                 has = (np.diff(column.starts) > 0) & ~live.deletions.deleted
                 others += int((has & ~readable).sum())
-        return numbers, others
+        return Readings(self._holds_numbers(name), numbers, others)
 
     def n_terms(self) -> int:
         """Distinct terms of the live collection."""
@@ -294,6 +321,12 @@ class Snapshot:
                 if not deleted:
                     yield Document(doc_id, fields, _own_vectors(live, doc) if vectors else {})
 
+    def documents_at(self, segment: int, docs: Sequence[int], *, vectors: bool = False) -> list[Document]:
+        """Some documents of a segment, as they were added; `vectors`: see `documents`."""
+        live = self.segments[segment]
+        rows = zip(docs, live.segment.doc_ids(np.array(docs)), live.segment.stored.fields_of(docs), strict=True)
+        return [Document(doc_id, fields, _own_vectors(live, doc) if vectors else {}) for doc, doc_id, fields in rows]
+
     def live_ids(self) -> list[str]:
         """The ids of all live documents, sorted."""
         ids: list[str] = []
@@ -310,6 +343,11 @@ def _own_vectors(live: LiveSegment, doc: int) -> dict[str, Vectors]:
     """The vectors of a document that callers gave it, by field, as they are stored."""
     own = (file for file in live.vectors.values() if not file.field.source)
     return {file.name: row for file in own if (row := file.of(doc)) is not None}
+
+
+def commonest_surface(term: str, forms: Mapping[str, int]) -> str:
+    """The form with the largest count, of equal ones the first in the alphabet; the term itself where there is none."""
+    return min(forms, key=lambda form: (-forms[form], form), default=term)
 
 
 def entropy_of(cf: Integers, n_tokens: int) -> float:

@@ -6,7 +6,7 @@ that in a damaged file the documents of the other blocks are known to be intact 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -162,6 +162,16 @@ class StoredReader:
     def fields(self, doc: int) -> dict[str, Any]:
         """The stored fields of document `doc`."""
         return self._parsed(doc, self.json(doc))
+
+    def fields_of(self, docs: Sequence[int]) -> list[dict[str, Any]]:
+        """The stored fields of some documents; a block is read once for neighbours in it."""
+        found: list[dict[str, Any]] = []
+        read, lines, first = -1, [b""], 0
+        for doc, block in zip(docs, np.searchsorted(self._last, docs, side="right").tolist(), strict=True):
+            if block != read:
+                read, lines, first = block, self._lines_of(block), int(self._last[block - 1]) if block else 0
+            found.append(self._parsed(doc, lines[doc - first]))
+        return found
 
     def all_json(self) -> Iterator[bytes]:
         """Every document's JSON in order of number."""

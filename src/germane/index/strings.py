@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Integers
+from germane.arrays import Integers, Mask
 from germane.lazy import LazyModule, is_few
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ FEW, VERY_FEW = 32, 4
 """So many strings are read without a kernel: calling one costs more."""
 COSTLY = 16
 """Finding a string without a kernel takes as long as reading so many."""
+_AS_THEY_ARE = np.empty(0, np.uint32)
+"""The order of strings that ascend."""
 
 
 def pack_strings(strings: Iterable[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
@@ -103,15 +105,32 @@ def drop_equal(strings: Packed, others: Packed, numbers: Integers, chosen: Integ
 
 def repeated_packed(strings: Packed, order: npt.NDArray[np.uint32], sequence: Integers) -> list[tuple[int, int]]:
     """Among equal strings, each with the next one by `sequence`. Strings ascend along `order`."""
+    repeated = mark_repeated(strings, order)
+    if not repeated.any():
+        return []
+    along = order[np.lexsort((sequence[order], np.cumsum(~repeated)))].tolist()
+    return [(along[i - 1], along[i]) for i in np.flatnonzero(repeated).tolist()]
+
+
+def mark_repeated(strings: Packed, order: npt.NDArray[np.uint32]) -> Mask:
+    """Whether each string along `order`, in which they ascend, equals the one before it."""
     repeated = np.zeros(len(order), np.bool_)
     if is_few(len(order)):
         repeated[1:] = [one == other for one, other in pairwise(_chosen(strings, order))]
     else:
         string_kernels.mark_repeated(*strings, order, repeated)
-    if not repeated.any():
-        return []
-    along = order[np.lexsort((sequence[order], np.cumsum(~repeated)))].tolist()
-    return [(along[i - 1], along[i]) for i in np.flatnonzero(repeated).tolist()]
+    return repeated
+
+
+def find_all_packed(strings: Packed, wanted: Packed) -> Integers:
+    """Where each wanted string lies among some that ascend, -1 where nowhere."""
+    if is_few(len(wanted[1])):
+        place = {string: i for i, string in enumerate(unpack_strings(*strings))}
+        return np.array([place.get(string, -1) for string in unpack_strings(*wanted)], np.int64)
+    data, offsets = wanted
+    found = np.empty(len(offsets) - 1, np.int64)
+    string_kernels.find_strings(*strings, _AS_THEY_ARE, data, offsets.astype(np.int64), found)
+    return found
 
 
 def find_packed(strings: Packed, order: npt.NDArray[np.uint32], wanted: Sequence[str]) -> Integers:

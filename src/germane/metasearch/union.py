@@ -14,6 +14,7 @@ from germane.arrays import Floats, Integers
 from germane.lm import Dirichlet
 from germane.rank.local import SnapshotRetriever
 from germane.rank.registry import DEFAULT_MU
+from germane.rank.statistics import Need
 from germane.text import Analyzer, BulkAnalyzer
 
 
@@ -30,7 +31,7 @@ class Reference:
 
     def probabilities(self, terms: Sequence[str]) -> Floats:
         """p_C(w) = cf(w)/tokens; 0 for a term that it does not hold."""
-        found = self._retriever.statistics(terms)
+        found = self._retriever.statistics(Need(tuple(terms)))
         return np.array([found.terms[term].cf for term in terms], np.float64) / max(found.n_tokens, 1)
 
 

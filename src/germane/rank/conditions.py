@@ -1,9 +1,9 @@
 """Conditions on documents: plain values that can travel, evaluated over a whole segment at once by `mask_of`."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,6 @@ class Not:
 
 
 Condition: TypeAlias = FieldFilter | HasValue | StartsWith | HoldsAny | Phrase | And | Or | Not
-_KINDS = {kind.__name__: kind for kind in (FieldFilter, HasValue, StartsWith, HoldsAny, Phrase, And, Or, Not)}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -178,28 +177,3 @@ def _possible(condition: Condition, absent: frozenset[str]) -> tuple[bool, bool]
             return any(true for true, _ in known), all(false for _, false in known)
         case _:
             return True, True
-
-
-def condition_to_dict(condition: Condition) -> dict[str, Any]:
-    """As JSON has it: what `condition_from_dict` reads."""
-    content = {item.name: _plain(getattr(condition, item.name)) for item in fields(condition)}
-    return {"kind": type(condition).__name__, **content}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return condition_to_dict(value) if type(value).__name__ in _KINDS else value
-
-
-def condition_from_dict(content: Mapping[str, Any]) -> Condition:
-    """What `condition_to_dict` gave."""
-    given = {name: _read(value) for name, value in content.items() if name != "kind"}
-    made: Condition = _KINDS[content["kind"]](**given)
-    return made
-
-
-def _read(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_read(item) for item in value)
-    return condition_from_dict(value) if isinstance(value, Mapping) else value

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from germane.arrays import Floats
 from germane.errors import ParameterError
-from germane.index.sequences import PairCounts, pair_counts
 from germane.lm import Dirichlet
 from germane.lm.parameters import fraction, whole
-from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, check_order
+from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, Item, check_order
 from germane.rank.models import BM25, QueryLikelihood, RankingModel
-from germane.rank.plan import Plan, QueryTerm
+from germane.rank.plan import QueryTerm
 from germane.rank.registry import SDM
+from germane.rank.statistics import Need, Pair
 
 if TYPE_CHECKING:
     from germane.rank.searcher import Searcher
@@ -78,61 +79,42 @@ class SequentialDependence(EvidenceModel):
         of_pairs = self._pairs(searcher, weights)
         return found if of_pairs is None else [*found, of_pairs]
 
+    def need(self, weights: Mapping[str, float]) -> Need:
+        """The words and their neighbours."""
+        pairs = neighbours(self.runs, weights)
+        return super().need(weights)._replace(pairs=tuple(Pair(*pair, self.window) for pair in pairs))
+
     def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> CountedEvidence:
         plan = self.base.plan(words, searcher.collection)
         terms = [term.term for term in plan.terms]
         counted = [postings_of(searcher, i, terms) for i in range(len(searcher.snapshot.segments))]
-        shown = [searcher.snapshot.surface(term.term) for term in plan.terms]
-        return self._evidence(searcher, self.base, plan, counted, shown, finds=True)
+        return CountedEvidence(plan, counted, backgrounds(searcher, self.base))
 
     def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> CountedEvidence | None:
         """What is said of neighbouring words; None where no document holds two of them together."""
-        asked = Counter(pair for run in self.runs for pair in pairwise(run))
-        wanted = [pair for pair in asked if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
-        in_runs = {term for run in self.runs for term in run}
+        in_runs = dict.fromkeys(term for run in self.runs for term in run)
         unit = sum(weights.get(term, 0.0) for term in in_runs) / max(sum(map(len, self.runs)), 1)
         terms: list[QueryTerm] = []
-        lists: dict[str, list[Counted]] = {}
-        shown: dict[str, str] = {}
-        for pair in wanted:
-            found = self._counts(searcher, pair)
-            words = " ".join(map(searcher.snapshot.surface, pair))
+        lists: dict[str, tuple[Item, list[Counted]]] = {}
+        for pair, n in neighbours(self.runs, weights).items():
+            asked = Pair(*pair, self.window)
+            found, stats = searcher.pair_counts(asked), searcher.statistics.pair_stats(asked)
             ordered = [Counted.of(own.docs, own.ordered) for own in found]
             unordered = [Counted.of(own.docs, own.unordered) for own in found]
-            for share, operator, counted in (
-                (self.ordered, "#1", ordered),
-                (self.unordered, f"#uw{self.window}", unordered),
+            for share, operator, (df, cf), counted in (
+                (self.ordered, "#1", stats.ordered, ordered),
+                (self.unordered, f"#uw{self.window}", stats.unordered, unordered),
             ):
-                name = f"{operator}({' '.join(pair)})"
-                df, cf = live_frequencies(searcher, counted)
+                item = Item(operator, pair)
                 if df > 0 and share > 0.0:
-                    terms.append(QueryTerm(name, share * asked[pair] * unit, df, cf))
-                    lists[name], shown[name] = counted, f"{operator}({words})"
+                    terms.append(QueryTerm(item.name, share * n * unit, df, cf))
+                    lists[item.name] = item, counted
         if not terms:
             return None
         model = self.pairs or (PAIRS if isinstance(self.base, BM25) else self.base)
         plan = model.plan(terms, searcher.collection)
-        by_segment = [[lists[term.term][i] for term in plan.terms] for i in range(len(searcher.snapshot.segments))]
-        return self._evidence(searcher, model, plan, by_segment, [shown[term.term] for term in plan.terms], finds=False)
-
-    def _counts(self, searcher: "Searcher", pair: tuple[str, str]) -> list[PairCounts]:
-        """The pair in every segment."""
-        numbers = [(live.segment, live.segment.numbers_of(pair)) for live in searcher.snapshot.segments]
-        return [pair_counts(segment, a, b, self.window, searcher.texts) for segment, (a, b) in numbers]
-
-    @staticmethod
-    def _evidence(
-        searcher: "Searcher",
-        model: RankingModel,
-        plan: Plan,
-        counted: Sequence[Sequence[Counted]],
-        shown: Sequence[str],
-        *,
-        finds: bool,
-    ) -> CountedEvidence:
-        segments = range(len(searcher.snapshot.segments))
-        background = [searcher.parts.of(i, model).background.values for i in segments]
-        return CountedEvidence(plan, counted, background, shown, finds)
+        items, by_item = zip(*(lists[term.term] for term in plan.terms), strict=True)
+        return CountedEvidence(plan, [*zip(*by_item, strict=True)], backgrounds(searcher, model), items, finds=False)
 
 
 def over_bm25(
@@ -163,10 +145,13 @@ def postings_of(searcher: "Searcher", i: int, terms: Sequence[str]) -> list[Coun
     return lists
 
 
-def live_frequencies(searcher: "Searcher", counted: Sequence[Counted]) -> tuple[int, int]:
-    """df and cf of a pair among live documents."""
-    df = cf = 0
-    for live, own in zip(searcher.snapshot.segments, counted, strict=True):
-        there = ~live.deletions.deleted[own.docs]
-        df, cf = df + int(there.sum()), cf + int(own.occurrences[there].sum())
-    return df, cf
+def neighbours(runs: Runs, weights: Mapping[str, float]) -> Counter[tuple[str, str]]:
+    """The neighbouring words of a query that both have a weight, with how often they are neighbours."""
+    counts = Counter(pair for run in runs for pair in pairwise(run))
+    wanted = [pair for pair in counts if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
+    return Counter({pair: counts[pair] for pair in wanted})
+
+
+def backgrounds(searcher: "Searcher", model: RankingModel) -> list[Floats]:
+    """The background of each document of each segment."""
+    return [searcher.parts_of(i, model).background.values for i in range(len(searcher.snapshot.segments))]

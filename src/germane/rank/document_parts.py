@@ -1,7 +1,7 @@
 """What a ranking model says of documents beside their postings, made once for a segment and remembered."""
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from germane.index.durable import Identity
 from germane.index.snapshot import Snapshot
 from germane.lazy import LazyModule
 from germane.rank.arguments import DocumentPart, DocumentValues, RecentDocuments
+from germane.rank.local_statistics import LocalStatistics
+from germane.rank.memory import remember
 from germane.rank.models import Documents, RankingModel, word_weights
 from germane.rank.plan import NOTHING, Collection
 from germane.rank.scoring import with_extremes
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 else:
     document_kernels = LazyModule("germane.rank.document_kernels")
 
-Key = TypeVar("Key", bound=Hashable)
-Made = TypeVar("Made")
+Statistics: TypeAlias = LocalStatistics | CollectionStatistics
+"""Those of the snapshot itself, or of a larger collection of which it is a part."""
 REMEMBERED = 256
 
 
@@ -47,36 +49,32 @@ class PartsMemory:
     `previous`: that of the snapshot before, whose segments may be among these.
     """
 
-    def __init__(self, snapshot: Snapshot, collection: Collection, previous: "PartsMemory | None" = None) -> None:
-        self._snapshot, self._collection = snapshot, collection
+    def __init__(self, snapshot: Snapshot, previous: "PartsMemory | None" = None) -> None:
+        self._snapshot = snapshot
         files = {live.segment.identity for live in snapshot.segments}
         known = previous._lasting.copy() if previous else {}  # other threads may add to it
         self._lasting: PartsByModel = {key: parts for key, parts in known.items() if key[0] in files}
         self._passing: PartsByModel = {}
 
-    def of(self, i: int, model: RankingModel, statistics: CollectionStatistics | None = None) -> DocumentParts:
+    def of(self, i: int, model: RankingModel, statistics: Statistics) -> DocumentParts:
         """What the model says of the documents of segment i.
 
-        Sums over a document's words depend on the whole collection and are forgotten with the snapshot. `statistics`:
-        those of a larger collection of which this index is a shard.
+        Sums over a document's words depend on the whole collection and are forgotten with the snapshot.
         """
         identity, asked = self._snapshot.segments[i].segment.identity, model.word_sums()
         memory = self._lasting if asked is None else self._passing
-        key = identity, model, "" if asked is None or statistics is None else statistics.digest
+        key = identity, model, "" if asked is None else statistics.digest
         parts = memory.get(key)
         if parts is None:
             parts = self._made(i, model, statistics)
             remember(memory, key, parts, REMEMBERED)
         return parts
 
-    def _made(self, i: int, model: RankingModel, statistics: CollectionStatistics | None) -> DocumentParts:
+    def _made(self, i: int, model: RankingModel, statistics: Statistics) -> DocumentParts:
         segment, asked, sums = self._snapshot.segments[i].segment, model.word_sums(), NOTHING
         if asked is not None:
-            if statistics is None:
-                (df, cf), collection = self._snapshot.live_frequencies(i), self._collection
-            else:
-                df, cf = statistics.frequencies(segment.terms(np.arange(segment.n_terms)))
-                collection = statistics.collection(entropy=False)
+            df, cf = statistics.frequencies_in(segment)
+            collection = Collection(statistics.n_docs, statistics.n_tokens)
             weight = word_weights(asked, np.maximum(df, 1), np.maximum(cf, 1), collection)
             sums = np.empty(segment.n_docs)
             segment.verify_lists()
@@ -101,8 +99,8 @@ class Values(dict[int, DocumentValues]):
         self,
         parts: PartsMemory,
         model: RankingModel,
+        statistics: Statistics,
         priors: Sequence[Floats] | None = None,
-        statistics: CollectionStatistics | None = None,
     ) -> None:
         self._parts, self._statistics = parts, statistics
         self.model, self.priors = model, priors
@@ -113,13 +111,6 @@ class Values(dict[int, DocumentValues]):
         parts = self._parts.of(i, self.model, self._statistics)
         self[i] = parts.values() if self.priors is None else parts.values(self.priors[i])
         return self[i]
-
-
-def remember(memory: dict[Key, Made], key: Key, made: Made, most: int) -> None:
-    """Keep what was made. Many parameters were tried: start anew; no thread relies on what another may forget."""
-    if len(memory) >= most:
-        memory.clear()
-    memory[key] = made
 
 
 def _sum(base: Floats, own: Floats) -> Floats:

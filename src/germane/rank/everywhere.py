@@ -21,7 +21,7 @@ def scores_everywhere(searcher: Searcher, weights: Weights, model: RankingModel)
     everywhere = []
     for i, segment in enumerate(segments):
         scores = impacts_everywhere(segment, searcher.terms_in(i, plan))
-        parts = searcher.parts.of(i, model)
+        parts = searcher.parts_of(i, model)
         doc, norm, base = parts.background.values, parts.norm.values, parts.base.values
         scores = scores * norm if len(norm) else scores
         everywhere.append(
@@ -35,21 +35,21 @@ def background_everywhere(searcher: Searcher, model: QueryLikelihood) -> list[Fl
 
     What a topic model's background share adds to T-cross-entropy: Σ_{w∈D} p_C·log(1 + e/(a·p_C)) + log a_D - H(p_C).
     """
-    return searcher.remembered(("background", model), lambda: _background(searcher, model))
+    return searcher.remembered(("background", model, searcher.statistics.digest), lambda: _background(searcher, model))
 
 
 def _background(searcher: Searcher, model: QueryLikelihood) -> list[Floats]:
-    snapshot = searcher.snapshot
+    statistics = searcher.statistics
     # a word that is the whole collection: its scale is that of any word times p_C
-    plan = model.plan([QueryTerm("", 1.0, 1, snapshot.n_tokens)], searcher.collection)
+    plan = model.plan([QueryTerm("", 1.0, 1, statistics.n_tokens)], searcher.collection)
     everywhere = []
-    for i, live in enumerate(snapshot.segments):
+    for i, live in enumerate(searcher.snapshot.segments):
         segment = live.segment
-        p_C = snapshot.live_frequencies(i)[1] / max(snapshot.n_tokens, 1)
+        p_C = statistics.frequencies_in(segment)[1] / max(statistics.n_tokens, 1)
         scale = np.divide(plan.scale[0], p_C, out=np.zeros(len(p_C)), where=p_C > 0)
         segment.verify_lists()
         terms = terms_in(plan._replace(weight=p_C, scale=scale), np.arange(segment.n_terms))
         scores = impacts_everywhere(segment, terms)
-        doc = searcher.parts.of(i, model).background.values
-        everywhere.append(scores + (plan.constant - snapshot.entropy()) + (doc if len(doc) else 0.0))
+        doc = searcher.parts_of(i, model).background.values
+        everywhere.append(scores + (plan.constant - statistics.entropy) + (doc if len(doc) else 0.0))
     return everywhere

@@ -9,7 +9,7 @@ score = Σ_plans (Σ_items impact(c_item,D) + constant + mass · background_D) +
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -41,16 +41,32 @@ class Counted(NamedTuple):
 NONE_COUNTED = Counted(np.empty(0, np.int64), NOTHING, np.empty(0, np.int64))
 
 
+class Item(NamedTuple):
+    """Terms that are counted together, and the operator that says how."""
+
+    operator: str
+    terms: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """As a plan names it."""
+        return self.shown(str)
+
+    def shown(self, surface: Callable[[str], str]) -> str:
+        """The item with its terms as they are written."""
+        return f"{self.operator}({' '.join(map(surface, self.terms))})"
+
+
 class CountedEvidence(NamedTuple):
     """A plan, and in each segment the lists of its items, in the plan's order, with the background of each document.
 
-    `words`: how each item is shown. `finds`: a document that holds one of the items is found by it.
+    `items`: what each is of; None: the plan's terms. `finds`: a document that holds one of the items is found by it.
     """
 
     plan: Plan
     counted: Sequence[Sequence[Counted]]
     background: Sequence[Floats]
-    words: Sequence[str]
+    items: Sequence["Item"] | None = None
     finds: bool = True
 
 
@@ -78,9 +94,7 @@ class EvidenceModel(RankingModel):
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
         """There is none without the documents."""
-        raise ParameterError(
-            f"{type(self).__name__} makes its counts from the documents themselves: it ranks one index, not shards"
-        )
+        raise ParameterError(f"{type(self).__name__} makes its counts from the documents themselves: it has no plan")
 
 
 def check_order(searcher: "Searcher", model: EvidenceModel) -> None:

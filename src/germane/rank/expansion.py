@@ -1,6 +1,7 @@
 """The terms of a collection that a prefix or a misspelt word stands for."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,11 +20,26 @@ else:
 Numbers = npt.NDArray[np.int64]
 
 
-class Terms(NamedTuple):
-    """The terms that most live documents hold, those first; `total`: how many there are in all."""
+class Expanded(NamedTuple):
+    """The terms that most live documents hold, those first, with their df; `total`: how many there are in all."""
 
     terms: tuple[str, ...]
+    df: tuple[int, ...]
     total: int
+
+    @classmethod
+    def of(cls, df: Mapping[str, int], most: int | None, beyond: int = 0) -> "Expanded":
+        """The first `most` of terms with these df; `beyond`: others that come after these."""
+        terms = tuple(sorted(df, key=lambda term: (-df[term], term)))[:most]
+        return cls(terms, tuple(df[term] for term in terms), len(df) + beyond)
+
+    @classmethod
+    def merged(cls, parts: Sequence["Expanded"], most: int | None) -> "Expanded":
+        """Add up the df of several parts, each of which gave all its terms."""
+        df: dict[str, int] = {}
+        for term, count in chain.from_iterable(zip(part.terms, part.df, strict=True) for part in parts):
+            df[term] = df.get(term, 0) + count
+        return cls.of(df, most)
 
 
 class SnapshotVocabulary:
@@ -32,17 +48,17 @@ class SnapshotVocabulary:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
 
-    def starting_with(self, prefix: str, most: int, also: Iterable[str] = ()) -> Terms:
+    def starting_with(self, prefix: str, most: int | None, also: Iterable[str] = ()) -> Expanded:
         """The terms that begin with the prefix, and those of `also` that the collection holds."""
         begin = prefix.encode()
         return self._chosen(lambda segment: _beginning(segment, begin), most, also)
 
-    def within(self, term: str, edits: int, most: int) -> Terms:
+    def within(self, term: str, edits: int, most: int | None) -> Expanded:
         """The terms at most so many edits away: bytes changed, left out or put in, or neighbours exchanged."""
         typed = np.frombuffer(term.encode(), np.uint8)
         return self._chosen(lambda segment: _near(segment, typed, edits), most)
 
-    def _chosen(self, find: Callable[[Segment], Numbers], most: int, also: Iterable[str] = ()) -> Terms:
+    def _chosen(self, find: Callable[[Segment], Numbers], most: int | None, also: Iterable[str] = ()) -> Expanded:
         df = {term: stats for term in also if (stats := self._snapshot.term_stats([term])[0].df)}
         own, beyond = list(df), 0
         for live in self._snapshot.segments:
@@ -50,13 +66,12 @@ class SnapshotVocabulary:
             numbers = numbers[~np.isin(numbers, live.segment.numbers_of(own))]
             held = live.frequencies_of(numbers)[0]
             numbers, held = numbers[held > 0], held[held > 0]
-            if len(self._snapshot.segments) == 1 and len(numbers) > most:  # of several the sums decide
+            if len(self._snapshot.segments) == 1 and most is not None and len(numbers) > most:  # else the sums decide
                 best, beyond = np.argsort(-held, kind="stable")[:most], len(numbers) - most
                 numbers, held = numbers[best], held[best]
             for term, count in zip(live.segment.terms(numbers), held.tolist(), strict=True):
                 df[term] = df.get(term, 0) + count
-        ordered = sorted(df, key=lambda term: (-df[term], term))
-        return Terms(tuple(ordered[:most]), len(ordered) + beyond)
+        return Expanded.of(df, most, beyond)
 
 
 def _beginning(segment: Segment, prefix: bytes) -> Numbers:

@@ -81,19 +81,16 @@ def explain(
     plan = searcher.plan(weights, model)
     if plan is None:
         return None
-    snapshot = searcher.snapshot
-    segment = snapshot.segments[place.segment].segment
-    document_parts = searcher.parts.of(place.segment, model)
+    segment = searcher.snapshot.segments[place.segment].segment
+    document_parts = searcher.parts_of(place.segment, model)
     numbers, counts = segment.forward(place.doc)
     held = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
     size = float((segment.n_unique if plan.sized_by_unique else segment.doc_len)[place.doc])
-    names = [term.term for term in plan.terms]
-    stats = snapshot.term_stats(names)
-    counts_held = [held.get(number, 0) for number in segment.numbers_of(names)]
+    counts_held = [held.get(number, 0) for number in segment.numbers_of([term.term for term in plan.terms])]
     impacts = impacts_of(plan, size, np.array(counts_held, np.float64)).tolist()
     parts = tuple(
-        TermPart(term.term, snapshot.surface(term.term), term.weight, count, found.df, impact)
-        for term, count, found, impact in zip(plan.terms, counts_held, stats, impacts, strict=True)
+        TermPart(term.term, searcher.statistics.surface(term.term), term.weight, count, term.df, impact)
+        for term, count, impact in zip(plan.terms, counts_held, impacts, strict=True)
     )
     norm = float(document_parts.norm.values[place.doc]) if len(document_parts.norm.values) else 1.0
     background = document_parts.background.values
@@ -114,7 +111,7 @@ def _explain_evidence(
     found = model.evidence(searcher, weights)
     if not found:
         return None
-    segment, doc = searcher.snapshot.segments[place.segment].segment, place.doc
+    segment, doc, surface = searcher.snapshot.segments[place.segment].segment, place.doc, searcher.statistics.surface
     alone = np.zeros(1, np.int64)
     parts: list[TermPart] = []
     for evidence in found:
@@ -123,7 +120,8 @@ def _explain_evidence(
             own, impact = counted.docs == doc, np.zeros(1)
             add_impacts(evidence.plan, item, alone[: own.sum()], counted.counts[own], size, impact)
             n = int(counted.occurrences[own].sum())
-            parts.append(TermPart(term.term, evidence.words[item], term.weight, n, term.df, float(impact[0])))
+            word = surface(term.term) if evidence.items is None else evidence.items[item].shown(surface)
+            parts.append(TermPart(term.term, word, term.weight, n, term.df, float(impact[0])))
     document = float(background_of(found, place.segment, segment.n_docs)[doc])
     prior = float(priors[place.segment][doc]) if priors is not None else 0.0
     return Explanation(doc_id, tuple(parts), 1.0, constant_of(found), document, prior, int(segment.doc_len[doc]))

@@ -24,6 +24,7 @@ from germane.rank.kinds import LOG_COUNT_RATIO
 from germane.rank.models import BM25
 from germane.rank.plan import NOTHING, Plan, QueryTerm
 from germane.rank.registry import DEFAULT_MU
+from germane.rank.statistics import Need
 
 if TYPE_CHECKING:
     from germane.rank.searcher import Searcher
@@ -62,8 +63,9 @@ class _FieldModel(EvidenceModel):
         check_order(searcher, self)
         fields = self._fields(searcher)
         plan = self._plan(terms, searcher, fields)
+        of_means = self, fields.means.tobytes()
         shares = searcher.remembered(
-            ("shares", self), lambda: [*map(partial(self._shares, fields), _lengths(searcher))]
+            ("shares", *of_means), lambda: [*map(partial(self._shares, fields), _lengths(searcher))]
         )
         names = [term.term for term in plan.terms]
         counted = []
@@ -80,16 +82,18 @@ class _FieldModel(EvidenceModel):
                 lists.append(Counted(docs, made, counts.sum(axis=1)))
             counted.append(lists)
         background = searcher.remembered(
-            ("background", self), lambda: [*map(partial(self._background, fields), _lengths(searcher))]
+            ("background", *of_means), lambda: [*map(partial(self._background, fields), _lengths(searcher))]
         )
-        return [
-            CountedEvidence(plan, counted, background, [searcher.snapshot.surface(term.term) for term in plan.terms])
-        ]
+        return [CountedEvidence(plan, counted, background)]
+
+    def need(self, weights: Mapping[str, float]) -> Need:
+        """The words, and the mean lengths of the fields."""
+        return super().need(weights)._replace(fields=True)
 
     def _fields(self, searcher: "Searcher") -> Fields:
         """The fields as this model sees them; means are those of live documents."""
         names = searcher.texts.names
-        (means,) = searcher.remembered("field means", lambda: [_means(searcher)])
+        means = np.array(searcher.statistics.field_tokens, np.float64) / max(searcher.collection.n_docs, 1)
         weights = np.array(_numbers("weights", self.weights, DEFAULT_WEIGHTS, 1.0, names))
         if not (weights * means).any():
             raise ParameterError("no field that has words has a weight above 0")
@@ -200,14 +204,6 @@ def field_mixture(mu: float, weights: ByField = None) -> FieldMixture:
 def _lengths(searcher: "Searcher") -> list[Floats]:
     """For each segment the tokens of its documents' fields (document × field)."""
     return [field_lengths(live.segment, searcher.texts).astype(np.float64) for live in searcher.snapshot.segments]
-
-
-def _means(searcher: "Searcher") -> Floats:
-    """The mean number of tokens of each field, over live documents."""
-    total = np.zeros(len(searcher.texts.names))
-    for live, lengths in zip(searcher.snapshot.segments, _lengths(searcher), strict=True):
-        total += lengths[~live.deletions.deleted].sum(axis=0)
-    return total / max(searcher.snapshot.n_docs, 1)
 
 
 def _by_field(name: str, given: ByField, least: float, most: float) -> tuple[tuple[str, float], ...] | None:

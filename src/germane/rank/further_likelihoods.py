@@ -5,22 +5,22 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from germane.arrays import Floats
-from germane.index.sequences import pair_counts
+from germane.index.sequences import PairCounts
 from germane.lm import Dirichlet
 from germane.lm.distributions.dcm import log_rising
 from germane.lm.parameters import EDGE, bounded, open_fraction, positive
-from germane.rank.dependence import MAX_PAIRS, WINDOW, Runs, live_frequencies, postings_of
-from germane.rank.evidence import Counted, CountedEvidence, EvidenceModel, check_order
+from germane.rank.dependence import WINDOW, Runs, backgrounds, neighbours, postings_of
+from germane.rank.evidence import Counted, CountedEvidence, EvidenceModel, Item, check_order
 from germane.rank.kinds import COUNT
 from germane.rank.models import QueryLikelihood
 from germane.rank.plan import NOTHING, Plan, QueryTerm
 from germane.rank.registry import DEFAULT_MU
+from germane.rank.statistics import Need, Pair
 
 if TYPE_CHECKING:
     from germane.rank.searcher import Searcher
@@ -58,8 +58,7 @@ class WholeIntegral(EvidenceModel):
             )
             sizes = live.segment.doc_len.astype(np.float64) + self.mu
             background.append(-self._log_factor(sizes, np.broadcast_to(length, sizes.shape)))
-        shown = [searcher.snapshot.surface(term.term) for term in plan.terms]
-        return [CountedEvidence(plan, counted, background, shown)]
+        return [CountedEvidence(plan, counted, background)]
 
     def _gain(self, found: Counted, alone: Floats, term: QueryTerm) -> Counted:
         """The factor of the documents that hold the word, above that of those that do not."""
@@ -129,53 +128,47 @@ class BigramLikelihood(EvidenceModel):
         check_order(searcher, self)
         unigrams = QueryLikelihood(Dirichlet(self.mu))
         plan = unigrams.plan(words, searcher.collection)
-        pairs = self._pairs(weights)
+        pairs = neighbours(self.runs, weights)
         plan = plan._replace(constant=plan.constant + pairs.total() * math.log1p(-self.lam))
-        segments = range(len(searcher.snapshot.segments))
         terms = [term.term for term in plan.terms]
-        counted = [postings_of(searcher, i, terms) for i in segments]
-        background = [searcher.parts.of(i, unigrams).background.values for i in segments]
-        found = [CountedEvidence(plan, counted, background, [searcher.snapshot.surface(term) for term in terms])]
+        counted = [postings_of(searcher, i, terms) for i in range(len(searcher.snapshot.segments))]
+        found = [CountedEvidence(plan, counted, backgrounds(searcher, unigrams))]
         chain = self._chain(searcher, pairs, {term.term: term for term in words})
         return found if chain is None else [*found, chain]
 
-    def _pairs(self, weights: Mapping[str, float]) -> Counter[tuple[str, str]]:
-        """The neighbouring words of the query that both have a weight, with how often they are neighbours."""
-        asked = Counter(pair for run in self.runs for pair in pairwise(run))
-        wanted = [pair for pair in asked if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
-        return Counter({pair: asked[pair] for pair in wanted})
+    def need(self, weights: Mapping[str, float]) -> Need:
+        """The words and their neighbours."""
+        pairs = neighbours(self.runs, weights)
+        return super().need(weights)._replace(pairs=tuple(Pair(*pair, WINDOW) for pair in pairs))
 
     def _chain(
         self, searcher: "Searcher", pairs: Counter[tuple[str, str]], words: Mapping[str, QueryTerm]
     ) -> CountedEvidence | None:
         """What neighbouring words of the query add where they are neighbours in a document."""
         terms: list[QueryTerm] = []
-        lists: dict[str, list[Counted]] = {}
-        shown: dict[str, str] = {}
+        lists: dict[str, tuple[Item, list[Counted]]] = {}
         for pair, n in pairs.items():
             if not words.keys() >= {*pair}:
                 continue
-            own = [self._gain(searcher, i, pair, words[pair[1]]) for i in range(len(searcher.snapshot.segments))]
-            df, cf = live_frequencies(searcher, own)
+            asked, item = Pair(*pair, WINDOW), Item("#1", pair)
+            df, cf = searcher.statistics.pair_stats(asked).ordered
             if df > 0:
-                name = f"#1({' '.join(pair)})"
-                terms.append(QueryTerm(name, float(n), df, cf))
-                lists[name], shown[name] = own, f"#1({' '.join(map(searcher.snapshot.surface, pair))})"
+                terms.append(QueryTerm(item.name, float(n), df, cf))
+                counts = enumerate(searcher.pair_counts(asked))
+                lists[item.name] = item, [self._gain(searcher, i, own, pair, words[pair[1]]) for i, own in counts]
         if not terms:
             return None
         weight = [term.weight for term in terms]
         plan = Plan.ordered(COUNT, terms, weight, weight)
-        segments = range(len(searcher.snapshot.segments))
-        by_segment = [[lists[term.term][i] for term in plan.terms] for i in segments]
-        return CountedEvidence(
-            plan, by_segment, [NOTHING for _ in segments], [shown[t.term] for t in plan.terms], finds=False
-        )
+        items, by_item = zip(*(lists[term.term] for term in plan.terms), strict=True)
+        nowhere = [NOTHING for _ in searcher.snapshot.segments]
+        return CountedEvidence(plan, [*zip(*by_item, strict=True)], nowhere, items, finds=False)
 
-    def _gain(self, searcher: "Searcher", i: int, pair: tuple[str, str], second: QueryTerm) -> Counted:
+    def _gain(
+        self, searcher: "Searcher", i: int, both: PairCounts, pair: tuple[str, str], second: QueryTerm
+    ) -> Counted:
         """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""
         segment = searcher.snapshot.segments[i].segment
-        a, b = segment.numbers_of(pair)
-        both = pair_counts(segment, a, b, WINDOW, searcher.texts)
         found = Counted.of(both.docs, both.ordered)
         first, other = postings_of(searcher, i, pair)
         c_a, c_b = (list_.counts[np.searchsorted(list_.docs, found.docs)] for list_ in (first, other))

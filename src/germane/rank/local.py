@@ -9,26 +9,25 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from germane.arrays import Floats
+from germane.arrays import Floats, Integers
 from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
-from germane.index.snapshot import DocumentPlace, Snapshot
+from germane.index.snapshot import DocumentPlace, Readings, Snapshot
 from germane.index.vector_fields import VectorField, field_named
 from germane.rank.conditions import both
-from germane.rank.expansion import SnapshotVocabulary
+from germane.rank.expansion import Expanded, SnapshotVocabulary
 from germane.rank.explain import Explanation, explain
-from germane.rank.facets import Facet
+from germane.rank.facets import Facet, ValueCounts
+from germane.rank.field_values import FieldValues, facet
 from germane.rank.gathering import gather
 from germane.rank.hits import Hits as Located
 from germane.rank.hits import distinct
 from germane.rank.learnt import FoldedTitles, registered
-from germane.rank.matching import MatchedDocs, count, facet, matching, sorted_by, values_at
+from germane.rank.matching import MatchedDocs, count, matching, sorted_by, values_at
 from germane.rank.probabilities import word_probabilities
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import (
     NO_HITS,
-    NO_REFS,
     Counts,
-    Expanded,
     FieldVectors,
     FoldedRequest,
     Hits,
@@ -45,7 +44,8 @@ from germane.rank.retriever import (
 from germane.rank.searcher import Searcher
 from germane.rank.signed_topics import attracting
 from germane.rank.snippets import Snippet, snippet, snippet_text
-from germane.rank.statistics import CollectionStatistics
+from germane.rank.spellings import PairSample, near_terms, sample_pairs
+from germane.rank.statistics import CollectionStatistics, Need, Vocabulary
 from germane.rank.suggest import corrections
 from germane.rank.vectors import inner_products, search_vectors
 from germane.types import Document, FieldValue
@@ -95,23 +95,22 @@ class SnapshotRetriever:
             dict(manifest.vector_fields),
             snapshot.n_docs,
             snapshot.n_tokens,
+            all(live.segment.keeps_order for live in snapshot.segments),
             (manifest.generation,),
         )
 
     def expand(self, prefix: str, most: int | None, also: Sequence[str] = (), edits: int | None = None) -> Expanded:
         """Look terms up by their beginning, or by the edits that they are away."""
         vocabulary = SnapshotVocabulary(self.snapshot)
-        n = self.snapshot.n_tokens if most is None else most
-        found = vocabulary.starting_with(prefix, n, also) if edits is None else vocabulary.within(prefix, edits, n)
-        return Expanded(found.terms, tuple(own.df for own in self.snapshot.term_stats(found.terms)), found.total)
+        return vocabulary.starting_with(prefix, most, also) if edits is None else vocabulary.within(prefix, edits, most)
 
-    def statistics(self, terms: Sequence[str] | None) -> CollectionStatistics:
-        """Count terms, or the whole vocabulary."""
-        return CollectionStatistics.of(self.snapshot, terms)
+    def statistics(self, need: Need) -> CollectionStatistics:
+        """Count what is needed."""
+        return self._searcher.count(need)
 
     def surfaces(self, terms: Sequence[str]) -> list[Mapping[str, int]]:
         """Return the written forms of terms with their counts."""
-        return [{self.snapshot.surface(term): 1} for term in terms]
+        return [self.snapshot.surfaces(term) for term in terms]
 
     def vocabulary(self) -> Iterator[TermCounts]:
         """Read the dictionaries of all segments."""
@@ -123,11 +122,8 @@ class SnapshotRetriever:
             for part in np.array_split(numbers, max(len(numbers) // TERMS, 1)):
                 yield TermCounts(segment.terms(part), df[part], cf[part])
             return
-        stats = self.statistics(None).terms
-        terms = sorted(stats)
-        yield TermCounts(
-            terms, np.array([stats[t].df for t in terms], np.int64), np.array([stats[t].cf for t in terms], np.int64)
-        )
+        found = Vocabulary.of(snapshot)
+        yield TermCounts(found.terms(), found.df, found.cf)
 
     def scan(self, *, vectors: bool = False) -> Iterator[Document]:
         """Read the documents segment by segment."""
@@ -135,12 +131,31 @@ class SnapshotRetriever:
 
     def sample(self, n: int, random_state: int | None = None) -> Refs:
         """Draw documents without putting them back, or take every so many-th."""
-        refs = np.concatenate([NO_REFS, *(i << SHIFT | self.snapshot.live_docs(i) for i in self._segments)])
-        if len(refs) <= n:
-            return refs
-        if random_state is None:
-            return refs[np.unique(np.linspace(0, len(refs) - 1, n).astype(np.int64))]
-        return refs[np.sort(np.random.default_rng(random_state).choice(len(refs), n, replace=False))]
+        return self.live(sampled(self.snapshot.n_docs, n, random_state))
+
+    def live(self, places: Integers) -> Refs:
+        """Count live documents segment by segment."""
+        ends = np.cumsum([live.n_docs for live in self.snapshot.segments])
+        homes = np.searchsorted(ends, places, side="right")
+        refs = np.empty(len(places), np.int64)
+        for i in distinct(homes):
+            own = homes == i
+            refs[own] = i << SHIFT | self.snapshot.live_docs(i)[places[own] - (ends[i - 1] if i else 0)]
+        return refs
+
+    def read(self, refs: Refs, *, vectors: bool = False) -> list[Document]:
+        """Read documents, those of one segment together."""
+        located = self._located(refs)
+        found: dict[int, Document] = {}
+        for i in distinct(located.segments):
+            rows = np.flatnonzero(located.segments == i)
+            documents = self.snapshot.documents_at(i, located.docs[rows].tolist(), vectors=vectors)
+            found.update(zip(rows.tolist(), documents, strict=True))
+        return [found[row] for row in range(len(refs))]
+
+    def readings(self, field: str) -> Readings:
+        """Count the numbers of a field, and what is none."""
+        return self.snapshot.readings(field)
 
     def unreadable(self) -> Mapping[str, int]:
         """Count values that do not fit their field."""
@@ -169,13 +184,10 @@ class SnapshotRetriever:
 
     # -- ranking ---------------------------------------------------------------------------------------------------
 
-    def _within(self, statistics: CollectionStatistics | None) -> Searcher:
-        return self._searcher if statistics is None else self._searcher.within(statistics)
-
     def top(self, request: TopRequest, statistics: CollectionStatistics | None = None) -> Hits:
         """Search every segment, the best so far being the threshold of the next."""
-        scoring, k, conditions, wordless, likely, _, ids = request
-        searcher = self._within(statistics)
+        scoring, k, conditions, wordless, likely, threshold, ids = request
+        searcher = self._searcher.within(statistics)
         weights, priors = attracting(searcher, scoring)
         found = searcher.search(
             weights,
@@ -185,21 +197,22 @@ class SnapshotRetriever:
             priors=priors,
             hint=None if likely is None else self._located(likely.refs, likely.scores),
             wordless=wordless,
+            threshold=threshold,
         )
         return self._hits(found, ids=ids)
 
     def score(self, refs: Refs, scoring: Scoring, statistics: CollectionStatistics | None = None) -> Floats:
         """Score documents by their forward lists."""
-        searcher = self._within(statistics)
+        searcher = self._searcher.within(statistics)
         weights, priors = attracting(searcher, scoring)
         return searcher.scores_by(self._located(refs), weights, scoring.model, priors)
 
     def sort(self, request: SortRequest) -> Hits:
         """Order the documents of a match by their values."""
         found = self._matching(request.match)
-        return self._hits(
-            sorted_by(self._searcher, found, request.field, descending=request.descending, most=request.k)
-        )
+        _, field, descending, k, numeric, ids = request
+        located = sorted_by(self._searcher, found, field, descending=descending, most=k, numeric=numeric)
+        return self._hits(located, ids=ids)
 
     def explain(
         self,
@@ -210,7 +223,7 @@ class SnapshotRetriever:
         statistics: CollectionStatistics | None = None,
     ) -> Explanation:
         """Add up the parts of a document's score as a search does."""
-        searcher, place = self._within(statistics), self._place(ref)
+        searcher, place = self._searcher.within(statistics), self._place(ref)
         weights, priors = attracting(searcher, scoring)
         [doc_id] = self.ids(np.array([ref]))
         found = explain(searcher, dict(weights), scoring.model, doc_id, place, priors)
@@ -220,7 +233,7 @@ class SnapshotRetriever:
             return Explanation(doc_id, (), 1.0, 0.0, 0.0, prior, length)
         if not probabilities:
             return found
-        return replace(found, probabilities=word_probabilities(searcher.snapshot, scoring.model, place, found.parts))
+        return replace(found, probabilities=word_probabilities(searcher, scoring.model, place, found.parts))
 
     def nearest(self, request: NearestRequest) -> list[Hits]:
         """Search the vectors of every segment."""
@@ -245,7 +258,7 @@ class SnapshotRetriever:
 
     def gather(self, refs: Refs, terms: Sequence[str] = (), statistics: CollectionStatistics | None = None) -> Counts:
         """Read the forward lists of documents."""
-        return gather(self._within(statistics), self._located(refs), terms)
+        return gather(self._searcher.within(statistics), self._located(refs), terms)
 
     def documents(self, refs: Refs) -> list[dict[str, FieldValue]]:
         """Read the stored fields of documents."""
@@ -263,9 +276,9 @@ class SnapshotRetriever:
             for fields in self.documents(refs)
         ]
 
-    def values(self, refs: Refs, field: str) -> list[str | float | None]:
+    def values(self, refs: Refs, field: str, numeric: bool | None = None) -> list[str | float | None]:
         """Read the first value of a field."""
-        return values_at(self._searcher, self._located(refs), field)
+        return values_at(self._searcher, self._located(refs), field, numeric=numeric)
 
     def vectors(self, refs: Refs, field: str | None) -> list[npt.NDArray[np.float32] | None]:
         """Read vectors as they are stored."""
@@ -290,6 +303,14 @@ class SnapshotRetriever:
         """Count the values of a field."""
         return facet(self._searcher, self._matching(match), field, size)
 
+    def value_counts(self, match: Match, field: str, *, numeric: bool) -> ValueCounts:
+        """Count all values of a field."""
+        return FieldValues(self._searcher, self._matching(match), field, numeric=numeric).count()
+
+    def holding(self, match: Match, field: str, texts: Sequence[str]) -> int:
+        """Count the documents with one of the texts."""
+        return FieldValues(self._searcher, self._matching(match), field, numeric=False).holding(texts)
+
     def _matching(self, match: Match) -> MatchedDocs:
         """Find the documents of a match; the latest are remembered, for a total and facets ask for the same."""
         latest = self._latest_match
@@ -301,7 +322,15 @@ class SnapshotRetriever:
 
     def suggest(self, words: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
         """Correct words by the collection's own."""
-        return corrections(self.snapshot, self.schema().analyzer, words, runs)
+        return corrections(self, words, runs)
+
+    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
+        """Compare words with the written forms of all terms."""
+        return near_terms(self._searcher, words)
+
+    def sample_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSample]:
+        """Look for terms side by side."""
+        return sample_pairs(self._searcher, pairs)
 
     # -- learnt models ---------------------------------------------------------------------------------------------
 
@@ -351,6 +380,15 @@ class SnapshotRetriever:
 
     def _place(self, ref: int) -> DocumentPlace:
         return DocumentPlace(ref >> SHIFT, ref & IN_SEGMENT)
+
+
+def sampled(n_docs: int, n: int, random_state: int | None) -> Integers:
+    """Places of at most n of so many documents: drawn without putting them back, or evenly spread without a seed."""
+    if n_docs <= n:
+        return np.arange(n_docs)
+    if random_state is None:
+        return np.unique(np.linspace(0, n_docs - 1, n).astype(np.int64))
+    return np.sort(np.random.default_rng(random_state).choice(n_docs, n, replace=False))
 
 
 def _query(match: Match) -> ParsedQuery:

@@ -1,7 +1,6 @@
-"""All documents that a query finds, whatever their order: to be counted, counted by value, or sorted by a field."""
+"""All documents that a query finds, whatever their order: to be counted, sorted by a field, or read for a facet."""
 
-import heapq
-from bisect import bisect_left
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +10,9 @@ from germane.deadline import look
 from germane.errors import QueryError
 from germane.index.columns import KeywordColumn
 from germane.index.sequences import count_with_any, documents_with_any
-from germane.rank.facets import Facet, FacetValue
 from germane.rank.hits import Hits
 from germane.rank.query import ParsedQuery
 from germane.rank.searcher import Searcher
-
-MOST_WHOLE = 2.0**53
-"""Whole numbers that lie no farther apart are put into classes of whole numbers."""
-CROWDED = 0.9
-"""A class of numbers is divided further where it holds as large a share of them."""
-FEWEST_CLASSES = 4
-"""Of fewer none is divided."""
 
 MatchedDocs = list[npt.NDArray[np.int64]]
 """For each segment the documents found, ascending."""
@@ -55,125 +46,37 @@ def count(searcher: Searcher, query: ParsedQuery) -> int:
     return total
 
 
-def facet(searcher: Searcher, found: MatchedDocs, field: str, size: int = 10) -> Facet:
-    """Count documents by value: at most `size` values; numbers that have more fall into so many equal classes."""
-    numbers, keywords = _values(searcher, found, field)
-    total = sum(map(len, found))
-    if numbers is not None:
-        known, endless = numbers[np.isfinite(numbers)], int(np.isinf(numbers).sum())
-        return Facet(field, _classes(known, size), endless, total - len(known) - endless)
-    counts: dict[str, int] = {}
-    without = 0
-    told: list[tuple[Integers, Integers, list[str]]] = []
-    for docs, (column, own) in zip(found, keywords, strict=True):
-        look()
-        if column is None:
-            without += len(docs)
-            continue
-        lengths = column.starts[own + 1] - column.starts[own]
-        without += int((lengths == 0).sum())
-        codes = column.codes[_ranges(column.starts[own], lengths)].astype(np.int64)
-        held = np.bincount(codes, minlength=len(column.values))
-        told.append((np.repeat(own, lengths), codes, column.values))
-        shown = _largest(held, size) if len(found) == 1 else np.flatnonzero(held)  # of several the sums decide
-        for code, count in zip(shown.tolist(), held[shown].tolist(), strict=True):
-            counts[column.values[code]] = counts.get(column.values[code], 0) + count
-    least = heapq.nlargest(size, counts.values())[-1] if counts else 0
-    best = sorted(((value, n) for value, n in counts.items() if n >= least), key=lambda item: (-item[1], item[0]))[
-        :size
-    ]
-    values_shown = [value for value, _ in best]
-    covered = 0
-    for own, codes, values in told:  # a document may hold several of the values shown
-        among = np.zeros(len(values), np.bool_)
-        among[
-            [at for value in values_shown if (at := bisect_left(values, value)) < len(values) and values[at] == value]
-        ] = True
-        covered += _count_distinct(own[among[codes]])
-    return Facet(field, tuple(FacetValue(value, n) for value, n in best), total - without - covered, without)
+def require_field(field: str, known: frozenset[str]) -> None:
+    """Raise an error where no document has the field."""
+    if field not in known:
+        names = ", ".join(sorted(known)) or "none"
+        raise QueryError(f"there is no field '{field}' to count or sort by (fields: {names})", field=field)
 
 
-def _largest(counts: Integers, size: int) -> Integers:
-    """Where the largest counts stand, of equal ones the first; none of 0."""
-    order = np.argsort(-counts, kind="stable")[:size]
-    return order[counts[order] > 0]
+# -- an order by a field -----------------------------------------------------------------------------------------------
 
 
-def _count_distinct(ascending: Integers) -> int:
-    return int(np.count_nonzero(np.diff(ascending))) + 1 if len(ascending) else 0
-
-
-def _ranges(starts: Integers, lengths: Integers) -> Integers:
-    """starts[0], starts[0] + 1, ... (lengths[0] of them), starts[1], ..."""
-    ends = np.cumsum(lengths)
-    found: Integers = np.arange(int(lengths.sum())) + np.repeat(starts - (ends - lengths), lengths)
-    return found
-
-
-def _number(value: float) -> float:
-    """A whole number as such: the year 2001, not 2001.0."""
-    return int(value) if value.is_integer() and abs(value) < MOST_WHOLE else value
-
-
-def _classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
-    """Equally wide classes; where nearly all values are in one of them, that one is divided, and the others are joined.
-
-    So a few mistyped values, a year 20199, leave the rest as they are.
-    """
-    classes = _equal_classes(known, size)
-    fullest = max(classes, key=lambda each: each.count, default=None)
-    if fullest is None or fullest.high is None or size < FEWEST_CLASSES:
-        return classes
-    if not CROWDED * len(known) <= fullest.count < len(known):
-        return classes
-    begin = sum(each.count for each in classes[: classes.index(fullest)])
-    below, near, above = np.split(np.sort(known), (begin, begin + fullest.count))
-    lower, upper = _one_class(below), _one_class(above)
-    return *lower, *_classes(near, size - len(lower) - len(upper)), *upper
-
-
-def _one_class(values: Floats) -> tuple[FacetValue, ...]:
-    """All of the values, which ascend, in one class; none where there are none."""
-    if not len(values):
-        return ()
-    low, high = _number(float(values[0])), _number(float(values[-1]))
-    return (FacetValue(low, len(values), None if low == high else high),)
-
-
-def _equal_classes(known: Floats, size: int) -> tuple[FacetValue, ...]:
-    distinct, counts = np.unique(known, return_counts=True)
-    if len(distinct) <= size:
-        return tuple(FacetValue(_number(value), n) for value, n in zip(distinct.tolist(), counts.tolist(), strict=True))
-    if (distinct == np.floor(distinct)).all() and distinct[-1] - distinct[0] < MOST_WHOLE:  # years, say
-        low, width = distinct[0], -(-(distinct[-1] - distinct[0] + 1.0) // size)
-        lows = low + width * np.arange(-(-(distinct[-1] - low + 1.0) // width))
-        held = np.bincount(((known - low) // width).astype(np.int64), minlength=len(lows))
-        ends = np.minimum(lows + width - 1.0, distinct[-1])
-        return tuple(
-            FacetValue(_number(low), n, _number(end))
-            for low, n, end in zip(lows.tolist(), held.tolist(), ends.tolist(), strict=True)
-        )
-    steps = np.linspace(0.0, 1.0, size + 1)
-    edges = distinct[0] * (1.0 - steps) + distinct[-1] * steps  # whose difference may be larger than any number
-    held, _ = np.histogram(known, edges)
-    return tuple(
-        FacetValue(low, n, high)
-        for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), held.tolist(), strict=True)
-    )
-
-
-def sorted_by(searcher: Searcher, found: MatchedDocs, field: str, *, descending: bool, most: int | None = None) -> Hits:
+def sorted_by(
+    searcher: Searcher,
+    found: MatchedDocs,
+    field: str,
+    *,
+    descending: bool,
+    most: int | None = None,
+    numeric: bool | None = None,
+) -> Hits:
     """The documents found, or the first `most`, by a field's value, then by id; those without it last. Of several
-    values the first counts.
+    values the first counts. `numeric`: whether the field is one of numbers; None: as the index has it.
 
     Scores are 0: the order is not the model's.
     """
-    numbers, keywords = _values(searcher, found, field)
+    if numeric is None:
+        require_field(field, searcher.snapshot.filterable)
+        numeric = field in searcher.snapshot.numeric
+    keys = numbers_of(searcher, found, field) if numeric else _places(words_of(searcher, field), found)
     segments = np.repeat(np.arange(len(found)), [len(docs) for docs in found])
     docs = np.concatenate([np.empty(0, np.int64), *found])
-    keys = numbers if numbers is not None else _places(keywords)
-    lacking = np.isnan(keys)
-    keys = np.where(lacking, np.inf, -keys if descending else keys)
+    keys, lacking = _ascending(keys, descending)
     if most is not None and most < len(keys):
         last = np.partition(keys, most - 1)[most - 1]
         near = np.flatnonzero(keys <= last)  # with all that are as good as the last one: ids decide
@@ -184,15 +87,32 @@ def sorted_by(searcher: Searcher, found: MatchedDocs, field: str, *, descending:
     return Hits(hits.scores[order], segments[order], docs[order])
 
 
-def _places(keywords: list[tuple[KeywordColumn | None, Integers]]) -> Floats:
+def merged_order(
+    values: Sequence[str | float | None], ids: Sequence[str], *, descending: bool, most: int | None
+) -> Integers:
+    """The order of documents of several parts by their values (None: without one) and ids, as `sorted_by` has it."""
+    texts = sorted({value for value in values if isinstance(value, str)})
+    place = dict(zip(texts, range(len(texts)), strict=True))
+    numbers = [np.nan if value is None else place[value] if isinstance(value, str) else value for value in values]
+    keys, lacking = _ascending(np.array(numbers, np.float64), descending)
+    return np.lexsort((_order_of(ids), lacking, keys))[:most]
+
+
+def _ascending(keys: Floats, descending: bool) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Keys that ascend along the order, and which documents lack one."""
+    lacking = np.isnan(keys)
+    return np.where(lacking, np.inf, -keys if descending else keys), lacking
+
+
+def _places(columns: list[KeywordColumn | None], found: MatchedDocs) -> Floats:
     """For each document the place of its first value among all values in use, ascending; NaN where it has none."""
-    firsts = [_first_codes(column, own) for column, own in keywords]
-    if len(keywords) == 1:
+    firsts = [_first_codes(column, own) for column, own in zip(columns, found, strict=True)]
+    if len(columns) == 1:
         return np.where(firsts[0] < 0, np.nan, firsts[0])
     used = [np.unique(codes[codes >= 0]) for codes in firsts]
     texts = [
         [] if column is None else [column.values[code] for code in codes.tolist()]
-        for (column, _), codes in zip(keywords, used, strict=True)
+        for column, codes in zip(columns, used, strict=True)
     ]
     place = {text: at for at, text in enumerate(sorted({text for own in texts for text in own}))}
     placed = []
@@ -206,16 +126,23 @@ def _id_order(searcher: Searcher, hits: Hits) -> Integers:
     """For each document a number that ascends with its id."""
     if len(searcher.snapshot.segments) == 1:
         return searcher.snapshot.segments[0].segment.id_rank[hits.docs].astype(np.int64)
-    ids = searcher.ids(hits)
+    return _order_of(searcher.ids(hits))
+
+
+def _order_of(ids: Sequence[str]) -> Integers:
     order = np.empty(len(ids), np.int64)
     order[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
     return order
 
 
-def values_at(searcher: Searcher, hits: Hits, field: str) -> list[str | float | None]:
-    """The first value of a field in each document of a ranking, None where it has none."""
+# -- the values of a field ---------------------------------------------------------------------------------------------
+
+
+def values_at(searcher: Searcher, hits: Hits, field: str, *, numeric: bool | None = None) -> list[str | float | None]:
+    """The first value of a field in each document of a ranking, None where it has none; `numeric`: see `sorted_by`."""
     found: list[str | float | None] = []
-    numeric = field in searcher.snapshot.numeric
+    if numeric is None:
+        numeric = field in searcher.snapshot.numeric
     for i, doc in zip(hits.segments.tolist(), hits.docs.tolist(), strict=True):
         segment = searcher.snapshot.segments[i].segment
         if numeric:
@@ -228,6 +155,18 @@ def values_at(searcher: Searcher, hits: Hits, field: str) -> list[str | float | 
     return found
 
 
+def numbers_of(searcher: Searcher, found: MatchedDocs, field: str) -> Floats:
+    """The numbers of all documents found, NaN where there is none."""
+    segments = [live.segment for live in searcher.snapshot.segments]
+    numbers = [segment.numbers(field)[docs] for segment, docs in zip(segments, found, strict=True)]
+    return np.concatenate([np.empty(0), *numbers])
+
+
+def words_of(searcher: Searcher, field: str) -> list[KeywordColumn | None]:
+    """The column of a field of words in each segment."""
+    return [live.segment.words(field) for live in searcher.snapshot.segments]
+
+
 def _first_codes(column: KeywordColumn | None, docs: Integers) -> Integers:
     """The number of the first value of each document, -1 where it has none."""
     if column is None or not len(column.codes):
@@ -235,19 +174,3 @@ def _first_codes(column: KeywordColumn | None, docs: Integers) -> Integers:
     begins = column.starts[docs]
     codes = column.codes[np.minimum(begins, len(column.codes) - 1)].astype(np.int64)
     return np.where(begins < column.starts[docs + 1], codes, -1)
-
-
-def _values(
-    searcher: Searcher, found: MatchedDocs, field: str
-) -> tuple[Floats | None, list[tuple[KeywordColumn | None, Integers]]]:
-    """The numbers of all documents found, NaN where there is none; or, for a field of words, its columns and the
-    documents."""
-    known = searcher.snapshot.filterable
-    if field not in known:
-        names = ", ".join(sorted(known)) or "none"
-        raise QueryError(f"there is no field '{field}' to count or sort by (fields: {names})", field=field)
-    segments = [live.segment for live in searcher.snapshot.segments]
-    if field in searcher.snapshot.numeric:
-        numbers = [segment.numbers(field)[docs] for segment, docs in zip(segments, found, strict=True)]
-        return np.concatenate([np.empty(0), *numbers]), []
-    return None, [(segment.words(field), docs) for segment, docs in zip(segments, found, strict=True)]

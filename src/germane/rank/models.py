@@ -23,6 +23,7 @@ from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positi
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, in_order, in_turn, weighed
 from germane.rank.registry import DEFAULT_MU
+from germane.rank.statistics import Need
 from germane.rank.term_formulas import BURSTS, RATIO, TermFormula, numbers_of
 
 
@@ -87,6 +88,10 @@ class RankingModel(ABC):
     def word_sums(self) -> WordSums | None:
         """The sum over all its words that a document's norm or base needs."""
         return None
+
+    def need(self, weights: Mapping[str, float]) -> Need:
+        """What the ranking by these words takes from the whole collection."""
+        return Need(tuple(weights), vocabulary=self.needs_entropy or self.word_sums() is not None)
 
     def of_query(self, runs: tuple[tuple[str, ...], ...]) -> "RankingModel":
         """What ranks one query, of whose terms those of a run stand one after the other; the same for most models."""

@@ -137,14 +137,3 @@ class Plan(NamedTuple):
         kind, _, _, _, own, has_mass, delta, x0, x1, by_unique = self
         mass, constant = (mass, constant + mass * own) if has_mass else (0.0, own)
         return _new_plan(Plan, (kind, terms, weight, scale, constant, mass, delta, x0, x1, by_unique))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it; floats survive it to the last bit."""
-        lists = {"terms": list(map(list, self.terms)), "weight": self.weight.tolist(), "scale": self.scale.tolist()}
-        return {**self._asdict(), **lists}
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> "Plan":
-        """What `to_dict` gave."""
-        arrays = {name: np.array(content[name], np.float64) for name in ("weight", "scale")}
-        return cls(**{**content, **arrays, "terms": tuple(QueryTerm(*term) for term in content["terms"])})

@@ -7,7 +7,7 @@ the smallest prior any document has. `weight` is an exponent: P(d)^weight.
 import datetime
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,16 +36,27 @@ class Prior(ABC):
     def values(self, segment: Segment) -> Floats:
         """log P(d) up to a constant, NaN where unknown; one entry a document."""
 
-    def of(self, snapshot: Snapshot) -> list[Floats]:
-        """Weighted log-priors, one array a segment, the unknown filled with the smallest known."""
+    def check(self, fields: Collection[str], is_numeric: Callable[[str], bool]) -> None:  # noqa: B027 (most can be)
+        """Raise an error where the collection has no such prior; `fields` are those of its documents."""
+
+    def least(self, snapshot: Snapshot) -> float | None:
+        """The smallest log P(d) of a live document, without the weight; None where none is known."""
+        least: float | None = None
+        for live in snapshot.segments:
+            values = self.values(live.segment)
+            known = values[~live.deletions.deleted & ~np.isnan(values)]
+            if len(known):
+                smallest = float(known.min())
+                least = smallest if least is None else min(least, smallest)
+        return least
+
+    def of(self, snapshot: Snapshot, least: float | None) -> list[Floats]:
+        """Weighted log-priors, one array a segment, the unknown filled with the least known of the collection."""
         weight = bounded("the weight of a prior", self.weight, -MAX_WEIGHT, MAX_WEIGHT)
-        arrays = [self.values(live.segment) for live in snapshot.segments]
-        known = [
-            values[~live.deletions.deleted & ~np.isnan(values)]
-            for values, live in zip(arrays, snapshot.segments, strict=True)
-        ]
-        least = min((float(part.min()) for part in known if len(part)), default=0.0)
-        filled = [np.where(np.isnan(values), least, values) for values in arrays]
+        filled = []
+        for live in snapshot.segments:
+            values = self.values(live.segment)
+            filled.append(np.where(np.isnan(values), 0.0 if least is None else least, values))
         for values in filled:
             largest = float(np.abs(values).max(initial=0.0))
             if not largest < np.inf or abs(weight) * largest > MAX_LOG_PRIOR:
@@ -75,10 +86,10 @@ class FieldPrior(Prior):
         values = segment.numbers(self.field)
         return np.log(np.where((values > 0) & (values < np.inf), values, np.nan))
 
-    def of(self, snapshot: Snapshot) -> list[Floats]:
-        if self.field in snapshot.filterable - snapshot.numeric:
+    def check(self, fields: Collection[str], is_numeric: Callable[[str], bool]) -> None:
+        """The field must hold numbers, if documents have it."""
+        if self.field in fields and not is_numeric(self.field):
             raise ParameterError(f"a prior needs a numeric field, but '{self.field}' holds text")
-        return super().of(snapshot)
 
 
 @dataclass(frozen=True)

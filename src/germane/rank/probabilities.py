@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from germane.errors import ParameterError
-from germane.index.snapshot import DocumentPlace, Snapshot
+from germane.index.snapshot import DocumentPlace
 from germane.rank.explain import TermPart, WordProbability
 from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.registry import MODEL_NAMES, model_named
+from germane.rank.searcher import Searcher
 
 
 def word_probabilities(
-    snapshot: Snapshot, model: RankingModel, place: DocumentPlace, parts: Sequence[TermPart]
+    searcher: Searcher, model: RankingModel, place: DocumentPlace, parts: Sequence[TermPart]
 ) -> tuple[WordProbability, ...]:
     """The probabilities of the words that an explanation names, under a model that is a query likelihood."""
     if not isinstance(model, QueryLikelihood):
@@ -21,12 +22,12 @@ def word_probabilities(
             f"{type(model).__name__} does not rank by probabilities of the query's words, so there are none to show; "
             f"choose one of the language models: {names}"
         )
-    segment = snapshot.segments[place.segment].segment
+    segment = searcher.snapshot.segments[place.segment].segment
     length, unique = float(segment.doc_len[place.doc]), float(segment.n_unique[place.doc])
     counts = np.array([part.count for part in parts], np.float64)
     excess, background = model.smoothing.split(counts, length, unique)
-    stats = snapshot.term_stats([part.term for part in parts])
-    p_C = np.array([found.cf for found in stats]) / snapshot.n_tokens
+    stats = searcher.statistics.term_stats([part.term for part in parts])
+    p_C = np.array([found.cf for found in stats]) / searcher.collection.n_tokens
     theta = excess + background * p_C
     p_d = counts / length if length else counts
     return tuple(

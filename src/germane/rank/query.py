@@ -28,6 +28,7 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeGuard
 from germane.deadline import look
 from germane.errors import QueryError
 from germane.rank.conditions import And, Condition, HoldsAny, Not, Phrase, both, either, holds, true_without
+from germane.rank.expansion import Expanded
 from germane.rank.filters import FieldFilter, StartsWith, parse_filter
 from germane.rank.grammar import (
     MAX_WEIGHT,
@@ -43,7 +44,8 @@ from germane.rank.grammar import (
     Word,
     parse_tree,
 )
-from germane.rank.retriever import Expanded, Retriever
+from germane.rank.retriever import Retriever
+from germane.rank.statistics import Need
 from germane.rank.tags import fields_of, is_date_tag, is_unsearched
 from germane.text import Analyzer, tokenize
 
@@ -163,7 +165,7 @@ def _counted(terms: Sequence[str]) -> dict[str, float]:
 
 def strongest(weights: Mapping[str, float], n: int, retriever: Retriever) -> dict[str, float]:
     """Return the n terms with the largest weight · log(|C|/cf) that the collection holds."""
-    known = retriever.statistics([*weights])
+    known = retriever.statistics(Need(tuple(weights)))
     held = [(term, weight) for term, weight in weights.items() if weight > 0.0 and known.terms[term].df > 0]
     held.sort(key=lambda own: (-own[1] * math.log(known.n_tokens / known.terms[own[0]].cf), own[0]))
     return dict(held[:n])

@@ -74,16 +74,6 @@ def model_defaults(name: str) -> Mapping[str, float]:
     return MODELS[name][1]
 
 
-def description_of(model: "RankingModel") -> tuple[str, dict[str, float]]:
-    """The name and the parameters under which `model_named` gives this very model."""
-    source = getattr(model, "smoothing", model)
-    for name, (_, defaults) in MODELS.items():
-        parameters = {key: float(getattr(source, key)) for key in defaults if hasattr(source, key)}
-        if parameters.keys() == defaults.keys() and model_named(name, **parameters) == model:
-            return name, parameters
-    raise ParameterError(f"{model} is none of the models that have a name: {', '.join(MODELS)}")
-
-
 def model_named(name: str, weights: Mapping[str, float] | None = None, /, **parameters: float | None) -> "RankingModel":
     """The model of that name; a parameter left None keeps its default, one the model does not have is an error.
 

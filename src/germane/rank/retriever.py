@@ -14,14 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
+from germane.index.snapshot import Readings
 from germane.index.vector_fields import VectorField
 from germane.rank.conditions import Condition
+from germane.rank.expansion import Expanded
 from germane.rank.explain import Explanation
-from germane.rank.facets import Facet
-from germane.rank.models import RankingModel
+from germane.rank.facets import Facet, ValueCounts
+from germane.rank.models import QueryLikelihood, RankingModel
 from germane.rank.priors import Prior
 from germane.rank.snippets import Snippet
-from germane.rank.statistics import CollectionStatistics
+from germane.rank.spellings import PairSample
+from germane.rank.statistics import CollectionStatistics, Need
 from germane.text import Analyzer
 from germane.types import Document, FieldValue
 
@@ -34,7 +37,7 @@ class Schema(NamedTuple):
     """What a collection holds, and how its texts became terms.
 
     `filters`: the fields that conditions can name. `numeric`: those of them that hold nothing but numbers.
-    `generations`: the commits that are pinned, one for each part.
+    `keeps_order`: whether the order of words is known. `generations`: the commits that are pinned, one for each part.
     """
 
     name: str
@@ -45,15 +48,8 @@ class Schema(NamedTuple):
     vector_fields: Mapping[str, VectorField]
     n_docs: int
     n_tokens: int
+    keeps_order: bool
     generations: tuple[int, ...]
-
-
-class Expanded(NamedTuple):
-    """The terms that a prefix or a misspelt word stands for, the most frequent first; `total` counts all of them."""
-
-    terms: tuple[str, ...]
-    df: tuple[int, ...]
-    total: int
 
 
 class Hits(NamedTuple):
@@ -91,6 +87,15 @@ class Scoring(NamedTuple):
     model: RankingModel
     priors: tuple[Prior, ...] = ()
 
+    def need(self) -> Need:
+        """What the ranking takes from the whole collection."""
+        weights, background = self.topic
+        need = self.model.need(weights)
+        if min(weights.values(), default=0.0) < 0.0:  # words that repel rank all documents (`rank.signed_topics`)
+            need = need.joined(self.model.need({term: -weight for term, weight in weights.items() if weight < 0.0}))
+        everywhere = background != 0.0 and isinstance(self.model, QueryLikelihood)
+        return need._replace(priors=self.priors, vocabulary=need.vocabulary or everywhere)
+
 
 class TopRequest(NamedTuple):
     """The best k documents of a ranking that satisfy all conditions.
@@ -119,12 +124,17 @@ class Match(NamedTuple):
 
 
 class SortRequest(NamedTuple):
-    """The documents of a match by a field's value, then by id; those without a value last. `k`: as many, None: all."""
+    """The documents of a match by a field's value, then by id; those without a value last. `k`: as many, None: all.
+
+    `numeric`: whether the field is one of numbers; None: as the collection has it. `ids`: as in `TopRequest`.
+    """
 
     match: Match
     field: str
     descending: bool = False
     k: int | None = None
+    numeric: bool | None = None
+    ids: bool = False
 
 
 class Counts(NamedTuple):
@@ -207,7 +217,7 @@ class Retriever(Protocol):
     def schema(self) -> Schema:
         """What the collection holds."""
 
-    def statistics(self, need: Sequence[str] | None) -> CollectionStatistics:
+    def statistics(self, need: Need) -> CollectionStatistics:
         """The numbers that rankings take from the whole collection; those of several parts merge."""
 
     def expand(self, prefix: str, most: int | None, also: Sequence[str] = (), edits: int | None = None) -> Expanded:
@@ -224,6 +234,15 @@ class Retriever(Protocol):
 
     def sample(self, n: int, random_state: int | None = None) -> Refs:
         """At most n live documents, chosen at random; without a `random_state` evenly spread."""
+
+    def live(self, places: Integers) -> Refs:
+        """The live documents with these places in a fixed order, from 0 to `n_docs`."""
+
+    def read(self, refs: Refs, *, vectors: bool = False) -> list[Document]:
+        """Documents as they were added; with `vectors`, with those that callers gave them."""
+
+    def readings(self, field: str) -> Readings:
+        """What documents hold in a field: numbers, or something else."""
 
     def unreadable(self) -> Mapping[str, int]:
         """For each field of numbers how many documents have another value there, where there are any."""
@@ -272,8 +291,8 @@ class Retriever(Protocol):
     def snippets(self, refs: Refs, terms: Sequence[str], width: int, longest: int) -> list[Snippet]:
         """The piece of each document that shows best where it holds the terms."""
 
-    def values(self, refs: Refs, field: str) -> list[str | float | None]:
-        """The first value of a field in each document."""
+    def values(self, refs: Refs, field: str, numeric: bool | None = None) -> list[str | float | None]:
+        """The first value of a field in each document; `numeric`: see `SortRequest`."""
 
     def vectors(self, refs: Refs, field: str | None) -> list[npt.NDArray[np.float32] | None]:
         """The vector of each document in a field."""
@@ -286,10 +305,22 @@ class Retriever(Protocol):
     def facet(self, match: Match, field: str, size: int) -> Facet:
         """The values of a field among all documents that match."""
 
+    def value_counts(self, match: Match, field: str, *, numeric: bool) -> ValueCounts:
+        """All values of a field among the documents that match: a part's share of a facet."""
+
+    def holding(self, match: Match, field: str, texts: Sequence[str]) -> int:
+        """How many documents that match hold one of these texts in a field."""
+
     # -- words -----------------------------------------------------------------------------------------------------
 
     def suggest(self, words: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
         """The words that are likely mistyped, each with a better one; `runs` are the terms that stand together."""
+
+    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
+        """For each word the terms that are written with at most so many edits somewhere."""
+
+    def sample_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSample]:
+        """For each pair of terms a sample of the documents that hold both."""
 
     # -- learnt models ---------------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """From a weighted query to its best documents: the plan of the model, the scorer on each segment, one total order."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import cached_property
+from copy import copy
+from functools import cached_property, reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,16 @@ from germane.errors import ParameterError
 from germane.index.courtesy import note_search
 from germane.index.recent import Recent, TermStats
 from germane.index.segment import Segment
-from germane.index.sequences import TextFields, documents_with_any, phrase_among
+from germane.index.sequences import PairCounts, TextFields, documents_with_any, phrase_among
 from germane.index.snapshot import Snapshot
 from germane.lazy import compiler_is_loaded
 from germane.rank.arguments import DocumentValues, RecentDocuments, TermArrays
 from germane.rank.conditions import Condition, HoldsAny, Phrase, mask_of
-from germane.rank.document_parts import PartsMemory, Values, remember
+from germane.rank.document_parts import DocumentParts, PartsMemory, Statistics, Values
 from germane.rank.evidence import CountedEvidence, EvidenceModel, score_evidence
 from germane.rank.hits import NO_HITS, Hits, by_id_where_tied, distinct, ids_of, in_total_order, kth_best
+from germane.rank.local_statistics import LocalStatistics
+from germane.rank.memory import remember
 from germane.rank.models import RankingModel, TermwiseModel
 from germane.rank.plainly import NONE_FOUND, best_of
 from germane.rank.plainly import scores_of as plain_scores
@@ -37,7 +40,7 @@ from germane.rank.scoring import (
     top_k_with_all,
 )
 from germane.rank.small_segments import MOST_TERMS, ScoredDocs, best_of_each, documents_of
-from germane.rank.statistics import CollectionStatistics
+from germane.rank.statistics import CollectionStatistics, Need, Pair
 from germane.rank.term_table import KnownTerms, TermTable, WeighedTerms
 
 Weights = Mapping[str, float]
@@ -55,10 +58,12 @@ class Searcher:
 
     def __init__(self, snapshot: Snapshot, previous: "Searcher | None" = None) -> None:
         self.snapshot = snapshot
-        self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
-        self.parts: PartsMemory = PartsMemory(snapshot, self.collection, previous.parts if previous else None)
-        self._live = [live.deletions.mask for live in snapshot.segments]
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
+        self._local = LocalStatistics(snapshot, self.texts)
+        self.statistics: Statistics = self._local
+        self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
+        self.parts: PartsMemory = PartsMemory(snapshot, previous.parts if previous else None)
+        self._live = [live.deletions.mask for live in snapshot.segments]
         self._memories: dict[RankingModel, _ModelMemory] = {}
         self._latest: _ModelMemory | None = None
         self._everywhere: dict[Hashable, list[Floats]] = {}
@@ -69,6 +74,18 @@ class Searcher:
             self._words_before = words if words is not None and words.shares_large(snapshot) else None
             snapshot.make_ready_after(previous.snapshot)
 
+    def within(self, statistics: CollectionStatistics | None) -> "Searcher":
+        """Rank as a part of a larger collection: whatever is taken from the whole is taken from these statistics.
+
+        What does not depend on them is shared. None: the snapshot is the collection.
+        """
+        if statistics is None:
+            return self
+        view = copy(self)
+        view.statistics = statistics
+        view.collection = Collection(statistics.n_docs, statistics.n_tokens)
+        return view
+
     def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
         """What `make` gives for every document of the snapshot, made once."""
         found = self._everywhere.get(key)
@@ -77,22 +94,43 @@ class Searcher:
             remember(self._everywhere, key, found, REMEMBERED_EVERYWHERE)
         return found
 
-    def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
-        """The query's terms that the collection holds, with their statistics."""
-        return [
-            query_term((term, weight, df, cf))
-            for (term, weight), (df, cf) in self._counted(weights)
-            if df > 0 and weight > 0.0
-        ]
+    def log_priors(self, priors: Sequence[Prior]) -> list[Floats] | None:
+        """Return the sum of log-priors, one array a segment; None without priors. Remembered by the priors."""
+        if not priors:
+            return None
+        if self.statistics is self._local:
+            for prior in priors:
+                prior.check(self.snapshot.filterable, self.snapshot.numeric.__contains__)
+        told = [(prior, self.statistics.least_prior(prior)) for prior in priors]
+
+        def summed() -> list[Floats]:
+            parts = (prior.of(self.snapshot, least) for prior, least in told)
+            return [reduce(np.add, own) for own in zip(*parts, strict=True)]
+
+        return self.remembered(("priors", *told), summed)
+
+    def count(self, need: Need) -> CollectionStatistics:
+        """Count what is needed of this snapshot."""
+        return self._local.count(need)
+
+    def pair_counts(self, pair: Pair) -> list[PairCounts]:
+        """For each segment the documents that hold a pair of terms, deleted ones too."""
+        return self._local.pair_counts(pair)
+
+    def parts_of(self, i: int, model: RankingModel) -> DocumentParts:
+        """What the model says of the documents of segment i."""
+        return self.parts.of(i, model, self.statistics)
 
     def frequencies(self, terms: Sequence[str]) -> tuple[Integers, Integers]:
         """Return df and cf of terms in the whole collection; 0 for one that it does not hold."""
-        stats = self.snapshot.term_stats(terms)
+        stats = self.statistics.term_stats(terms)
         return np.array([own.df for own in stats], np.int64), np.array([own.cf for own in stats], np.int64)
 
     def frequencies_of(self, i: int, numbers: Integers) -> tuple[Integers, Integers]:
         """Return the same of terms by their numbers in segment i."""
-        return self.snapshot.frequencies_of(i, numbers)
+        if self.statistics is self._local:
+            return self.snapshot.frequencies_of(i, numbers)
+        return self.frequencies(self.snapshot.segments[i].segment.terms(numbers))
 
     def homes_of(self, terms: Sequence[str]) -> list[tuple[int, int]]:
         """Return, for each of the terms that live documents hold, the first segment with it and its number there."""
@@ -103,30 +141,20 @@ class Searcher:
             if stats.df > 0
         ]
 
-    def log_priors(self, priors: Sequence[Prior]) -> list[Floats] | None:
-        """Return the sum of log-priors, one array a segment; None without priors. Remembered by the priors."""
-        if not priors:
-            return None
-
-        def summed() -> list[Floats]:
-            parts = (prior.of(self.snapshot) for prior in priors)
-            return [np.sum(own, axis=0) for own in zip(*parts, strict=True)]
-
-        return self.remembered(("priors", *priors), summed)
+    def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
+        """The query's terms that the collection holds, with their statistics."""
+        return [
+            query_term((term, weight, df, cf))
+            for (term, weight), (df, cf) in self._counted(weights)
+            if df > 0 and weight > 0.0
+        ]
 
     def _counted(self, weights: Mapping[str, float]) -> Iterator[tuple[tuple[str, float], TermStats]]:
         """Terms and their weights, each with its statistics."""
-        return zip(weights.items(), self.snapshot.term_stats(checked(weights)), strict=True)
+        return zip(weights.items(), self.statistics.term_stats(checked(weights)), strict=True)
 
-    def plan(
-        self, weights: Mapping[str, float], model: RankingModel, statistics: CollectionStatistics | None = None
-    ) -> Plan | None:
-        """The work of a query, as plain data; None if the collection holds none of its terms.
-
-        `statistics`: those of a larger collection of which this index is a shard; its own otherwise.
-        """
-        if statistics is not None:
-            return statistics.plan(weights, model)
+    def plan(self, weights: Mapping[str, float], model: RankingModel) -> Plan | None:
+        """The work of a query, as plain data; None if the collection holds none of its terms."""
         table = self._table(self._memory(model))
         if table is not None:
             planned = table.plan(weights)
@@ -135,7 +163,7 @@ class Searcher:
         if not terms:
             return None
         if model.needs_entropy:
-            return model.plan(terms, self.collection._replace(entropy=self.snapshot.entropy()))
+            return model.plan(terms, self.collection._replace(entropy=self.statistics.entropy))
         return model.plan(terms, self.collection)
 
     def _memory(self, model: RankingModel) -> "_ModelMemory":
@@ -145,7 +173,7 @@ class Searcher:
             return latest
         found = self._memories.get(model)
         if found is None:
-            found = _ModelMemory(self, model)
+            found = _ModelMemory(model, Values(self.parts, model, self._local))
             remember(self._memories, model, found, REMEMBERED_MODELS)
         self._latest = found
         return found
@@ -157,7 +185,9 @@ class Searcher:
         return before if before is not None and before.serve(self.snapshot) else KnownTerms(self.snapshot)
 
     def _table(self, memory: "_ModelMemory") -> TermTable | None:
-        """The terms as the model sees them, where kernels can be used and weigh them."""
+        """The terms as the model sees them, where kernels can be used and weigh them, by the snapshot's statistics."""
+        if self.statistics is not self._local:
+            return None
         if memory.table is None and isinstance(memory.model, TermwiseModel) and compiler_is_loaded():
             memory.table = TermTable(self.snapshot, self._words, memory.model, self.collection)
         return memory.table
@@ -172,23 +202,23 @@ class Searcher:
         priors: Sequence[Floats] | None = None,
         prune: bool = True,
         hint: Hits | None = None,
-        statistics: CollectionStatistics | None = None,
         wordless: bool = False,
+        threshold: float = -np.inf,
     ) -> Hits:
         """The best k documents that hold at least one of the terms and pass all filters.
 
-        `weights`: the topic model α as term -> weight. `statistics`: see `plan`; the rest: see `search_plan`.
+        `weights`: the topic model α as term -> weight; the rest: see `search_plan`.
         """
         memory, numbers = self._memory(model), None
-        if memory.by_evidence and statistics is None:
+        if memory.by_evidence:
             assert isinstance(model, EvidenceModel)
             found = model.evidence(self, checked(weights))
             return self._search_evidence(found, k, filters, priors, wordless=wordless)
-        table = self._table(memory) if statistics is None else None
+        table = self._table(memory)
         if table is not None:
             plan, numbers = table.plan(weights) or (None, None)
         else:
-            plan = self.plan(weights, model, statistics)
+            plan = self.plan(weights, model)
         return self.search_plan(
             plan,
             model,
@@ -197,8 +227,8 @@ class Searcher:
             priors=priors,
             prune=prune,
             hint=hint,
-            statistics=statistics,
             wordless=wordless,
+            threshold=threshold,
             numbers=numbers,
         )
 
@@ -212,8 +242,8 @@ class Searcher:
         priors: Sequence[Floats] | None = None,
         prune: bool = True,
         hint: Hits | None = None,
-        statistics: CollectionStatistics | None = None,
         wordless: bool = False,
+        threshold: float = -np.inf,
         numbers: Integers | None = None,
     ) -> Hits:
         """The best k documents of a plan that `model` made; none for no plan.
@@ -221,9 +251,10 @@ class Searcher:
         `priors`: log-priors, one array a segment. `prune=False` scores every matching document; the result is the same.
         `hint`: documents that pass all filters and are likely to be among the best, such as those of the query before
         feedback: k of them, scored first, tell what a result must reach, so that more can be skipped. The result is the
-        same. `statistics`: those the plan was made with, if not the index's own. `wordless`: documents that pass all
-        filters are found even if they hold none of the terms. Their score is then what the formula gives without
-        impacts and, without a plan, their prior alone. `numbers`: those of the plan's terms, if they are at hand.
+        same. `wordless`: documents that pass all filters are found even if they hold none of the terms. Their score is
+        then what the formula gives without impacts and, without a plan, their prior alone. `threshold`: a score that k
+        documents elsewhere reach; those below may be left out. `numbers`: those of the plan's terms, if they are at
+        hand.
         """
         note_search()
         k = self._at_most(k)
@@ -231,14 +262,14 @@ class Searcher:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
         segments = self.snapshot.segments
         results: dict[int, ScoredDocs] = {}
-        values = self._document_values(model, priors, statistics)
+        values = self._document_values(model, priors)
         required, phrases, rest = _words_and_phrases(filters) if prune and filters else ({}, (), filters)
-        threshold, likely = -np.inf, NO_HINT
+        likely = NO_HINT
         if hint is not None and len(hint.docs) >= k:
             if len(segments) == 1 and not required and not wordless:
                 likely = hint.docs
             else:
-                threshold = reached(self._scores_of(hint, plan, values, numbers), k)
+                threshold = max(threshold, reached(self._scores_of(hint, plan, values, numbers), k))
         recent = self.snapshot.recent if prune and not required and not wordless else None
         if recent is not None and (len(plan.terms) > MOST_TERMS or model.word_sums() is not None):
             recent = None
@@ -425,7 +456,7 @@ class Searcher:
     ) -> Floats:
         """What given documents would score if they held none of the words."""
         scores = np.zeros(len(hits.docs))
-        values = self._document_values(model, priors, None)
+        values = self._document_values(model, priors)
         for i in distinct(hits.segments):
             chosen = hits.segments == i
             if plan is not None:
@@ -440,10 +471,9 @@ class Searcher:
         plan: Plan,
         model: RankingModel,
         priors: Sequence[Floats] | None,
-        statistics: CollectionStatistics | None = None,
     ) -> Floats:
         """The scores of given documents; -inf for one without any of the terms."""
-        return self._scores_of(hits, plan, self._document_values(model, priors, statistics))
+        return self._scores_of(hits, plan, self._document_values(model, priors))
 
     def _scores_of(
         self, hits: Hits, plan: Plan, values: Mapping[int, DocumentValues], numbers: Integers | None = None
@@ -469,13 +499,11 @@ class Searcher:
         segment.verify_lists(own)
         return terms_in(plan, own)
 
-    def _document_values(
-        self, model: RankingModel, priors: Sequence[Floats] | None, statistics: CollectionStatistics | None
-    ) -> Values:
+    def _document_values(self, model: RankingModel, priors: Sequence[Floats] | None) -> Values:
         """For each segment what its documents are given beside their postings; without priors remembered."""
-        if priors is None and statistics is None:
+        if priors is None and (self.statistics is self._local or model.word_sums() is None):
             return self._memory(model).values
-        return Values(self.parts, model, priors, statistics)
+        return Values(self.parts, model, self.statistics, priors)
 
     def ids(self, hits: Hits) -> list[str]:
         """The ids of the documents found."""
@@ -503,10 +531,10 @@ class Searcher:
 class _ModelMemory:
     """What is remembered of a model in a snapshot: its table of terms, and what it gives the documents."""
 
-    def __init__(self, searcher: Searcher, model: RankingModel) -> None:
+    def __init__(self, model: RankingModel, values: Values) -> None:
         self.model, self.by_evidence = model, isinstance(model, EvidenceModel)
         self.table: TermTable | None = None
-        self.values = Values(searcher.parts, model)
+        self.values = values
 
 
 def _words_and_phrases(

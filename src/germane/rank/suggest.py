@@ -7,30 +7,21 @@ A known word, in context ("15 minuets"): argmax_w P(w|before) · P(after|w) · P
 known too and stand beside it nowhere in the collection. P(w|v) = (c(vw) + μ·P(w|C)) / (c(v) + μ), as `lm.bigram` has
 it, from the order of words that the index keeps. Only words one edit away that stand there in `RARE` documents at least
 are considered, and only for a word that few documents hold: the others are too common to be suspected.
+
+A term is written as the collection writes it most often. What is asked of the collection is in `rank.spellings`.
 """
 
 import math
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Mapping, Sequence
+from itertools import chain, pairwise
+from typing import NamedTuple, TypeAlias
 
 from germane.deadline import look
-from germane.index.recent import TermStats
-from germane.index.segment import Segment
-from germane.index.sequences import TextFields, documents_with_all, phrase_among
-from germane.index.snapshot import Snapshot
-from germane.index.strings import unpack_strings
-from germane.lazy import LazyModule, is_few
-from germane.lm.noisy_channel import Candidate, Lexicon, edits_allowed, log_channel, most_probable
-from germane.text import Analyzer, tokenize
-
-if TYPE_CHECKING:
-    from germane.rank import suggest_kernels
-else:
-    suggest_kernels = LazyModule("germane.rank.suggest_kernels")
+from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
+from germane.rank.retriever import Retriever
+from germane.rank.spellings import distances
+from germane.rank.statistics import CollectionStatistics, Need
+from germane.text import Analyzer
 
 Pair: TypeAlias = tuple[str, str]
 """Two terms that stand side by side."""
@@ -45,115 +36,113 @@ LEAST_LETTERS = 5
 """Shorter known words are left alone: too many others are one edit away."""
 MOST_LOOKED_UP = 4
 """Words of one query for which all terms of the collection are looked at."""
-LOOKED_AT = 32
-"""Of the documents of a segment that hold two words, so many, evenly spread, are looked at for them side by side."""
 
 
-def suggest(snapshot: Snapshot, analyzer: Analyzer, query: str) -> str | None:
-    """The query with each word that is likely mistyped replaced by its best correction; None if none is."""
-    tokens = tokenize(query)
-    found = corrections(snapshot, analyzer, tokens, [analyzer.terms(query)])
-    return " ".join(found.get(token, token) for token in tokens) if found else None
+class _Typed(NamedTuple):
+    """A word of the query, its term, the edits to look for, and the pairs in which it stands beside another term."""
+
+    token: str
+    term: str
+    edits: int
+    beside: tuple[Pair, ...]
+
+    def with_term(self, term: str) -> list[Pair]:
+        """The pairs with another term in its place."""
+        return [(term if a == self.term else a, term if b == self.term else b) for a, b in self.beside]
 
 
-def corrections(
-    snapshot: Snapshot, analyzer: Analyzer, tokens: Sequence[str], runs: Sequence[Sequence[str]]
-) -> dict[str, str]:
+def corrections(retriever: Retriever, tokens: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
     """The words that are likely mistyped, each with the better one. `runs`: the terms that stand side by side."""
-    pairs = list(dict.fromkeys(pair for run in runs for pair in pairwise(run)))
-    found: dict[str, str] = {}
-    looked_up = 0
-    for token in dict.fromkeys(tokens):
+    schema = retriever.schema()
+    typed = _typed(schema.analyzer, tokens, runs)
+    if not typed:
+        return {}
+    needed = dict.fromkeys([*(each.term for each in typed), *chain.from_iterable(p for t in typed for p in t.beside)])
+    known = retriever.statistics(Need(tuple(needed)))
+    df = {term: stats.df for term, stats in known.terms.items()}
+    misplaced = [each for each in typed if RARE <= df[each.term] <= MOST_KNOWN and len(each.token) >= LEAST_LETTERS]
+    together = _estimates(retriever, [pair for each in misplaced for pair in each.beside]) if schema.keeps_order else {}
+    suspected = [
+        each
+        for each in typed
+        if df[each.term] < RARE
+        or (each in misplaced and together and each.beside and not any(map(together.__getitem__, each.beside)))
+    ][:MOST_LOOKED_UP]
+    if not suspected:
+        return {}
+    near = retriever.near_terms([(each.token, each.edits if df[each.term] < RARE else 1) for each in suspected])
+    candidates = tuple(dict.fromkeys(chain.from_iterable(near)))
+    told = retriever.statistics(Need((*known.terms, *candidates), surfaces=candidates))
+    found = {}
+    for each, terms in zip(suspected, near, strict=True):
         look()
-        term, most = analyzer.term_of(token), edits_allowed(token)
-        if term is None or most == 0:
-            continue
-        known = snapshot.term_stats([term])[0]
-        beside = [(a, b) for a, b in pairs if (a == term) != (b == term)]
-        suspected = known.df < RARE or _is_suspected(snapshot, analyzer, token, known, beside)
-        if not suspected or looked_up == MOST_LOOKED_UP:
-            continue
-        looked_up += 1
-        if known.df < RARE:
-            better = _correct(snapshot, token, known, most)
+        if df[each.term] < RARE:
+            better = _correct(told, each, terms)
         else:
-            better = _correct_in_context(snapshot, analyzer, token, term, beside)
-        if better != token:
-            found[token] = better
+            better = _correct_in_context(retriever, told, each, terms)
+        if better != each.token:
+            found[each.token] = better
     return found
 
 
-def _is_suspected(snapshot: Snapshot, analyzer: Analyzer, token: str, known: TermStats, beside: Sequence[Pair]) -> bool:
-    """Whether a known word stands beside its neighbours nowhere; not where the index keeps no order."""
-    if not beside or len(token) < LEAST_LETTERS or known.df > MOST_KNOWN:
-        return False
-    if not all(live.segment.keeps_order for live in snapshot.segments):
-        return False
-    return not any(_count(snapshot, analyzer, pair) for pair in beside)
+def _typed(analyzer: Analyzer, tokens: Sequence[str], runs: Sequence[Sequence[str]]) -> list[_Typed]:
+    """The words that can be corrected."""
+    pairs = list(dict.fromkeys(pair for run in runs for pair in pairwise(run)))
+    typed = []
+    for token in dict.fromkeys(tokens):
+        term, edits = analyzer.term_of(token), edits_allowed(token)
+        if term is not None and edits:
+            typed.append(_Typed(token, term, edits, tuple((a, b) for a, b in pairs if (a == term) != (b == term))))
+    return typed
 
 
-def _correct_in_context(snapshot: Snapshot, analyzer: Analyzer, token: str, term: str, beside: Sequence[Pair]) -> str:
-    """The word that stands between its neighbours far more probably; the typed one if it does."""
-    scored = [Candidate(token, _log_chain(snapshot, beside, [0] * len(beside)), log_channel(0))]
-    near = {live.segment.term(number): live.segment.surface(number)
-            for live in snapshot.segments
-            for number in np.flatnonzero(edit_distances(live.segment, token, 1) == 1).tolist()}  # fmt: skip
-    for other, surface in near.items():
-        there = [(other if a == term else a, other if b == term else b) for a, b in beside]
-        counts = [_count(snapshot, analyzer, pair) for pair in there]
-        if other != term and max(counts) >= RARE and not any(map(str.isdigit, surface)):
-            scored.append(Candidate(surface, _log_chain(snapshot, there, counts), log_channel(1)))
-    return most_probable(scored).word
+def _estimates(retriever: Retriever, pairs: Sequence[Pair]) -> dict[Pair, float]:
+    """In how many documents each pair stands side by side."""
+    distinct = list(dict.fromkeys(pairs))
+    samples = retriever.sample_pairs(distinct) if distinct else []
+    return {pair: sample.estimate for pair, sample in zip(distinct, samples, strict=True)}
 
 
-def _log_chain(snapshot: Snapshot, pairs: Sequence[Pair], counts: Sequence[float]) -> float:
-    """Σ log P(b|a) over the pairs, (c(ab) + μ·P(b|C)) / (c(a) + μ)."""
-    total = 0.0
-    for (a, b), count in zip(pairs, counts, strict=True):
-        first, second = snapshot.term_stats([a, b])
-        total += math.log((count + MU * max(second.cf, 0.5) / snapshot.n_tokens) / (first.cf + MU))
-    return total
+def _near(told: CollectionStatistics, typed: _Typed, terms: Sequence[str], most: int) -> list[tuple[str, str, int]]:
+    """The terms whose commonest form is near what was typed, with this form and the edits between."""
+    surfaces = [told.surface(term) for term in terms]
+    edits = distances(typed.token.encode(), [surface.encode() for surface in surfaces], most).tolist()
+    return [each for each in zip(terms, surfaces, edits, strict=True) if each[2] <= most]
 
 
-def _count(snapshot: Snapshot, analyzer: Analyzer, pair: Pair) -> float:
-    """In how many documents the two terms stand side by side, in this order: an estimate where many hold both."""
-    texts, total = TextFields(analyzer, snapshot.manifest.text_fields), 0.0
-    for live in snapshot.segments:
-        segment = live.segment
-        a, b = segment.numbers_of(pair)
-        if a < 0 or b < 0:
-            continue
-        both = documents_with_all(segment, [a, b])
-        if len(both):
-            some = both[np.unique(np.linspace(0, len(both) - 1, LOOKED_AT).astype(np.int64))]
-            found = phrase_among(segment, some, [a, b], 0, texts)
-            total += len(found) * len(both) / len(some)
-    return total
-
-
-def _correct(snapshot: Snapshot, token: str, known: TermStats, most: int) -> str:
-    as_typed = math.log(known.cf / snapshot.n_tokens) if known.cf else -math.inf
-    candidates = [Candidate(token, as_typed, log_channel(0))]
-    for live in snapshot.segments:
-        distance = edit_distances(live.segment, token, most)
-        for number in np.flatnonzero(distance <= most).tolist():
-            stats = snapshot.term_stats([live.segment.term(number)])[0]
-            if stats.cf > 0 and stats.df >= max(RARE, 10 * known.df):
-                log_prior = math.log(stats.cf / snapshot.n_tokens)
-                candidates.append(
-                    Candidate(live.segment.surface(number), log_prior, log_channel(int(distance[number])))
-                )
+def _correct(told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> str:
+    """The word that is the likeliest whatever stands beside it; the typed one if it is."""
+    known = told.terms[typed.term]
+    as_typed = math.log(known.cf / told.n_tokens) if known.cf else -math.inf
+    candidates = [Candidate(typed.token, as_typed, log_channel(0))]
+    common = [term for term in terms if told.terms[term].cf > 0 and told.terms[term].df >= max(RARE, 10 * known.df)]
+    for term, surface, edits in _near(told, typed, common, typed.edits):
+        candidates.append(Candidate(surface, math.log(told.terms[term].cf / told.n_tokens), log_channel(edits)))
     return most_probable(candidates).word
 
 
-def edit_distances(segment: Segment, token: str, most: int) -> npt.NDArray[np.uint8]:
-    """Edits between the token and each term's written form, counted in bytes, at most `most` + 1."""
-    typed, terms, surfaces = token.encode(), segment.packed("term"), segment.packed("surface")
-    if is_few(len(terms[0])):
-        pairs = zip(unpack_strings(*surfaces), unpack_strings(*terms), strict=True)
-        bytewise = [(form or term).decode("latin-1") for form, term in pairs]  # a character for each byte
-        near = dict(Lexicon(bytewise).within(typed.decode("latin-1"), most))
-        return np.array([near.get(form, most + 1) for form in bytewise], np.uint8)
-    found = np.empty(segment.n_terms, np.uint8)
-    suggest_kernels.edit_distances(*terms, *surfaces, np.frombuffer(typed, np.uint8), most, found)
-    return found
+def _correct_in_context(retriever: Retriever, told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> str:
+    """The word that stands between its neighbours far more probably; the typed one if it does."""
+    nowhere = dict.fromkeys(typed.beside, 0.0)
+    scored = [Candidate(typed.token, _log_chain(told, typed.beside, nowhere), log_channel(0))]
+    common = [term for term in terms if term != typed.term and told.terms[term].df >= RARE]  # so often beside another
+    near = [
+        (term, surface)
+        for term, surface, edits in _near(told, typed, common, 1)
+        if edits == 1 and not any(map(str.isdigit, surface))
+    ]
+    counts = _estimates(retriever, [pair for term, _ in near for pair in typed.with_term(term)])
+    for term, surface in near:
+        there = typed.with_term(term)
+        if max(map(counts.__getitem__, there)) >= RARE:
+            scored.append(Candidate(surface, _log_chain(told, there, counts), log_channel(1)))
+    return most_probable(scored).word
+
+
+def _log_chain(told: CollectionStatistics, pairs: Sequence[Pair], counts: Mapping[Pair, float]) -> float:
+    """Σ log P(b|a) over the pairs, (c(ab) + μ·P(b|C)) / (c(a) + μ)."""
+    total = 0.0
+    for a, b in pairs:
+        first, second = told.terms[a], told.terms[b]
+        total += math.log((counts[a, b] + MU * max(second.cf, 0.5) / told.n_tokens) / (first.cf + MU))
+    return total

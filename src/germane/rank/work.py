@@ -12,7 +12,7 @@ from germane.rank.filters import FieldFilter, HasValue, StartsWith
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import Retriever
-from germane.rank.statistics import CollectionStatistics
+from germane.rank.statistics import CollectionStatistics, Need
 
 PHRASE, MOVED_PHRASE, FIELD = 1, 4, 3
 """Looks for each document that may hold a phrase; one with moves; for each that holds a word which is to be in one
@@ -27,7 +27,7 @@ def looks(parsed: ParsedQuery, retriever: Retriever, model: RankingModel | None)
     terms = dict.fromkeys(parsed.weights)
     for condition in parsed.conditions:
         terms |= dict.fromkeys(_terms(condition))
-    known = retriever.statistics([*terms])
+    known = retriever.statistics(Need(tuple(terms)))
     df = sum(known.terms[term].df for term in parsed.weights)
     ranking = int(model.looks * df) if isinstance(model, EvidenceModel) else df // POSTINGS
     return ranking + sum(_looks(condition, known) for condition in parsed.conditions)

@@ -101,5 +101,5 @@ def _measured(work: Callable[[], Any], spent: Spent) -> Any:
 
 
 def _limited(asked: Requested, work: Callable[[], Any]) -> Any:
-    with limited(asked.look):
+    with limited(asked.look, asked.left):
         return work()

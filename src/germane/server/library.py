@@ -115,7 +115,7 @@ class Library:
         if isinstance(request, SearchRequest):
             budget.check(request, self.settings)
         asked = requested.get()
-        with nullcontext() if asked is None else limited(asked.look):
+        with nullcontext() if asked is None else limited(asked.look, asked.left):
             return engine.answer(request)
 
     @contextmanager

@@ -35,12 +35,17 @@ class Requested:
             raise DeadlineError("nobody waits for the answer any more")
         if self._began is None:
             self._began, self._compiled = self._clock(), compiling_seconds()
-        compiled = compiling_seconds() - self._compiled
-        if self._clock() - self._began - compiled > self._seconds:
+        if self.left() < 0.0:
             raise DeadlineError(
                 f"the answer would take longer than {self._seconds:g} seconds, which is what a request is given: ask "
                 "for less, or try again when the server has less to do"
             )
+
+    def left(self) -> float:
+        """The seconds of work that the answer is still worth."""
+        if self._began is None:
+            return self._seconds
+        return self._seconds - (self._clock() - self._began - (compiling_seconds() - self._compiled))
 
     @contextmanager
     def watched(self, leave: Callable[[], None]) -> Iterator[None]:
