@@ -1,10 +1,12 @@
 """Work in the background: told as it goes, stopped when asked, there after the server ended, however it did."""
 
+import itertools
 import json
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 
+import anyio
 import pytest
 from starlette.testclient import TestClient
 
@@ -12,9 +14,11 @@ from germane.engine import Engine
 from germane.errors import DamagedIndexError, InputError, StorageError
 from germane.server import Library, Settings, create_app
 from germane.server import work as kinds
+from germane.server import work_api
 from germane.server.histories import history
 from germane.server.jobs import MOST_ATTEMPTS, Runner
 from germane.server.problems import told
+from germane.server.requested import Requested, requested
 from germane.workspace import Workspace
 
 V1 = "/api/v1"
@@ -152,6 +156,30 @@ def test_a_job_whose_process_was_killed_begins_again_but_not_for_ever(server):
     last, _ = server.ended({"job": tired.id})
     assert (last["state"], "the server was ended" in last["message"]) == ("stopped", True)
     assert jobs.get(other.id).state == "running"
+
+
+def test_a_job_is_followed_for_as_long_as_it_lasts(server, monkeypatch):
+    """Each look has the time that a request has, not all of them together."""
+    monkeypatch.setattr(work_api, "LOOK_SECONDS", 0.0)
+    library, hours = server.library, itertools.count(0, 3600)
+    library.workspace.jobs.add("fake")
+    job = library.workspace.jobs.take(["fake"])
+    steps = iter([*("reading", "analysing", "writing"), None])
+
+    async def next_step(work):
+        step = next(steps)
+        if step is None:
+            library.workspace.jobs.finish(job)
+        else:
+            library.workspace.jobs.tell(job, {"step": step})
+        requested.get().look()
+        return work()
+
+    async def followed():
+        requested.set(Requested("somebody", 3601.0, clock=lambda: next(hours)))
+        return [name async for name, _ in work_api.progress_of(library, job.id, next_step)]
+
+    assert anyio.run(followed)[-1] == "done"
 
 
 def test_of_two_servers_one_does_the_jobs(server):

@@ -41,6 +41,10 @@ class Requested:
                 "for less, or try again when the server has less to do"
             )
 
+    def begin_again(self) -> None:
+        """Give the next piece of a stream the whole time again: a stream lasts as long as what it follows."""
+        self._began = None
+
     def left(self) -> float:
         """The seconds of work that the answer is still worth."""
         if self._began is None:

@@ -16,6 +16,7 @@ from germane.server.exports import PIECE, TYPES, Attachment
 from germane.server.jobs import has_ended
 from germane.server.operations import Given, Media, Operation, Parameter
 from germane.server.problems import ProblemError
+from germane.server.requested import requested
 from germane.server.responses import JobResponse, JobsResponse, ModelsResponse
 from germane.server.roles import Role
 from germane.server.withholding import shown_report, shown_version
@@ -125,7 +126,10 @@ async def progress_of(
 ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
     """A job whenever it has changed, and at its end; the stream may begin at any time, in any process."""
     before: dict[str, Any] = {}
+    following = requested.get()
     while True:
+        if following is not None:
+            following.begin_again()
         found = await aside(lambda: library.workspace.jobs.get(number))
         now = described(found).to_dict()
         if now != before:
