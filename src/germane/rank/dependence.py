@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from germane.deadline import look
 from germane.errors import ParameterError
 from germane.index.sequences import PairCounts, pair_counts
 from germane.lm import Dirichlet
@@ -95,6 +96,7 @@ class SequentialDependence(EvidenceModel):
         lists: dict[str, list[Counted]] = {}
         shown: dict[str, str] = {}
         for pair in wanted:
+            look()
             found = self._counts(searcher, pair)
             words = " ".join(map(searcher.snapshot.surface, pair))
             ordered = [Counted.of(own.docs, own.ordered) for own in found]

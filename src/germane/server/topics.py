@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 BACKGROUND = 5_000
 """Documents of a collection that a new stream learns general language from."""
+MOST_AT_ONCE = 2_000
+"""Documents that are shown to topics while somebody waits; more are shown by a job."""
 HITS = 50
 KNOWN_WORDS = 200
 """Words of a topic whose weights over time are looked up."""
