@@ -15,8 +15,8 @@ from germane.engine import Engine
 from germane.errors import ParameterError, QueryError
 from germane.server import Library, Settings
 from germane.server.app import create_app
-from germane.server.budget import MOST_COMPARED
 from germane.server.budget import MOST_KEPT as MOST_RESULTS
+from germane.server.budget import MOST_SLOWLY
 from germane.server.jobs import MOST_WAITING
 from germane.server.kept import KeptSearches
 from germane.server.learning import Clicks, Learning
@@ -158,11 +158,11 @@ def test_files_that_wait_are_not_kept_without_end(tmp_path: Path) -> None:
     assert kept == list(range(6, MOST_KEPT + 5))
 
 
-def test_a_method_that_compares_each_with_each_orders_fewer(tmp_path: Path) -> None:
+def test_a_slow_method_orders_fewer(tmp_path: Path) -> None:
     kept = KeptSearches(Workspace.open(tmp_path / "w"))
-    many = [Result(f"d{number}", {"text": f"copper {number}"}, 1.0) for number in range(MOST_COMPARED + 1)]
+    many = [Result(f"d{number}", {"text": f"copper {number}"}, 1.0) for number in range(MOST_SLOWLY + 1)]
     assert kept.refined(kept.keep("copper", many[1:], "library").id, method="knn").results
-    with pytest.raises(ParameterError, match="compares each with each"):
+    with pytest.raises(ParameterError, match="knn orders 500"):
         kept.refined(kept.keep("copper", many, "library").id, method="knn")
 
 
@@ -217,6 +217,6 @@ def test_a_kept_search_has_its_bounds_for_assistants_too(tmp_path: Path) -> None
     tools, keep = Tools(library), library.kept.keep
     with pytest.raises(ParameterError, match="ordered by marks here"):
         tools.refine(search=keep("copper", many, "library").id, relevant=["d1"])
-    with pytest.raises(ParameterError, match="compares each with each"):
+    with pytest.raises(ParameterError, match="knn orders 500"):
         tools.refine(search=keep("copper", many[:-1], "library").id, relevant=["d1"], method="knn")
     library.close()

@@ -11,7 +11,7 @@ from germane.refine.interest import Interest, WordEdits
 from germane.refine.reasons import Change
 from germane.refine.refinement import Refinement
 from germane.refine.refiner import Refiner
-from germane.server.budget import COMPARING, MOST_COMPARED, MOST_KEPT
+from germane.server.budget import MOST_KEPT, MOST_SLOWLY, SLOW
 from germane.types import RESULT_FIELDS, Mark, Marks, text_of
 from germane.workspace import Workspace
 from germane.workspace.values import MarkEntry, Result, Search
@@ -190,10 +190,9 @@ class KeptSearches:
 
 
 def _check_method(number: int, size: int, method: str) -> None:
-    if method in COMPARING and size > MOST_COMPARED:
+    if method in SLOW and size > MOST_SLOWLY:
         raise ParameterError(
-            f"search {number} holds {size:,} results, where {method}, which compares each with each, orders "
-            f"{MOST_COMPARED}: choose another method"
+            f"search {number} holds {size:,} results, where {method} orders {MOST_SLOWLY}: choose another method"
         )
 
 
