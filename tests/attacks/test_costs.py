@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from attacks.conftest import ServerProcess, small_documents
 from germane.engine import Engine
+from germane.engine.snippets import LONGEST
 from germane.errors import ParameterError, QueryError
 from germane.server import Library, Settings
 from germane.server.app import create_app
@@ -21,7 +22,10 @@ from germane.server.jobs import MOST_WAITING
 from germane.server.kept import KeptSearches
 from germane.server.learning import Clicks, Learning
 from germane.server.leftovers import MOST_KEPT, forget_old
+from germane.server.listing import MOST_TITLE, listing
+from germane.server.place import PAGE, Place
 from germane.server.problems import ProblemError
+from germane.server.reading import document_view
 from germane.server.tools import Tools
 from germane.server.topics import MOST_AT_ONCE
 from germane.workspace import Workspace
@@ -219,4 +223,19 @@ def test_a_kept_search_has_its_bounds_for_assistants_too(tmp_path: Path) -> None
         tools.refine(search=keep("copper", many, "library").id, relevant=["d1"])
     with pytest.raises(ParameterError, match="knn orders 500"):
         tools.refine(search=keep("copper", many[:-1], "library").id, relevant=["d1"], method="knn")
+    library.close()
+
+
+def test_long_documents_cost_the_page_no_more_than_the_api(tmp_path: Path) -> None:
+    """A page of twenty documents of 1.2 MB took 4 seconds of a processor, and one of them 3."""
+    engine = Engine.create(tmp_path / "library")
+    words = "copper " * 40_000
+    engine.add({"id": f"d{number}", "title": words, "text": words} for number in range(PAGE))
+    library = Library({"library": engine}, Workspace.open(tmp_path / "w"), Settings(), tmp_path)
+    shown = listing(library, Place(q="copper"))
+    assert len(shown.rows) == PAGE
+    assert all(sum(len(text) for text, _ in row.title) <= MOST_TITLE for row in shown.rows)
+    pieces = [piece for part in document_view(library, Place(q="copper"), "d1").text for piece in part]
+    assert sum(len(text) for text, _ in pieces) == len(words)
+    assert sum(level > 0 for _, level in pieces) <= LONGEST // len("copper ") + 1
     library.close()

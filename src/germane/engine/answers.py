@@ -9,7 +9,7 @@ from germane.engine.requests import ExplainRequest, SearchRequest, resolve
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
 from germane.engine.results import GROUPED, SearchResult
-from germane.engine.snippets import LEAST, LONGEST, OF_ALL
+from germane.engine.snippets import longest_of
 from germane.errors import QueryError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
     told = result.feedback if request.explain else None
     second = result.reranked_by if request.rerank == PROMOTED else request.rerank
     shown, scored = request.snippets, request.sort is None
-    longest = min(LONGEST, max(LEAST, OF_ALL // max(len(result), 1)))
+    longest = longest_of(len(result))
     return SearchResponse(
         query,
         asked.name if second is None else f"{asked.name} >> {second}",
