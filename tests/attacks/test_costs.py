@@ -14,7 +14,7 @@ from attacks.conftest import ServerProcess, small_documents
 from germane.engine import Engine
 from germane.engine.snippets import LONGEST
 from germane.errors import ParameterError, QueryError
-from germane.server import Library, Settings
+from germane.server import Library, Settings, topics
 from germane.server.app import create_app
 from germane.server.budget import MOST_KEPT as MOST_RESULTS
 from germane.server.budget import MOST_SLOWLY
@@ -28,6 +28,7 @@ from germane.server.problems import ProblemError
 from germane.server.reading import document_view
 from germane.server.tools import Tools
 from germane.server.topics import MOST_AT_ONCE
+from germane.track.follower import Follower
 from germane.workspace import Workspace
 from germane.workspace.values import Result
 
@@ -238,4 +239,32 @@ def test_long_documents_cost_the_page_no_more_than_the_api(tmp_path: Path) -> No
     pieces = [piece for part in document_view(library, Place(q="copper"), "d1").text for piece in part]
     assert sum(len(text) for text, _ in pieces) == len(words)
     assert sum(level > 0 for _, level in pieces) <= LONGEST // len("copper ") + 1
+    library.close()
+
+
+def test_a_look_at_a_topic_goes_through_the_latest_documents_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at a judged topic went through the whole stream: 26 seconds of a processor for 200,000 documents."""
+    engine = Engine.create(tmp_path / "library")
+    engine.add({"id": f"d{number}", "title": f"Copper in the liver {number}"} for number in range(40))
+    library = Library({"library": engine}, Workspace.open(tmp_path / "w"), Settings(), tmp_path)
+    topics.follow(library, "copper", [engine.document("d1")], engine)
+    topics.feed(library, engine.documents())
+    for number in (5, 38):
+        topics.judge(library, "copper", f"d{number}", True)
+    topics.judge(library, "copper", "d39", False)
+    seen: list[float] = []
+    see = Follower.see
+    monkeypatch.setattr(Follower, "see", lambda self, bag: seen.append(1) or see(self, bag))
+    whole = topics.topic_view(library, "copper").dial
+    assert len(seen) == 40
+    assert whole.judged == (2, 1)
+    seen.clear()
+    assert [topic.name for topic, _ in topics.topics_of(library)] == ["copper"]
+    assert not seen, "the list of topics draws no curve"
+    monkeypatch.setattr(topics, "MOST_AT_ONCE", 10)
+    latest = topics.topic_view(library, "copper").dial
+    assert len(seen) == 10
+    assert latest.judged == (1, 1)
     library.close()

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 BACKGROUND = 5_000
 """Documents of a collection that a new stream learns general language from."""
 MOST_AT_ONCE = 2_000
-"""Documents that are shown to topics while somebody waits; more are shown by a job."""
+"""Documents that are shown to topics while somebody waits, and that a curve is drawn of, the latest; more are shown by
+a job."""
 HITS = 50
 KNOWN_WORDS = 200
 """Words of a topic whose weights over time are looked up."""
@@ -109,14 +110,16 @@ class Dial:
 
 def topics_of(library: "Library") -> list[tuple[TopicResponse, tuple[Day, ...]]]:
     """Every topic with its hits by day."""
-    from germane.stream.reports import report_of  # loads the statistics of SciPy, which starting need not wait for
+    from germane.stream.reports import timeline_of  # loads the statistics of SciPy, which starting need not wait for
 
     if not Watch.is_in(library.workspace):
         return []
     with library.tracking:
         watch = Watch.open(library.workspace)
-        reports = [report_of(watch, topic.name) for topic in watch.topics()]
-    return [(report.response.topic, report.response.timeline) for report in reports]
+        return [
+            (TopicResponse.of(topic, health_of(watch, topic.name)), timeline_of(watch, topic.name))
+            for topic in watch.topics()
+        ]
 
 
 def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
@@ -126,7 +129,7 @@ def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
     with library.tracking:
         watch = _opened(library)
         watch.topic(name)
-        report = report_of(watch, name)
+        report = report_of(watch, name, most=MOST_AT_ONCE)
         hits = [hit for hit in watch.hits(name, last=HITS) if hit.delivered]
         moments = words_over_time(watch, name, n=KNOWN_WORDS)
         return TopicView(
@@ -148,7 +151,7 @@ def dial_view(library: "Library", name: str, shift: int) -> Dial:
 
     with library.tracking:
         watch = _opened(library)
-        return _dial(watch, name, report_of(watch, name), shift)
+        return _dial(watch, name, report_of(watch, name, most=MOST_AT_ONCE), shift)
 
 
 def shift_threshold(library: "Library", name: str, shift: int) -> None:
