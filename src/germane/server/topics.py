@@ -115,7 +115,7 @@ def topics_of(library: "Library") -> list[tuple[TopicResponse, tuple[Day, ...]]]
     if not Watch.is_in(library.workspace):
         return []
     with library.tracking:
-        watch = Watch.open(library.workspace)
+        watch = _opened(library)
         return [
             (TopicResponse.of(topic, health_of(watch, topic.name)), timeline_of(watch, topic.name))
             for topic in watch.topics()
@@ -238,7 +238,7 @@ def follow(library: "Library", name: str, seeds: Sequence[Document], engine: "En
         raise ParameterError("a topic begins with at least one document that has a text: mark a result relevant first")
     with library.tracking:
         if Watch.is_in(library.workspace):
-            watch = Watch.open(library.workspace)
+            watch = _opened(library)
         else:
             watch = Watch.begin(library.workspace, islice(engine.documents(), BACKGROUND), described="the collection")
         watch.follow(name, texts)
@@ -285,4 +285,6 @@ def set_following(library: "Library", name: str, action: str) -> None:
 def _opened(library: "Library") -> Watch:
     if not Watch.is_in(library.workspace):
         raise ParameterError("there is no topic yet: mark a result relevant, and save the search as a topic")
-    return Watch.open(library.workspace)
+    if library.watch is None:
+        library.watch = Watch.open(library.workspace)
+    return library.watch
