@@ -37,6 +37,9 @@ import corpora
 import numpy as np
 from load import processor_of
 
+from germane.refine.registry import METHOD_NAMES
+from germane.server.budget import MOST_SLOWLY, SLOW
+
 CALLERS, CONNECTIONS, PACE = 10, 4, 0.1
 WARM_SECONDS = 5.0
 API = "/api/v1"
@@ -196,20 +199,28 @@ def dearest(name: str, common: Sequence[str], middling: Sequence[str]) -> list[A
     return [asked for _, asked in searches(name, common, middling)]
 
 
-def operations(port: int, name: str, common: Sequence[str]) -> Iterator[tuple[str, Asked]]:
-    """The other operations, over what is as large as the bounds allow."""
-    keep = {"query": " ".join(common[:3]), "k": 1_000}
-    yield "POST /searches", ("POST", f"{API}/searches", keep)
+def marked(port: int, keep: dict[str, Any]) -> tuple[int, list[str]]:
+    """A kept search with twenty marks: its number, and the ids of its first results."""
     number = json.loads(ask(port, ("POST", f"{API}/searches", keep))[1])["search"]
-    ids = [
-        each["id"]
-        for each in json.loads(ask(port, ("GET", f"{API}/searches/{number}?k=100", None))[1])["refinement"]["results"]
-    ]
+    listed = json.loads(ask(port, ("GET", f"{API}/searches/{number}?k=100", None))[1])["refinement"]["results"]
+    ids = [each["id"] for each in listed]
     for at, document in enumerate(ids[:20]):
         ask(port, ("POST", f"{API}/searches/{number}/marks",
                    {"document": document, "mark": "relevant" if at % 2 else "not_relevant"}))  # fmt: skip
-    yield "GET /searches/{n}", ("GET", f"{API}/searches/{number}?k=1000&explain=true&fields=true", None)
+    return number, ids
+
+
+def operations(port: int, name: str, common: Sequence[str], middling: Sequence[str]) -> Iterator[tuple[str, Asked]]:
+    """The other operations, over what is as large as the bounds allow."""
+    keep = {"query": " ".join(common[:3]), "k": 1_000}
+    yield "POST /searches", ("POST", f"{API}/searches", keep)
+    number, ids = marked(port, keep)
+    yield "GET /searches/{n}", ("GET", f"{API}/searches/{number}?k=100&explain=true&fields=true", None)
     yield "GET /searches/{n}, in memory", ("GET", f"{API}/searches/{number}?k=1000", None)
+    for method in METHOD_NAMES:
+        of = marked(port, {**keep, "k": MOST_SLOWLY})[0] if method in SLOW else number
+        asked = {"k": 100, "explain": "true", "method": method, "add": common[:50], "drop": middling[:50]}
+        yield f"GET /searches/{{n}}, {method}", ("GET", f"{API}/searches/{of}?{urlencode(asked, doseq=True)}", None)
     yield "GET /searches/{n}/groups", ("GET", f"{API}/searches/{number}/groups", None)
     yield "GET /searches/{n}/export", ("GET", f"{API}/searches/{number}/export?format=ris", None)
     yield "GET /searches", ("GET", f"{API}/searches?k=1000", None)
@@ -242,13 +253,14 @@ def worse(name: str, common: Sequence[str]) -> Iterator[Asked]:
     yield "GET", there + urlencode({"q": " ".join(f"{word}~2" for word in common[:40])}), None
     yield "GET", there + urlencode({"q": " ".join(common[:40]), "model": "sdm"}), None
     yield "POST", f"{API}/searches", {"query": three, "k": 10**9}
+    yield "POST", f"{API}/topics/feed", {}
 
 
 def costs(server: int, port: int, name: str, common: list[str], middling: list[str]) -> dict[str, Any]:
     """Seconds of a processor for each, the first time and the second."""
     rows: dict[str, list[float]] = {}
     taken: list[str] = []
-    for title, asked in (*searches(name, common, middling), *operations(port, name, common)):
+    for title, asked in (*searches(name, common, middling), *operations(port, name, common, middling)):
         for _ in range(2):
             before = processor_of(server)
             status, answer = ask(port, asked)

@@ -31,7 +31,7 @@ CASES = 150
 
 
 def vector_file(folder: Path) -> VectorFile:
-    with_vectors = [file for live in Engine.open(folder)._searcher.snapshot.segments for file in live.vectors.values()]
+    with_vectors = [file for live in Engine.open(folder).retriever.snapshot.segments for file in live.vectors.values()]
     (found,) = with_vectors
     return found
 

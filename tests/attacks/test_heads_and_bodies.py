@@ -4,14 +4,19 @@ Processor time of the server's process is measured, of pieces that took seconds 
 """
 
 import json
+import socket
+import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from urllib.parse import urlencode
 
 import psutil
 import pytest
 
 from attacks.conftest import API, ServerProcess
+from germane.server.bodies import MOST_HELD, MOST_OF_CALLER, Bodies
+from germane.server.problems import ProblemError
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 JSON = {"content-type": "application/json"}
@@ -113,7 +118,9 @@ def test_what_comes_behind_a_body_is_no_header(start_server: Callable[..., Serve
     answer = proxied.raw(
         f"POST {API}/searches HTTP/1.1\r\nhost: 127.0.0.1:{proxied.port}\r\ncontent-type: application/json\r\n"
         "x-forwarded-for: 192.0.2.7\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n"
-        f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\nx-forwarded-for: 198.51.100.9\r\nhost: other\r\n\r\n"
+        f"{len(body):x}\r\n".encode()
+        + body
+        + b"\r\n0\r\nx-forwarded-for: 198.51.100.9\r\nhost: other\r\n\r\n"
     )
     assert answer.startswith(b"HTTP/1.1 201 ")
     while not (lines := proxied.audited()) or not lines[-1]["status"]:
@@ -126,3 +133,46 @@ def test_without_a_token_nobody_learns_what_there_is(start_server: Callable[...,
     assert json.loads(tokened.ask("GET", f"{API}/health")[2])["collections"] == {}
     known = tokened.ask("GET", f"{API}/health", headers={"authorization": f"Bearer {'x' * 20}"})[2]
     assert json.loads(known)["collections"] == {"library": 60}
+
+
+def test_bodies_that_are_held_have_bounds(server: ServerProcess) -> None:
+    """Forty uploads of which each lacked its last byte held 1.2 GB."""
+    size = 16 << 20
+    headers = f"host: 127.0.0.1\r\nx-requested-with: t\r\ncontent-length: {size}\r\n\r\n"
+    head = f"POST {API}/imports?name=x HTTP/1.1\r\n{headers}"
+    before, most = server.resident(), 0
+    with ExitStack() as held:
+        senders = []
+        for _ in range(20):
+            connection = held.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            sender = threading.Thread(target=send_all, args=(connection, head.encode() + bytes(size - 1)))
+            sender.start()
+            senders.append(sender)
+        for sender in senders:
+            sender.join()
+            most = max(most, server.resident() - before)
+        assert server.api("GET", "/health")[0] == 200
+    assert most < 2 * MOST_OF_CALLER + (64 << 20)
+    path, file = f"{API}/imports?name=x.ris", b"TY  - JOUR\nTI  - x\nER  - \n" + b"\n" * size
+    while (status := server.ask("POST", path, file)[0]) == 429:  # those that were cut off are noticed by and by
+        time.sleep(0.1)
+    assert status == 422  # it was read: a record of 16 MiB
+
+
+def send_all(connection: socket.socket, content: bytes) -> None:
+    """Send it, or as much as is taken."""
+    with suppress(OSError):
+        connection.sendall(content)
+
+
+def test_bodies_of_all_callers_have_bounds() -> None:
+    bodies, callers = Bodies(), [f"caller {number}" for number in range(4)]
+    for caller in callers[:2]:
+        bodies.hold(caller, MOST_OF_CALLER)
+        with pytest.raises(ProblemError, match="of yours"):
+            bodies.hold(caller, 1)
+    bodies.hold(callers[2], MOST_HELD - 2 * MOST_OF_CALLER)
+    with pytest.raises(ProblemError, match="others"):
+        bodies.hold(callers[3], 1)
+    bodies.release(callers[0], MOST_OF_CALLER)
+    bodies.hold(callers[3], MOST_OF_CALLER)

@@ -14,6 +14,7 @@ import pytest
 from attacks.conftest import API, ServerProcess
 from germane.engine import Engine
 from germane.server import Library, Settings, connections, create_app
+from germane.server.app import MOST_ANSWER
 from germane.server.exports import Attachment
 from germane.server.running import listening, uvicorn_server
 from germane.server.sending import Sender
@@ -149,3 +150,16 @@ def test_a_head_alone_makes_no_file() -> None:
     assert made == [0]
     asyncio.run(asked("GET"))
     assert made == [0, *range(100)]
+
+
+def test_an_answer_that_is_too_large_is_refused_in_words(start_server: Callable[..., ServerProcess]) -> None:
+    """It was cut off in the middle, since there was no room for it while its reader took it."""
+    size = MOST_ANSWER // 4
+    server = start_server(
+        documents=[Document(f"d{i}", {"title": "copper", "payload": f"{i}" * size}) for i in range(5)]
+    )
+    path = "/collections/library/search?q=copper&k="
+    assert len(server.ask("GET", f"{API}{path}3")[2]) > 3 * size
+    status, answer = server.api("GET", f"{path}5")
+    assert status == 422
+    assert "lower 'k'" in answer["detail"]

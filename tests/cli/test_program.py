@@ -23,7 +23,7 @@ def test_help_loads_nothing_but_the_command_line_and_registries():
     assert not {"numpy", "numba", "scipy", "rich", "orjson"} & {name.partition(".")[0] for name in loaded}
     own = {name for name in loaded if name.startswith("germane.") and not name.startswith("germane.cli")}
     assert {name.partition(".")[2] for name in own} <= {
-        "errors", "lazy", "types", "engine", "engine.registry", "engine.snippets", "rank", "rank.registry", "feedback",
+        "errors", "lazy", "types", "engine", "engine.registry", "rank.snippets", "rank", "rank.registry", "feedback",
         "feedback.registry", "refine", "refine.registry", "classify", "classify.text_models", "tables",
             "kept_kernels", "wording",
     }  # fmt: skip

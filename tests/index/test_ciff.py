@@ -226,7 +226,7 @@ def test_round_trip_gives_the_same_scores(several, tmp_path, packed):
         for query in QUERIES:
             assert ranking(back, query, model) == ranking(several, query, model), (model, query)
     assert back.document("a") == Document("a", {})
-    assert back._searcher.snapshot.segments[0].segment.container.problems() == []
+    assert back.retriever.snapshot.segments[0].segment.container.problems() == []
     export_ciff(tmp_path / "back", tmp_path / "again.ciff")
     plain = gzip.decompress(file.read_bytes()) if packed == "gz" else file.read_bytes()
     assert (tmp_path / "again.ciff").read_bytes() == plain
@@ -339,7 +339,7 @@ def test_unknown_fields_other_orders_and_unsorted_records(tmp_path):
     content = header(1, 2, extra=unknown) + odd_list + delimited(unknown + field(3, 2) + field(2, b"y") + field(1, 1))
     (tmp_path / "in.ciff").write_bytes(content + record(0, b"x", 1))
     assert import_ciff(tmp_path / "in.ciff", tmp_path / "index").postings == 2
-    segment = Engine.open(tmp_path / "index")._searcher.snapshot.segments[0].segment
+    segment = Engine.open(tmp_path / "index").retriever.snapshot.segments[0].segment
     assert segment.term(0) == "new"
     assert segment.doc_ids(np.arange(2)) == ["x", "y"]
     assert segment.doc_len.tolist() == [1, 2]
@@ -356,7 +356,7 @@ def test_other_lengths_are_refused_or_recomputed(tmp_path):
     assert not (tmp_path / "index").exists()
     report = import_ciff(tmp_path / "in.ciff", tmp_path / "index", lengths="recompute")
     assert (report.lengths_changed, report.tokens) == (1, 5)
-    segment = Engine.open(tmp_path / "index")._searcher.snapshot.segments[0].segment
+    segment = Engine.open(tmp_path / "index").retriever.snapshot.segments[0].segment
     assert segment.doc_len.tolist() == [2, 3]
 
 

@@ -189,7 +189,7 @@ def test_an_index_without_the_order_is_upgraded(tmp_path: Path) -> None:
     with created(tmp_path / "old", positions=False) as engine:
         change(engine, rng)
     with Engine.upgrade(tmp_path / "old", tmp_path / "new") as new:
-        assert all(live.segment.keeps_order for live in new._searcher.snapshot.segments)
+        assert all(live.segment.keeps_order for live in new.retriever.snapshot.segments)
         as_brute_force(new, rng)
     with pytest.raises(IndexFormatError, match="keeps the order of words: there is nothing to upgrade"):
         Engine.upgrade(tmp_path / "new", tmp_path / "newer")

@@ -928,10 +928,10 @@ def test_readers_keep_their_snapshot(
         os.write(ready[1], b".")
         assert os.read(changed[0], 1) == b"."
         assert (seen(reader), content(reader)) == before
-        kept = reader._searcher.snapshot
+        kept = reader.retriever.snapshot
         reader.refresh()
         assert len(reader) == 25
-        assert reader._searcher.snapshot.manifest.generation > kept.manifest.generation
+        assert reader.retriever.snapshot.manifest.generation > kept.manifest.generation
         assert seen(Engine.open(engine.folder)) == seen(reader)
 
     pid = forked(read)
@@ -1005,9 +1005,9 @@ def test_a_refresh_sees_every_commit_and_costs_nothing_without(tmp_path: Path, m
             engine.add([Document(f"d{n}", {"text": "word"})])
             reader.refresh()
             assert len(reader) == n
-            searcher = reader._searcher
+            searcher = reader.retriever._searcher
             reader.refresh()
-            assert reader._searcher is searcher
+            assert reader.retriever._searcher is searcher
             times.add((tmp_path / "index" / "MANIFEST").stat().st_mtime_ns)
         assert len(times) == 5
         engine.refresh()  # what it wrote itself is not news

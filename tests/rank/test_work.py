@@ -96,6 +96,31 @@ def test_looks_grow_with_the_documents_that_must_be_opened(engine: Engine) -> No
     assert one < two
 
 
+def test_long_documents_are_looked_into_longer() -> None:
+    """A document of 150,000 words counted as one of a hundred: an explanation took 10 seconds of a processor."""
+    told = []
+    for times in (1, 100):
+        with Engine.create(":memory:") as engine:
+            engine.add({"id": str(i), "text": "heart attack of a king " * 50 * times} for i in range(4))
+            sdm, dcm = model_named("sdm"), model_named("dcm")
+            asked = (("heart attack", sdm), ('"heart attack"', None), ("text:heart", None), ("heart attack", dcm))
+            told.append([looked(engine, query, model) for query, model in asked])
+    short, long = told
+    assert all(b > 50 * a for a, b in zip(short[:3], long[:3], strict=True))
+    assert long[3] == short[3]  # it reads counts alone
+
+
+@pytest.mark.parametrize("name", ["sdm", "bigram"])
+def test_a_model_of_pairs_ends_at_a_look(engine: Engine, name: str) -> None:
+    query = "heart attack heart attack"
+    model = model_named(name)
+    with pytest.raises(DeadlineError), limited(counted(1)):
+        engine.explain(query, "d00", model=model)
+    assert engine.explain(query, "d00", model=model).score == pytest.approx(
+        engine.search(query, 100, model=model).scores.tolist()[engine.search(query, 100, model=model).ids.index("d00")]
+    )
+
+
 def counted(times: int) -> Callable[[], None]:
     left = iter(range(times))
 

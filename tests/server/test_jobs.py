@@ -12,9 +12,8 @@ from starlette.testclient import TestClient
 
 from germane.engine import Engine
 from germane.errors import DamagedIndexError, InputError, StorageError
-from germane.server import Library, Settings, create_app
+from germane.server import Library, Settings, create_app, work_api
 from germane.server import work as kinds
-from germane.server import work_api
 from germane.server.histories import history
 from germane.server.jobs import MOST_ATTEMPTS, Runner
 from germane.server.problems import told

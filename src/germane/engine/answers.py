@@ -9,7 +9,7 @@ from germane.engine.responses import ExplainResponse, FeedbackResponse, HitRespo
 from germane.engine.results import GROUPED, SearchResult
 from germane.engine.searching import Searching, SearchOptions
 from germane.errors import QueryError
-from germane.rank.snippets import LEAST, LONGEST, OF_ALL
+from germane.rank.snippets import longest_of
 from germane.types import id_text
 
 
@@ -47,7 +47,7 @@ def answer_search(searching: Searching, request: SearchRequest) -> SearchRespons
     told = result.feedback if request.explain else None
     second = result.reranked_by if request.rerank == PROMOTED else request.rerank
     shown, scored = request.snippets, request.sort is None
-    longest = min(LONGEST, max(LEAST, OF_ALL // max(len(result), 1)))
+    longest = longest_of(len(result))
     return SearchResponse(
         query,
         asked.name if second is None else f"{asked.name} >> {second}",

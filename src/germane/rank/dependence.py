@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from germane.arrays import Floats
+from germane.deadline import look
 from germane.errors import ParameterError
 from germane.lm import Dirichlet
 from germane.lm.parameters import fraction, whole
@@ -97,6 +98,7 @@ class SequentialDependence(EvidenceModel):
         terms: list[QueryTerm] = []
         lists: dict[str, tuple[Item, list[Counted]]] = {}
         for pair, n in neighbours(self.runs, weights).items():
+            look()
             asked = Pair(*pair, self.window)
             found, stats = searcher.pair_counts(asked), searcher.statistics.pair_stats(asked)
             ordered = [Counted.of(own.docs, own.ordered) for own in found]

@@ -84,9 +84,10 @@ class Scored(NamedTuple):
 
 class EvidenceModel(RankingModel):
     """A ranking model that makes its own counts. `looks`: what it costs for each document that holds a word
-    (`rank.work`)."""
+    (`rank.work`); `places`: whether it reads where in the document words are."""
 
     looks: ClassVar[float] = 3.0
+    places: ClassVar[bool] = True
 
     @abstractmethod
     def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:

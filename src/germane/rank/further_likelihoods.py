@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from germane.arrays import Floats
+from germane.deadline import look
 from germane.index.sequences import PairCounts
 from germane.lm import Dirichlet
 from germane.lm.distributions.dcm import log_rising
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class WholeIntegral(EvidenceModel):
     """P(Q|D) = ∫ P(Q|θ) P(θ|α) dθ = Z(α+f)/Z(α), α = c + μ·p_C, where Z is that of a prior of θ (`_log_factor`)."""
 
-    looks = 0.5  # counts alone, no places
+    looks, places = 0.5, False  # counts alone
     mu: float
 
     def __post_init__(self) -> None:
@@ -169,6 +170,7 @@ class BigramLikelihood(EvidenceModel):
     ) -> Counted:
         """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""
         segment = searcher.snapshot.segments[i].segment
+        look()
         found = Counted.of(both.docs, both.ordered)
         first, other = postings_of(searcher, i, pair)
         c_a, c_b = (list_.counts[np.searchsorted(list_.docs, found.docs)] for list_ in (first, other))

@@ -22,7 +22,7 @@ from germane.errors import QueryError
 
 MAX_WEIGHT = 1e6
 MAX_DEPTH = 50
-"""Groups within one another."""
+"""Groups and negations within one another."""
 MAX_SLOP = 1_000_000
 
 FieldTest: TypeAlias = Callable[[str, str, int], bool]
@@ -367,10 +367,17 @@ class _Parser:
         negations = []
         while self._next.kind == "NOT":
             negations.append(self._take())
+            self._deeper(negations[-1])
         node = self._operand()
+        self._depth -= len(negations)
         for token in reversed(negations):
             node = Negated(node, token.at)
         return node
+
+    def _deeper(self, token: _Token) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._error(f"more than {MAX_DEPTH} groups or NOTs within one another", token.at)
 
     def _operand(self) -> Node:
         token = self._next
@@ -413,9 +420,7 @@ class _Parser:
         return Quoted(" ".join(words), 0, first.at)
 
     def _group(self, opened: _Token) -> Node:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise self._error(f"more than {MAX_DEPTH} groups within one another", opened.at)
+        self._deeper(opened)
         if self._next.kind == ")":
             raise self._error("there is nothing between the parentheses", opened.at)
         inside = self.query()
@@ -424,8 +429,12 @@ class _Parser:
         return inside
 
     def _with_suffixes(self, node: Node) -> Node:
+        kinds: list[_Kind] = []
         while self._next.kind in ("^", "tag"):
             token = self._take()
+            if token.kind in kinds:
+                raise self._error("one weight and one tag in square brackets stand behind a word, not more", token.at)
+            kinds.append(token.kind)
             if token.kind == "tag":
                 node = Scoped(token.text, True, self._up_to(token, node), token.at)
             else:

@@ -15,6 +15,16 @@ LONGEST = 200_000
 OF_ALL, LEAST = 400_000, 1_000
 """Characters that are looked at for all results of one answer together, and at least for each."""
 
+
+def longest_of(n_results: int) -> int:
+    """Characters of its text that are looked at for each of so many results.
+
+    >>> longest_of(1), longest_of(20), longest_of(1_000)
+    (200000, 20000, 1000)
+    """
+    return min(LONGEST, max(LEAST, OF_ALL // max(n_results, 1)))
+
+
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 MOST_WORDS = 100_000
 """Words whose terms are remembered, of each analyser."""

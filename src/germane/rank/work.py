@@ -1,7 +1,8 @@
 """How much a query makes a search do beyond its ranking: an estimate from document frequencies, made before it is done.
 
-The unit is a look: one document opened at one word's places, as a phrase or a word in one field needs it, about a
-quarter of a microsecond. Who serves strangers allows so many (`Engine.max_looks`).
+The unit is a look: one document of usual length opened at one word's places, as a phrase or a word in one field needs
+it, about half a microsecond; a longer one takes in proportion. Who serves strangers allows so many
+(`Engine.max_looks`).
 """
 
 from collections.abc import Iterator
@@ -22,6 +23,10 @@ POSTINGS, VALUES, SAME, TERM = 64, 16, 500, 100
 term takes that of so many looks."""
 
 
+USUAL_LENGTH = 200
+"""Tokens of a document that is opened in a look's time."""
+
+
 def looks(parsed: ParsedQuery, retriever: Retriever, model: RankingModel | None) -> int:
     """The looks of a search for this query."""
     terms = dict.fromkeys(parsed.weights)
@@ -29,8 +34,16 @@ def looks(parsed: ParsedQuery, retriever: Retriever, model: RankingModel | None)
         terms |= dict.fromkeys(_terms(condition))
     known = retriever.statistics(Need(tuple(terms)))
     df = sum(known.terms[term].df for term in parsed.weights)
-    ranking = int(model.looks * df) if isinstance(model, EvidenceModel) else df // POSTINGS
+    if isinstance(model, EvidenceModel):
+        ranking = int(model.looks * df * (_length(known) if model.places else 1.0))
+    else:
+        ranking = df // POSTINGS
     return ranking + sum(_looks(condition, known) for condition in parsed.conditions)
+
+
+def _length(known: CollectionStatistics) -> float:
+    """How many times as long as usual the documents are, on average."""
+    return max(1.0, known.n_tokens / max(known.n_docs, 1) / USUAL_LENGTH)
 
 
 def _terms(condition: Condition) -> Iterator[str]:
@@ -53,10 +66,10 @@ def _looks(condition: Condition, known: CollectionStatistics) -> int:
             return _looks(part, known)
         case Phrase(terms, slop):
             rarest = min((known.terms[term].df for term in terms), default=0)
-            return rarest * (MOVED_PHRASE if slop else PHRASE)
+            return int(rarest * (MOVED_PHRASE if slop else PHRASE) * _length(known))
         case HoldsAny(terms, field):
             df = sum(known.terms[term].df for term in terms)
-            return df * FIELD if field is not None else df // POSTINGS + TERM * len(terms)
+            return int(df * FIELD * _length(known)) if field is not None else df // POSTINGS + TERM * len(terms)
         case HasValue(_, values):
             return known.n_docs // VALUES + len(values) * known.n_docs // SAME
         case FieldFilter() | StartsWith():

@@ -400,7 +400,13 @@ def new_topic(library: "Library", given: Given) -> TopicAnswer:
 
 
 def feed_topics(library: "Library", given: Given) -> FeedResponse:
-    return FeedResponse(*topics.feed(library, library.engine(given.body.get("collection")).documents()))
+    engine = library.engine(given.body.get("collection"))
+    if len(engine) > topics.MOST_AT_ONCE:
+        raise ParameterError(
+            f"the collection has {len(engine):,} documents, where {topics.MOST_AT_ONCE:,} are shown to topics at once: "
+            "the job 'feed' shows them all (POST to api/v1/jobs/feeds)"
+        )
+    return FeedResponse(*topics.feed(library, engine.documents()))
 
 
 def judge_topic(library: "Library", given: Given) -> TopicAnswer:

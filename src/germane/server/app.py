@@ -45,6 +45,8 @@ STREAMED = Operation(
 """Like the stream of a job, no function of what was given: it goes on telling."""
 OPERATIONS = (*api.OPERATIONS, *work_api.OPERATIONS)
 """All others."""
+MOST_ANSWER = 64 << 20
+"""Bytes of an answer in JSON, which is written at once: more would not find room while its reader takes it."""
 SHORT = 64 << 10
 """Bytes of a body that is read on the event loop; longer ones are read aside."""
 SWITCH = 0.001
@@ -160,7 +162,13 @@ def _endpoint(
 
 def json_response(answer: Answer, status: int = 200) -> Response:
     """A response of the packages, as JSON."""
-    return Response(orjson.dumps(answer.to_dict()), status, media_type="application/json")
+    written = orjson.dumps(answer.to_dict())
+    if len(written) > MOST_ANSWER:
+        raise ProblemError(
+            422, f"the answer has {len(written) >> 20} MiB, where {MOST_ANSWER >> 20} are given at once: lower 'k', or "
+            "take the export, which comes piece by piece",
+        )  # fmt: skip
+    return Response(written, status, media_type="application/json")
 
 
 async def _stream(library: Library, query: str, names: tuple[str, ...]) -> AsyncIterator[bytes]:

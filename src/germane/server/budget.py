@@ -26,9 +26,9 @@ MOST_SOURCES = 10
 MOST_IDS = 100
 MOST_KEPT = 1_000
 """Results of a saved search that marks order."""
-MOST_COMPARED = 500
-"""Those of a method that compares each with each (`COMPARING`)."""
-COMPARING = ("knn",)
+MOST_SLOWLY = 500
+"""Those of a method that takes more than others for each (`SLOW`): it compares each with each, or with groups."""
+SLOW = ("knn", "paper", "mmem-kl", "mmem-aib", "mmem-sd")
 MOST_TOLD = 100
 """Results of which is told why they stand, and where they stood."""
 MAX_EXPANSIONS = 100

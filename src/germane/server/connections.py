@@ -7,11 +7,14 @@
   rest stays as bytes, and no more are read meanwhile.
 - A reader that takes nothing of what waits for it is dropped after some seconds; sooner if more waits for all readers
   together than there is room for: then those who took nothing for longest go first.
+- Of more connections than there is room for, the address that has the most loses one: one at rest, else the one that
+  asked longest ago. So nobody keeps others out by holding connections.
 - A request that is refused before it has come whole is answered once the answers before it are, and the connection ends
   gently (`lingering.py`).
 """
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
@@ -28,6 +31,8 @@ PIECE = 4 << 10
 """Bytes that are understood at once."""
 MOST_WAITING = 96 << 20
 """Bytes of answers that wait for their readers, of all connections."""
+MOST_CONNECTIONS = 400
+"""Connections of all addresses together; fewer than those at which the server refuses everybody (`running.py`)."""
 TOO_SLOW = "the request took too long to come"
 
 
@@ -57,6 +62,7 @@ class TimedProtocol(HttpToolsProtocol):
         self._rest = b""
         self._refusal: bytes | None = None
         self._taken, self._taken_at, self._was_full = 0, self.loop.time(), False
+        self._asked_at = self.loop.time()
 
     # -- the connection --------------------------------------------------------------------------------------------
 
@@ -66,6 +72,25 @@ class TimedProtocol(HttpToolsProtocol):
         self.flow = _Flow(self.transport)  # type: ignore[arg-type]
         self._wait_for_head()
         self._look_timer = self.loop.call_later(self.take_seconds / 3, self._look)
+        if len(self.server_state.connections) > MOST_CONNECTIONS:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """End a connection of the address that has the most."""
+        connections = [each for each in self._all() if not each.transport.is_closing()]
+        counts = Counter(each._address for each in connections)
+        most = max(counts, key=counts.__getitem__)
+        mine = (each for each in connections if each._address == most and each is not self)
+        least = min(mine, key=lambda each: (each._is_busy(), each._asked_at), default=None)
+        if least is not None:
+            least.transport.abort()
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
+
+    def _all(self) -> "list[TimedProtocol]":
+        return [each for each in self.server_state.connections if isinstance(each, TimedProtocol)]
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
@@ -124,6 +149,7 @@ class TimedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         self._in_head, self._head_bytes, self._began = True, 0, True
+        self._asked_at = self.loop.time()
         super().on_message_begin()
         self._arriving = {"whole": False}
         self.scope["extensions"] = {ARRIVING: self._arriving}  # type: ignore[dict-item]
@@ -205,7 +231,7 @@ class TimedProtocol(HttpToolsProtocol):
         """More waits for the reader than a connection takes at once."""
         super().pause_writing()
         self._was_full = True
-        connections = [each for each in self.server_state.connections if isinstance(each, TimedProtocol)]
+        connections = self._all()
         waiting = sum(each.waiting for each in connections)
         if waiting > MOST_WAITING:
             for each in sorted(connections, key=TimedProtocol.taking_since):

@@ -24,6 +24,7 @@ from germane.workspace import Workspace
 if TYPE_CHECKING:
     from germane.engine import Engine
     from germane.engine.responses import ExplainResponse, SearchResponse
+    from germane.stream import Watch
 
 PREFERRED = ("year", "topic", "journal", "source", "type", "language", "publisher", "keywords", "mesh")
 """Fields that are offered to narrow a search by, where documents have them."""
@@ -81,6 +82,8 @@ class Library:
         self._stamps: dict[str, tuple[int, int]] = {}
         self.tracking = threading.Lock()
         """Held while topics change: a `Watch` is not for several threads."""
+        self.watch: Watch | None = None
+        """The stream of the topics once it was looked at; what it knows is read anew where it was changed elsewhere."""
 
     @property
     def first(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from germane.deadline import looking
 from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
@@ -12,7 +13,7 @@ from germane.engine.results import GROUPED, ResultGroup
 from germane.errors import QueryError
 from germane.rank.facets import Facet
 from germane.rank.registry import MODEL_NAMES
-from germane.rank.snippets import marks, snippet
+from germane.rank.snippets import longest_of, marks, snippet
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES
 from germane.server.problems import ProblemError
@@ -34,6 +35,8 @@ LEAST = 0.08
 """The least share of the strongest word that is told."""
 Pieces = tuple[tuple[str, bool], ...]
 """A text in pieces, and whether each is a word of the query: templates escape each by itself."""
+MOST_TITLE = 2_000
+"""Characters of a title that a list shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +182,8 @@ def _found(library: "Library", engine: "Engine", place: ViewState) -> Listing:
         hits, total, exact = members[first : first + PAGE], len(members), True
     terms, analyzer = answer.result.query.weights.keys(), engine.analyzer
     rows = []
-    for hit in hits:
-        piece = answer.result.snippet_of(hit.fields)
+    for hit in looking(hits):
+        piece = answer.result.snippet_of(hit.fields, longest=longest_of(len(hits)))
         rows.append(
             Row(
                 hit.id,
@@ -246,10 +249,10 @@ def saved_listing(library: "Library", place: ViewState) -> Listing:
     terms = set(analyzer.terms(refined.search.query))
     ranked = refined.refinement.results
     rows = []
-    for one in ranked[at]:
+    for one in looking(ranked[at]):
         result, change = refined.results[one.id], refined.changes.get(one.id)
         text = text_of(result.fields, RESULT_FIELDS[1:])
-        piece = snippet(text, terms, analyzer)
+        piece = snippet(text, terms, analyzer, longest=longest_of(PAGE))
         rows.append(
             Row(
                 one.id,
@@ -406,7 +409,7 @@ def _title(fields: Mapping[str, FieldValue], name: str) -> str:
     text = " ".join(map(str, title)) if isinstance(title, list) else str(title or "")
     if not text.strip():
         text = text_of(fields, RESULT_FIELDS)[:120]
-    return " ".join(text.split()) or name
+    return " ".join(text[:MOST_TITLE].split()) or name
 
 
 def title_of(document: Document) -> str:

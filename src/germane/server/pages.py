@@ -21,6 +21,7 @@ from germane.server.budget import BUDGET, MOST_K, cost_of, cost_of_order
 from germane.server.exports import Attachment, attachment, chosen
 from germane.server.forms import Form, inside, whole
 from germane.server.histories import remove_left
+from germane.server.jobs import has_ended
 from germane.server.library import Library
 from germane.server.listing import Listing, group_hits, groups_of, listing, request_of, save_search, title_of
 from germane.server.problems import ProblemError, told
@@ -102,7 +103,7 @@ class Pages:
 
     async def _shown(self, request: Request, place: ViewState) -> Response:
         asked = SearchRequest(place.effective, PAGE, filter=place.filter)
-        cost = cost_of_order(place.method) if place.s else BUDGET if place.g else cost_of(asked)
+        cost = _cost_of_saved(place) if place.s else BUDGET if place.g else cost_of(asked)
         shown: Listing = await self.aside(lambda: listing(self.library, place), cost=cost)
         template = "parts/results.html" if "x-fragment" in request.headers else "search.html"
         kept = await self.aside(lambda: self.library.workspace.searches.all()[::-1][:5]) if not place.q else []
@@ -162,7 +163,7 @@ class Pages:
         """Why a result stands where it does: a bar for each word, the rest, and the sum."""
         place = ViewState.of(request.url.query, self.library.settings)
         document = request.query_params.get("id", "")
-        told = await self.aside(lambda: why(self.library, place, document))
+        told = await self.aside(lambda: why(self.library, place, document), cost=_cost_of_saved(place))
         template = "parts/why.html" if "x-fragment" in request.headers else "why.html"
         return self.renderer.page(request, template, view="search", title="Why here", told=told, place=place)
 
@@ -170,7 +171,7 @@ class Pages:
         """A document, whole."""
         place = ViewState.of(request.url.query, self.library.settings)
         name = request.query_params.get("id", "")
-        shown = await self.aside(lambda: document_view(self.library, place, name))
+        shown = await self.aside(lambda: document_view(self.library, place, name), cost=_cost_of_saved(place))
         return self.renderer.page(request, "document.html", view="search", title=shown.title, shown=shown, place=place)
 
     async def export(self, request: Request) -> Response:
@@ -186,7 +187,7 @@ class Pages:
             ids = [hit.id for hit in group_hits(answer, place)]
             return attachment(chosen(engine, ids), format, "results")
 
-        return await self.sender(await self.aside(work))
+        return await self.sender(await self.aside(work, cost=BUDGET))
 
     async def find(self, request: Request) -> Response:
         """Ask several sources, and keep the list."""
@@ -258,7 +259,7 @@ class Pages:
             self.library.screens.create(name, documents, blind=form["blind"] != "no")
             self.library.screens.join(name, form["reviewer"].strip())
 
-        await self.aside(work)
+        await self.aside(work, changing=True)
         return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(form['reviewer'].strip())}", 303)
 
     async def screen(self, request: Request) -> Response:
@@ -345,9 +346,12 @@ class Pages:
         """The topics that are followed."""
         found = await self.aside(lambda: topics.topics_of(self.library))
         removed = request.query_params.get("removed", "")[:100]
+        number = whole(request.query_params.get("job", "0"))
+        job = await self.aside(lambda: self.library.workspace.jobs.get(number)) if number else None
         return self.renderer.page(
             request, "topics.html", view="topics", title="Topics", topics=found, missed=missed_told,
             removed="" if removed in {topic.name for topic, _ in found} else removed,
+            checking=None if job is None or has_ended(job) else job.id,
         )  # fmt: skip
 
     async def new_topic(self, request: Request) -> Response:
@@ -362,13 +366,17 @@ class Pages:
             seeds = search_documents(self.library, place.s, "relevant")
             topics.follow(self.library, name, seeds, self.library.engine(place.c))
 
-        await self.aside(work)
+        await self.aside(work, changing=True)
         return RedirectResponse(f"/topics/{quote(name, safe='')}", 303)
 
     async def feed(self, request: Request) -> Response:
-        """Show the collection to all topics."""
+        """Show the collection to all topics, a large one in the background."""
         form = await Form.of(request)
-        await self.aside(lambda: topics.feed(self.library, self.library.engine(None).documents()))
+        engine = self.library.engine(None)
+        if len(engine) > topics.MOST_AT_ONCE:
+            job = await self.aside(lambda: self.library.jobs.add("feed", {}), changing=True)
+            return RedirectResponse(f"/topics?job={job.id}", 303)
+        await self.aside(lambda: topics.feed(self.library, engine.documents()), changing=True)
         return RedirectResponse(inside(form["to"], "/topics"), 303)
 
     async def topic(self, request: Request) -> Response:
@@ -442,7 +450,7 @@ class Pages:
         await file.close()
         found, error = None, ""
         try:
-            found = await self.aside(lambda: self.library.uploads.keep(name, content))
+            found = await self.aside(lambda: self.library.uploads.keep(name, content), changing=True)
         except InputError as wrong:
             error = told(wrong).detail
         return self.renderer.page(
@@ -465,13 +473,14 @@ class Pages:
                 self.library.screens.join(name, reviewer)
                 self.library.uploads.drop(key)
 
-            await self.aside(work)
+            await self.aside(work, changing=True)
             return RedirectResponse(f"/screen/{quote(name, safe='')}?reviewer={quote(reviewer)}", 303)
         if form["to"] == "nowhere":
             await self.aside(lambda: self.library.uploads.drop(key))
             return RedirectResponse("/import", 303)
         how = "replace" if form["on_duplicate"] == "replace" else "skip"
-        done = await self.aside(lambda: taken_in(self.library, key, form["collection"] or None, how, incomplete))
+        collection = form["collection"] or None
+        done = await self.aside(lambda: taken_in(self.library, key, collection, how, incomplete), changing=True)
         return self.renderer.page(
             request, "import.html", view="import", title="Import", preview=None, done=done.report, error=""
         )
@@ -507,6 +516,11 @@ class Pages:
         answer = RedirectResponse(there or "/search", 303)
         answer.set_cookie(TOKEN, token.value, max_age=30 * 24 * 3600, httponly=True, samesite="strict")
         return answer
+
+
+def _cost_of_saved(place: ViewState) -> float:
+    """What the order of its saved search costs, where it has one."""
+    return cost_of_order(place.method) if place.s else 0.0
 
 
 def _at(place: ViewState, number: int) -> ViewState:

@@ -7,7 +7,7 @@ from germane.engine.requests import SearchRequest
 from germane.engine.reranked import RerankedExplanation
 from germane.errors import GermaneError
 from germane.rank.registry import DEFAULT_MODEL, MODEL_TITLES
-from germane.rank.snippets import marks
+from germane.rank.snippets import LONGEST, marks
 from germane.refine.refinement import Refinement
 from germane.server.listing import about, ranking_of, safe_link, title_of
 from germane.server.view_state import ViewState
@@ -159,7 +159,7 @@ def document_view(library: "Library", place: ViewState, name: str) -> Shown:
         title_of(document),
         about(document.fields)[-2:] if names else about(document.fields),
         ", ".join(names),
-        tuple(_weighted(part, weights, engine.analyzer) for part in text.split("\n") if part.strip()),
+        _paragraphs(text, weights, engine.analyzer),
         tuple((key, _shown(value)) for key, value in document.fields.items() if key not in SHOWN_APART and value),
         safe_link(document.fields),
         _near(library, place, document),
@@ -181,6 +181,15 @@ def _near(library: "Library", place: ViewState, document: Document) -> tuple[tup
         for hit in found.hits
         if hit.id != document.id
     )[:NEAR]
+
+
+def _paragraphs(text: str, weights: dict[str, float], analyzer: "object") -> tuple[Pieces, ...]:
+    """The paragraphs of a text, its words by their weight; of a whole book those of its beginning."""
+    found, left = [], LONGEST
+    for part in filter(str.strip, text.split("\n")):
+        found.append((*_weighted(part[:left], weights, analyzer), *([(part[left:], 0)] if part[left:] else [])))
+        left = max(left - len(part), 0)
+    return tuple(found)
 
 
 def _weighted(text: str, weights: dict[str, float], analyzer: "object") -> Pieces:

@@ -31,6 +31,7 @@ from anyio import CapacityLimiter, to_thread
 
 from germane.errors import StorageError
 from germane.server.audit import Audit, Entry
+from germane.server.bodies import SHORT, Bodies
 from germane.server.cookies import cookies_of
 from germane.server.cross_site import is_foreign, is_refused
 from germane.server.early import EARLY_HASH
@@ -88,6 +89,7 @@ class Safety:
         self._rates = Rates(settings.per_minute, shared=settings.rates)
         self._audit = Audit(settings.audit)
         self._noting = CapacityLimiter(4)
+        self._bodies = Bodies()
         self._proxies = TrustedProxies(settings.trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -117,16 +119,19 @@ class Safety:
                 message = {**message, "headers": [*message.get("headers", ()), *added]}
             await send(message)
 
-        entry = None
+        entry, body = None, None
         try:
             self._check(scope, headers, cookies, csrf)
             waits = receive if scope["method"] in SAFE else None  # a body is read by whoever takes it
             requested.set(Requested(_caller(scope), self.settings.request_seconds, waits))
             entry = await self._noted(scope)
-            await self.app(scope, _Limited(receive, self._most(scope, headers), self.settings.body_seconds), sent)
+            body = _Body(receive, self._most(scope, headers), self.settings.body_seconds, self._bodies, _caller(scope))
+            await self.app(scope, body, sent)
         except ProblemError as refusal:
             await _refuse(refusal, scope, headers, sent)
         finally:
+            if body is not None:
+                body.forget()
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.note(str(scope["method"]), route, status, time.perf_counter() - began)
             if entry is not None:
@@ -242,12 +247,12 @@ def _caller(scope: Scope) -> str:
     return f"{(scope.get('client') or ('', 0))[0]} {scope['state']['who']}"
 
 
-class _Limited:
+class _Body:
     """`receive` that counts the bytes of a body, and does not wait for ever."""
 
-    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
-        self._receive, self._most = receive, most
-        self._read, self._deadline, self._whole = 0, time.monotonic() + seconds, False
+    def __init__(self, receive: Receive, most: int, seconds: float, bodies: Bodies, caller: str) -> None:
+        self._receive, self._most, self._bodies, self._caller = receive, most, bodies, caller
+        self._read, self._held, self._deadline, self._whole = 0, 0, time.monotonic() + seconds, False
 
     async def __call__(self) -> Message:
         if self._whole:
@@ -261,7 +266,14 @@ class _Limited:
             self._whole = not message.get("more_body", False)
             if self._read > self._most:
                 raise ProblemError(413, _too_large(self._most))
+            if self._read > SHORT:
+                self._bodies.hold(self._caller, self._read - self._held)
+                self._held = self._read
         return message
+
+    def forget(self) -> None:
+        """The request was answered, and its body is gone."""
+        self._bodies.release(self._caller, self._held)
 
 
 def _kind(headers: dict[str, str]) -> str:

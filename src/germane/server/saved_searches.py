@@ -11,7 +11,7 @@ from germane.refine.interest import Interest, WordEdits
 from germane.refine.reasons import Change
 from germane.refine.refinement import Refinement
 from germane.refine.refiner import Refiner
-from germane.server.budget import COMPARING, MOST_COMPARED, MOST_KEPT
+from germane.server.budget import MOST_KEPT, MOST_SLOWLY, SLOW
 from germane.types import RESULT_FIELDS, Mark, Marks, text_of
 from germane.workspace import Workspace
 from germane.workspace.values import MarkEntry, Result, Search
@@ -125,11 +125,7 @@ class SavedSearches:
     ) -> Refined:
         """The search in the order that its marks and words ask for; what moved is told of the results of `page`."""
         held = self._opened(number)
-        if method in COMPARING and len(held.results) > MOST_COMPARED:
-            raise ParameterError(
-                f"search {number} holds {len(held.results):,} results, where {method}, which compares each with each, "
-                f"orders {MOST_COMPARED}: choose another method"
-            )
+        _check_method(number, len(held.results), method)
         edits = WordEdits(tuple(dropped), tuple(added), tuple((weighed or {}).items()))
         with held.lock:
             marks = self._workspace.marks.current(held.search)
@@ -155,6 +151,17 @@ class SavedSearches:
         """The marks that hold."""
         return self._workspace.marks.current(self.search(number))
 
+    def results(self, search: Search, method: str = "auto") -> list[Result]:
+        """The results of a kept search; a `ParameterError` where they are too many to be ordered by marks here."""
+        size = self._workspace.searches.size(search)
+        if size > MOST_KEPT:
+            raise ParameterError(
+                f"search {search.id} holds {size:,} results, where {MOST_KEPT:,} are ordered by marks here: "
+                "'germane refine' orders more"
+            )
+        _check_method(search.id, size, method)
+        return self._workspace.searches.results(search)
+
     def groups(self, number: int) -> list[tuple[list[str], list[str]]]:
         """The topics among what is not wanted: words, and ids of results. None without a relevant and another mark."""
         held = self._opened(number)
@@ -173,19 +180,20 @@ class SavedSearches:
                 self._held.move_to_end(number)
                 return self._held[number]
         search = self._workspace.searches.get(number)
-        size = self._workspace.searches.size(search)
-        if size > MOST_KEPT:
-            raise ParameterError(
-                f"search {number} holds {size:,} results, where {MOST_KEPT:,} are ordered by marks here: "
-                "'germane refine' orders more"
-            )
-        results = self._workspace.searches.results(search)
+        results = self.results(search)
         made = _Held(search, results, _prepared(results, "auto"))
         with self._lock:
             found = self._held.setdefault(number, made)
             while len(self._held) > IN_MEMORY:
                 self._held.popitem(last=False)
         return found
+
+
+def _check_method(number: int, size: int, method: str) -> None:
+    if method in SLOW and size > MOST_SLOWLY:
+        raise ParameterError(
+            f"search {number} holds {size:,} results, where {method} orders {MOST_SLOWLY}: choose another method"
+        )
 
 
 def _prepared(results: Sequence[Result], method: str) -> Refiner:

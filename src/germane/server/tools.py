@@ -132,7 +132,7 @@ class Tools:
 
         With the number of a saved search, the marks kept on it count too.
         """
-        listed, marks = self._list(query, collection, search)
+        listed, marks = self._list(query, collection, search, method)
         given = {**dict.fromkeys(relevant, True), **dict.fromkeys(not_relevant, False)}
         marked = {**dict.fromkeys(marks.relevant, True), **dict.fromkeys(marks.not_relevant, False), **given}
         if not marked:
@@ -231,11 +231,13 @@ class Tools:
         topics.follow(self._library, name, [engine.document(id) for id in ids], engine)
         return Saved(name, len(ids))
 
-    def _list(self, query: str, collection: str, search: int | None) -> tuple[list[values.Result], Marks]:
+    def _list(
+        self, query: str, collection: str, search: int | None, method: str = "auto"
+    ) -> tuple[list[values.Result], Marks]:
         """The results to be marked, and the marks that hold on them."""
         if search is not None:
             held = self._library.saved_searches.search(search)
-            return self._library.workspace.searches.results(held), self._library.saved_searches.marks(search)
+            return self._library.saved_searches.results(held, method), self._library.saved_searches.marks(search)
         self._check(query)
         found = self._library.answer(collection, SearchRequest(query, self._library.settings.depth))
         return [values.Result(hit.id, hit.fields, hit.score) for hit in found.hits], Marks()

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 BACKGROUND = 5_000
 """Documents of a collection that a new stream learns general language from."""
+MOST_AT_ONCE = 2_000
+"""Documents that are shown to topics while somebody waits, and that a curve is drawn of, the latest; more are shown by
+a job."""
 HITS = 50
 KNOWN_WORDS = 200
 """Words of a topic whose weights over time are looked up."""
@@ -107,14 +110,16 @@ class Dial:
 
 def topics_of(library: "Library") -> list[tuple[TopicResponse, tuple[Day, ...]]]:
     """Every topic with its hits by day."""
-    from germane.stream.reports import report_of  # loads the statistics of SciPy, which starting need not wait for
+    from germane.stream.reports import timeline_of  # loads the statistics of SciPy, which starting need not wait for
 
     if not Watch.is_in(library.workspace):
         return []
     with library.tracking:
-        watch = Watch.open(library.workspace)
-        reports = [report_of(watch, topic.name) for topic in watch.topics()]
-    return [(report.response.topic, report.response.timeline) for report in reports]
+        watch = _opened(library)
+        return [
+            (TopicResponse.of(topic, health_of(watch, topic.name)), timeline_of(watch, topic.name))
+            for topic in watch.topics()
+        ]
 
 
 def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
@@ -124,7 +129,7 @@ def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
     with library.tracking:
         watch = _opened(library)
         watch.topic(name)
-        report = report_of(watch, name)
+        report = report_of(watch, name, most=MOST_AT_ONCE)
         hits = [hit for hit in watch.hits(name, last=HITS) if hit.delivered]
         moments = words_over_time(watch, name, n=KNOWN_WORDS)
         return TopicView(
@@ -146,7 +151,7 @@ def dial_view(library: "Library", name: str, shift: int) -> Dial:
 
     with library.tracking:
         watch = _opened(library)
-        return _dial(watch, name, report_of(watch, name), shift)
+        return _dial(watch, name, report_of(watch, name, most=MOST_AT_ONCE), shift)
 
 
 def shift_threshold(library: "Library", name: str, shift: int) -> None:
@@ -233,7 +238,7 @@ def follow(library: "Library", name: str, seeds: Sequence[Document], engine: "En
         raise ParameterError("a topic begins with at least one document that has a text: mark a result relevant first")
     with library.tracking:
         if Watch.is_in(library.workspace):
-            watch = Watch.open(library.workspace)
+            watch = _opened(library)
         else:
             watch = Watch.begin(library.workspace, islice(engine.documents(), BACKGROUND), described="the collection")
         watch.follow(name, texts)
@@ -280,4 +285,6 @@ def set_following(library: "Library", name: str, action: str) -> None:
 def _opened(library: "Library") -> Watch:
     if not Watch.is_in(library.workspace):
         raise ParameterError("there is no topic yet: mark a result relevant, and save the search as a topic")
-    return Watch.open(library.workspace)
+    if library.watch is None:
+        library.watch = Watch.open(library.workspace)
+    return library.watch

@@ -253,10 +253,15 @@ def new_stories(
     return found
 
 
-def replayed(watch: Watch, name: str) -> list[Replayed]:
+EVERYTHING = 10**9
+"""Documents that no stream has."""
+
+
+def replayed(watch: Watch, name: str, most: int = EVERYTHING) -> list[Replayed]:
     """The stream once more, from the topic's seeds: each document's score before anything was learnt from it.
 
-    Judgements come in where they were made; the background is that of now.
+    Judgements come in where they were made; the background is that of now. Of more than `most` documents the latest;
+    what was judged before them is learnt from first.
     """
     memory = watch.memory()
     with watch.workspace.database.read() as connection:
@@ -264,14 +269,20 @@ def replayed(watch: Watch, name: str) -> list[Replayed]:
         said: dict[int, list[Any]] = {}
         for row in watch.store.judgements(connection, topic):
             said.setdefault(row.seen, []).append(row)
-        documents = watch.store.latest(connection, 10**9, topic.since)
+        documents = watch.store.latest(connection, most, topic.since)
     undone = {row.undoes for rows in said.values() for row in rows}
     seeds = [memory.maker.bag(seed) for seed in topic.seeds]
     follower = Follower.start(following_of(topic.settings), seeds, memory.reference)
+
+    def learn(rows: Iterable[Any]) -> None:
+        for row in rows:
+            if row.undoes is None and row.id not in undone:
+                follower.judge(bag_of(bytes(row.bag)), row.on_topic)
+
+    first = documents[0].id if documents else 0
+    learn(row for seen in sorted(said) if topic.since < seen < first for row in said[seen])
     found = []
     for document in documents:
         found.append(Replayed(document.document, follower.see(bag_of(bytes(document.bag))).score))
-        for row in said.get(document.id, ()):
-            if row.undoes is None and row.id not in undone:
-                follower.judge(bag_of(bytes(row.bag)), row.on_topic)
+        learn(said.get(document.id, ()))
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from germane.data import read_qrels
 from germane.errors import ParameterError
 from germane.evaluate.detection import DetectionCurve, detection_curve, min_cost, normalised_cost
-from germane.stream.health import health_of, replayed
+from germane.stream.health import EVERYTHING, health_of, replayed
 from germane.stream.responses import Day, DetectionResponse, TopicResponse, TrackReportResponse
 from germane.stream.watch import Watch
 
@@ -33,11 +33,18 @@ class TrackReport:
         return self._curve
 
 
-def report_of(watch: Watch, name: str, qrels: str | Path | None = None) -> TrackReport:
-    """The report on a topic, with the judgements of a file or else those that were made."""
-    topic = TopicResponse.of(watch.topic(name), health_of(watch, name))
+def timeline_of(watch: Watch, name: str) -> tuple[Day, ...]:
+    """The hits of a topic by day."""
     days = Counter((hit.date or hit.at)[:10] for hit in watch.hits(name))
-    timeline = tuple(Day(day, days[day]) for day in sorted(days))
+    return tuple(Day(day, days[day]) for day in sorted(days))
+
+
+def report_of(watch: Watch, name: str, qrels: str | Path | None = None, *, most: int = EVERYTHING) -> TrackReport:
+    """The report on a topic, with the judgements of a file or else those that were made.
+
+    `most`: documents of the stream that are gone through again, the latest; judgements on earlier ones are not counted.
+    """
+    topic, timeline = TopicResponse.of(watch.topic(name), health_of(watch, name)), timeline_of(watch, name)
     if qrels is not None:
         known: Mapping[str, bool] = {each.doc_id: each.grade > 0 for each in read_qrels(qrels) if each.query_id == name}
         if not known:
@@ -45,7 +52,7 @@ def report_of(watch: Watch, name: str, qrels: str | Path | None = None) -> Track
         by = str(qrels)
     else:
         known, by = {each.document: each.on_topic for each in watch.judged(name)}, "judgements made here"
-    trials = replayed(watch, name) if len({*known.values()}) == 2 or qrels is not None else []
+    trials = replayed(watch, name, most) if len({*known.values()}) == 2 or qrels is not None else []
     if qrels is None:
         trials = [trial for trial in trials if trial.document in known]
     target = [known.get(trial.document, False) for trial in trials]
