@@ -27,7 +27,7 @@ from germane.server.reading import document_view
 from germane.server.saved_searches import SavedSearches
 from germane.server.tools import Tools
 from germane.server.topics import MOST_AT_ONCE
-from germane.server.view_state import PAGE
+from germane.server.view_state import PAGE, ViewState
 from germane.track.follower import Follower
 from germane.workspace import Workspace
 from germane.workspace.values import Result
