@@ -37,8 +37,9 @@ def new_engine(
     """A new index to fill, all or nothing."""
     from germane.engine import Engine
     from germane.engine.compiling import announce_compiling
+    from germane.engine.open_index import OpenIndex
     from germane.index.writer import new_index
 
     announce_compiling()
     with new_index(folder, analyzer, fields, positions=positions, vector_fields=vectors) as writer:
-        yield Engine(folder, writer.snapshot, writer)
+        yield Engine(OpenIndex.of_writer(folder, writer))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from germane.engine import changing
 from germane.engine.documents import OnKnown, as_documents
 from germane.engine.merging import change_of
+from germane.engine.open_collections import OpenCollections
 from germane.engine.open_index import OpenIndex
 from germane.engine.searching import Searching
 from germane.errors import ParameterError
@@ -21,7 +22,7 @@ from germane.types import DocId, Document
 class EngineChanges:
     """The methods of an `Engine` that write the index."""
 
-    _index: OpenIndex
+    _index: OpenIndex | OpenCollections
     _searching: Searching
 
     def add(

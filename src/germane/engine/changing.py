@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from germane.engine.documents import OnKnown
 from germane.engine.merging import merged_with
+from germane.engine.open_collections import OpenCollections
 from germane.engine.open_index import OpenIndex
 from germane.engine.searching import Searching
 from germane.engine.vectors import field_for
@@ -44,7 +45,7 @@ def add(
 
 
 def set_vectors(
-    index: OpenIndex,
+    index: OpenIndex | OpenCollections,
     name: str,
     ids: Sequence[DocId],
     rows: npt.NDArray[np.generic],
@@ -65,10 +66,12 @@ def set_vectors(
         return writer.set_vectors(name, field, [*map(id_text, ids)], rows, replace=replace)
 
 
-def build_graphs(index: OpenIndex, name: str | None, threads: int) -> int:
+def build_graphs(index: OpenIndex | OpenCollections, name: str | None, threads: int) -> int:
     """Make the graphs that large files of vectors lack; return how many vectors are in graphs now."""
+    with index.changing() as writer:
+        files = files_for_graphs(writer.snapshot, name)
     held = 0
-    for file in files_for_graphs(index.retriever.snapshot, name):
+    for file in files:
         if graph_of(file) is None:
             content = built_graph(file, threads=whole("threads", threads, least=1))
             with index.changing() as writer:

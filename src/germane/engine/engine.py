@@ -16,6 +16,7 @@ from germane.engine.compiling import announce_compiling
 from germane.engine.filtering import AnyFilter
 from germane.engine.learnt_models import EngineLearning
 from germane.engine.models.promotion import PROMOTED
+from germane.engine.open_collections import OpenCollections
 from germane.engine.open_index import OpenIndex
 from germane.engine.requests import ExplainRequest, SearchRequest, chosen_parameters
 from germane.engine.rerank import AnyReranker
@@ -26,9 +27,7 @@ from germane.engine.vector_searches import VectorSearches
 from germane.errors import IndexFormatError, ParameterError
 from germane.feedback import FeedbackMethod
 from germane.index.manifest import NAME as MANIFEST
-from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField
-from germane.index.writer import IndexWriter
 from germane.lazy import load
 from germane.lm.parameters import whole
 from germane.rank.explain import Explanation
@@ -62,13 +61,9 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
     closed engine can still be searched, and changes nothing any more.
     """
 
-    def __init__(self, folder: Path, snapshot: Snapshot, writer: IndexWriter | None = None) -> None:
-        self._become(OpenIndex(folder, snapshot, writer))
-
-    def _become(self, index: OpenIndex) -> "Engine":
+    def __init__(self, index: OpenIndex | OpenCollections) -> None:
         announce_compiling()
         self.folder, self._index, self._searching = index.folder, index, Searching(index)
-        return self
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -94,13 +89,18 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
         removed when the engine is closed or forgotten, or Python ends.
         """
         index = OpenIndex.create(os.fspath(path), analyzer, fields, positions=positions, vectors=vectors)
-        return cls.__new__(cls)._become(index)
+        return cls(index)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> "Engine":
-        """Open an index. The writer's lock is taken by the first call that changes something, and given back soon
-        after the last one (`open_index.IDLE_SECONDS`), so that others can write while this engine is open."""
-        return cls.__new__(cls)._become(OpenIndex.open(os.fspath(path)))
+    def open(cls, path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> "Engine":
+        """Open an index, or several as one (`Engine.open(["reports", "papers"])`), which are searched only.
+
+        The writer's lock is taken by the first call that changes something, and given back soon after the last one
+        (`open_index.IDLE_SECONDS`), so that others can write while this engine is open.
+        """
+        if not isinstance(path, str | os.PathLike):
+            return cls(OpenCollections([os.fspath(each) for each in path]))
+        return cls(OpenIndex.open(os.fspath(path)))
 
     @classmethod
     def open_or_create(
@@ -179,7 +179,7 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
                 "an index in memory cannot be carried to another process, which would not find it: make one in a "
                 "folder, Engine.create(path)"
             )
-        return _opened, (type(self), str(self.folder.absolute()), self.max_expansions)
+        return _opened, (type(self), self._index.paths, self.max_expansions)
 
     def __enter__(self) -> "Engine":
         return self
@@ -456,7 +456,7 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
         return chosen_parameters(self.retriever, model)
 
 
-def _opened(kind: type[Engine], path: str, max_expansions: int) -> Engine:
+def _opened(kind: type[Engine], path: str | list[str], max_expansions: int) -> Engine:
     """The engine that was carried here as its path."""
     engine = kind.open(path)
     engine.max_expansions = max_expansions

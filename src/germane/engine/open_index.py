@@ -93,7 +93,17 @@ class OpenIndex:
     ) -> "OpenIndex":
         named = fields_of(vectors)
         writer = IndexWriter.create(folder, analyzer or Analyzer(), fields, positions=positions, vector_fields=named)
+        return cls.of_writer(folder, writer)
+
+    @classmethod
+    def of_writer(cls, folder: Path, writer: IndexWriter) -> "OpenIndex":
+        """Take over a writer that is open."""
         return cls(folder, writer.snapshot, writer)
+
+    @property
+    def paths(self) -> str:
+        """What opens the index in another process."""
+        return str(self.folder.absolute())
 
     @property
     def vanishes(self) -> bool:

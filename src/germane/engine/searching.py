@@ -12,6 +12,7 @@ from germane.engine.feedback import Passes, model_of, search_with_feedback, topi
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter, condition_of, narrowed
 from germane.engine.models.promotion import PROMOTED, Promotion, Promotions, unused
+from germane.engine.open_collections import OpenCollections
 from germane.engine.open_index import OpenIndex
 from germane.engine.paging import Paging
 from germane.engine.registry import RERANKERS, is_reranker, reranker_named
@@ -105,7 +106,7 @@ class Searching:
     query may look into documents (`rank.work`); None: without bound.
     """
 
-    index: OpenIndex
+    index: OpenIndex | OpenCollections
     max_expansions: int = MAX_EXPANSIONS
     max_looks: int | None = None
     _stages: dict[Hashable, tuple[object, Reranker]] = field(default_factory=dict)

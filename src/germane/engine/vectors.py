@@ -1,5 +1,6 @@
 """Vector fields through the engine: who makes vectors of texts, how a search by vectors joins one by words."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -78,7 +79,12 @@ def best_by_vectors(
     if encoded and not vector.any():
         field_named(retriever.schema().vector_fields, name)
         return NO_HITS
-    return retriever.nearest(NearestRequest(name, vector[None], k, conditions, approximate, threads))[0]
+    return retriever.nearest(NearestRequest(name, vector[None], k, conditions, approximate, _all_cores(threads)))[0]
+
+
+def _all_cores(threads: int | None) -> int:
+    """Return the number of threads asked for, or of cores."""
+    return os.cpu_count() or 1 if threads is None else threads
 
 
 def _passing(searching: Searching, retriever: Retriever, filter: AnyFilter | None) -> ParsedQuery:
@@ -99,7 +105,7 @@ def results_by_vectors(
     retriever = searching.retriever
     parsed = _passing(searching, retriever, filter)
     conditions = None if filter is None else parsed.conditions
-    request = NearestRequest(name, np.asarray(queries), k, conditions, approximate, threads)
+    request = NearestRequest(name, np.asarray(queries), k, conditions, approximate, _all_cores(threads))
     return [SearchResult(parsed, hits, retriever) for hits in retriever.nearest(request)]
 
 

@@ -1,6 +1,5 @@
 """One snapshot as a `Retriever`: references become places in segments here, and nowhere above."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -239,7 +238,7 @@ class SnapshotRetriever:
         """Search the vectors of every segment."""
         searcher, conditions = self._searcher, request.conditions
         masks = None if conditions is None else [searcher.mask(i, conditions) for i in self._segments]
-        threads = request.threads or os.cpu_count() or 1
+        threads = 1 if request.threads is None else request.threads
         found = search_vectors(
             searcher, request.field, request.vectors, request.k, masks, threads=threads, approximate=request.approximate
         )
