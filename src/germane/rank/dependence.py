@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,7 +89,7 @@ class SequentialDependence(EvidenceModel):
         """What is said of neighbouring words; None where no document holds two of them together."""
         asked = Counter(pair for run in self.runs for pair in pairwise(run))
         wanted = [pair for pair in asked if all(weights.get(term, 0.0) > 0.0 for term in pair)][:MAX_PAIRS]
-        in_runs = {term for run in self.runs for term in run}
+        in_runs = dict.fromkeys(chain.from_iterable(self.runs))  # in this order: a set has another one in each process
         unit = sum(weights.get(term, 0.0) for term in in_runs) / max(sum(map(len, self.runs)), 1)
         terms: list[QueryTerm] = []
         lists: dict[str, list[Counted]] = {}
