@@ -403,6 +403,18 @@ def test_a_long_query_looks_for_its_first_pairs(tmp_path: Path) -> None:
     assert len(parts) == len(words) + 2 * MAX_PAIRS
 
 
+def test_the_weight_of_pairs_is_summed_in_the_order_of_the_query(tmp_path: Path) -> None:
+    """As sets have words, it would be another one in each process: two small weights together change a large one."""
+    words = [f"x{i}" for i in range(40)]
+    engine = Engine.create(tmp_path / "ordered", analyzer=PLAIN)
+    engine.add([Document("1", {"text": " ".join(words)}), Document("2", {"text": "x1 x2"})])
+    weights = [1000.0, *[5e-14] * 39]
+    assert sum(weights) == 1000.0 != sum(reversed(weights))
+    query = " ".join(f"{word}^{weight}" for word, weight in zip(words, weights, strict=True))
+    parts = engine.explain(query, "1", model="sdm", ordered=0.5).parts
+    assert {part.weight for part in parts if part.term.startswith("#1(")} == {0.5 * (1000.0 / 40)}
+
+
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 

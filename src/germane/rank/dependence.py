@@ -93,6 +93,7 @@ class SequentialDependence(EvidenceModel):
 
     def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> CountedEvidence | None:
         """What is said of neighbouring words; None where no document holds two of them together."""
+        # in the order of the query: a set has another one in each process, and sums differ in their last bit
         in_runs = dict.fromkeys(term for run in self.runs for term in run)
         unit = sum(weights.get(term, 0.0) for term in in_runs) / max(sum(map(len, self.runs)), 1)
         terms: list[QueryTerm] = []

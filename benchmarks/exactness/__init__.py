@@ -1,0 +1,1 @@
+"""What `exactness.py` asks of a collection, and how it writes down what is answered."""
