@@ -80,7 +80,7 @@ def mistyped(engine: Engine, words: list[str], rng: random.Random) -> tuple[int,
 
 
 def _one_edit_away(engine: Engine, word: str) -> Iterator[str]:
-    for live in engine._searcher.snapshot.segments:
+    for live in engine.retriever.snapshot.segments:
         for number in np.flatnonzero(edit_distances(live.segment, word, 1) == 1).tolist():
             yield live.segment.surface(number)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from germane.engine import engine
+from germane.engine import open_index
 from germane.index import durable, writer
 
 settings.register_profile("any machine", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -32,7 +32,7 @@ def small_segments_stay_apart() -> Iterator[None]:
 def writers_keep_their_lock() -> Iterator[None]:
     """However long a test thinks between two changes; and who comes to write is refused at once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "let_go_when_idle", lambda changed: None)
+        patch.setattr(open_index, "let_go_when_idle", lambda changed: None)
         patch.setattr(durable, "PATIENCE", 0.0)
         yield
 

@@ -322,7 +322,7 @@ def test_forward_lists_are_verified_before_they_are_read(
         assert bool(verified) == (times == 0)
         verified.clear()
     shutil.copytree(large.folder, tmp_path / "damaged")
-    for live in Engine.open(large.folder)._searcher.snapshot.segments:
+    for live in Engine.open(large.folder).retriever.snapshot.segments:
         begin, end = live.segment.container.place_of("fwd_words")
         with (tmp_path / "damaged" / live.segment.path.name).open("r+b") as file:
             file.seek(begin)

@@ -55,7 +55,7 @@ def test_as_by_hand(engine, method):
 
 
 def test_what_is_general(engine):
-    general = general_of(engine._searcher.snapshot)
+    general = general_of(engine.retriever)
     maker = BagMaker(engine.analyzer, WordNumbers())
     background = Background.of([maker.bag(text) for text in TEXTS])
     found, vocabulary = general.reference.background, general.maker.vocabulary

@@ -67,7 +67,7 @@ def answers(engine: Engine, *, long: bool) -> list[Any]:
         result = engine.search(query, 10, model=model)
         found.append((result.ids, result.scores.tolist(), [dict(hit.fields) for hit in result][:3]))
     texts = TextFields(engine.analyzer, engine.text_fields)
-    for live in engine._searcher.snapshot.segments:
+    for live in engine.retriever.snapshot.segments:
         terms = live.segment.find_terms(["w1", "w2"]).tolist()
         for slop in (0, 4):
             found.append(documents_with_phrase(live.segment, terms, slop, texts).tolist())
@@ -88,7 +88,7 @@ def inconsistent(engine: Engine) -> str | None:
     weights = {f"w{i}": 1.0 + i % 3 for i in (1, 2, 3, 5, 90)}
     for name in ("bm25", "dirichlet", "jm", "tfidf", "dce"):
         model = model_named(name)
-        found, all_of_it = (engine._searcher.search(weights, model, 10, prune=prune) for prune in (True, False))
+        found, all_of_it = (engine.retriever._searcher.search(weights, model, 10, prune=prune) for prune in (True, False))
         if not np.isfinite(found.scores).all():
             return f"{name}: scores {found.scores.tolist()}"
         if found.scores.tolist() != all_of_it.scores.tolist() or found.docs.tolist() != all_of_it.docs.tolist():

@@ -87,7 +87,7 @@ class QueryJudge:
         engine, model = self._engine, rng.choice(MODEL_NAMES)
         result = engine.search(query, rng.choice((1, 3, 10, 60, 10**12)), model=model)
         self._check(result)
-        searcher = engine._searcher
+        searcher = engine.retriever._searcher
         whole = searcher.search(
             result.query.weights,
             model_named(model).of_query(result.query.runs),

@@ -142,7 +142,7 @@ def seen() -> Callable[[Engine], dict[str, Any]]:
     """Everything a search shows of an index: statistics, frequencies, and the rankings of every model."""
 
     def look(engine: Engine) -> dict[str, Any]:
-        snapshot = engine._searcher.snapshot
+        snapshot = engine.retriever.snapshot
         stats = snapshot.term_stats([f"w{i}" for i in range(40)])
         facts: dict[str, Any] = {key: getattr(engine.stats(), key) for key in ("documents", "tokens", "terms")}
         facts["frequencies"] = [(one.df, one.cf) for one in stats]

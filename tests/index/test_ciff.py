@@ -291,7 +291,7 @@ def test_golden_bytes(tmp_path):
     (tmp_path / "in.ciff").write_bytes(GOLDEN)
     assert import_ciff(tmp_path / "in.ciff", tmp_path / "index") == CiffReport(3, 2, 3, 6, "t")
     engine = Engine.open(tmp_path / "index")
-    segment = engine._searcher.snapshot.segments[0].segment
+    segment = engine.retriever.snapshot.segments[0].segment
     assert [segment.term(t) for t in range(2)] == ["a", "é"]
     assert [[x.tolist() for x in segment.postings(t)] for t in range(2)] == [[[0, 2], [3, 1]], [[2], [2]]]
     assert [[x.tolist() for x in segment.forward(d)] for d in range(3)] == [[[0], [3]], [[], []], [[0, 1], [1, 2]]]

@@ -58,7 +58,7 @@ def test_a_million_words(engine: Engine) -> None:
     rare = " ".join(f"w{rng.randrange(50_000)}" for _ in range(300_000))
     engine.add([Document("long", {"text": f"{common} {rare}"}), Document("short", {"text": "again w5"})])
     assert engine.stats().tokens == 1_000_002
-    assert engine._searcher.snapshot.term_stats(["again"])[0][:2] == (2, 700_001)
+    assert engine.retriever.snapshot.term_stats(["again"])[0][:2] == (2, 700_001)
     assert set(engine.search("again").ids) == {"long", "short"}
     engine.merge()
     engine.delete(["long"])

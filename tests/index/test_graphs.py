@@ -100,7 +100,7 @@ def test_what_is_stale_or_damaged_is_not_used(index: Path, damage: str) -> None:
             assert content is None  # it went with them
             engine.build_graphs("v")
             (path,) = graph_files(index)
-            file = next(iter(engine._searcher.snapshot.segments[0].vectors.values()))
+            file = next(iter(engine.retriever.snapshot.segments[0].vectors.values()))
             file.container.checksum += 1
             graphs.write_graph(file, np.zeros(10, np.uint8))
             exact = engine.vector_search(query, 5)
@@ -114,12 +114,12 @@ def test_what_is_stale_or_damaged_is_not_used(index: Path, damage: str) -> None:
         path.write_bytes(b"")
     elif damage == "garbage":  # whole, and not what usearch writes
         with Engine.open(index) as engine:
-            file = next(iter(engine._searcher.snapshot.segments[0].vectors.values()))
+            file = next(iter(engine.retriever.snapshot.segments[0].vectors.values()))
             graphs.write_graph(file, np.arange(200, dtype=np.uint8))
     with Engine.open(index) as engine:
         found = engine.vector_search(query, 5, approximate=True)
         assert (found.ids, found.scores.tolist()) == (exact.ids, exact.scores.tolist())
-        assert graphs.graph_of(next(iter(engine._searcher.snapshot.segments[0].vectors.values()))) is None
+        assert graphs.graph_of(next(iter(engine.retriever.snapshot.segments[0].vectors.values()))) is None
         assert engine.build_graphs("v") == N  # made anew
         assert len(engine.vector_search(query, 5, approximate=True)) == 5
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from germane import Document, Engine
-from germane.engine import engine as engines
-from germane.engine import idling
+from germane.engine import open_index
 from germane.errors import IndexLockedError
 from germane.index import durable
 from germane.index.check import check_index
 from germane.index.durable import LOCK_NAME, WriterLock
 from germane.index.writer import IndexWriter
 
+LET_GO = open_index.let_go_when_idle
 ADD = "import sys; from germane import Engine; Engine.open(sys.argv[1]).add([{'id': sys.argv[2], 'text': 'w1'}])"
 
 
@@ -30,8 +30,8 @@ def doc(name: str) -> Document:
 @pytest.fixture
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """As users have it, only sooner; who waits is patient."""
-    monkeypatch.setattr(engines, "let_go_when_idle", idling.let_go_when_idle)
-    monkeypatch.setattr(idling, "IDLE_SECONDS", 0.02)
+    monkeypatch.setattr(open_index, "let_go_when_idle", LET_GO)
+    monkeypatch.setattr(open_index, "IDLE_SECONDS", 0.02)
     monkeypatch.setattr(durable, "PATIENCE", 600.0)
 
 
@@ -86,7 +86,7 @@ def test_threads_that_write_at_once_lose_nothing(engine: Engine) -> None:
 def test_no_lock_is_given_back_within_a_change(engine: Engine) -> None:
     def slowly() -> Iterator[Document]:
         for name in "abc":
-            time.sleep(4 * idling.IDLE_SECONDS)
+            time.sleep(4 * open_index.IDLE_SECONDS)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(durable, "PATIENCE", 0.0)
                 with pytest.raises(IndexLockedError, match="try again when it has finished"):
@@ -108,22 +108,22 @@ def test_a_merge_in_the_background_ends_first(engine: Engine, monkeypatch: pytes
     monkeypatch.setattr("germane.index.writer.BACKGROUND_DOCS", 0)
     for i in range(40):
         engine.add([doc(str(i))])
-        if engine._writer is not None and engine._writer.is_merging:
+        if engine._index._writer is not None and engine._index._writer.is_merging:
             break
     else:
         raise AssertionError("nothing was to be merged")
-    time.sleep(4 * idling.IDLE_SECONDS)
-    assert engine._writer is not None
+    time.sleep(4 * open_index.IDLE_SECONDS)
+    assert engine._index._writer is not None
     go_on.set()
     WriterLock(engine.folder).release()
-    assert engine._writer is None
+    assert engine._index._writer is None
 
 
 def test_a_merge_that_failed_is_told_later(engine: Engine) -> None:
     engine.add([doc("a")])
-    with engine._changing:
-        engine._writing()._merge_error = OSError("no room")
-    until(lambda: engine._writer is None)
+    with engine._index._changing:
+        engine._index._writing()._merge_error = OSError("no room")
+    until(lambda: engine._index._writer is None)
     with pytest.raises(OSError, match="no room"):
         engine.release()
     engine.release()

@@ -79,7 +79,7 @@ def numbers(segment: Segment, words: list[str]) -> list[int]:
 def live_ids(engine: Engine, found: Callable[[Segment], Integers]) -> list[str]:
     """The ids of the live ones among the documents that `found` gives of each segment."""
     ids = []
-    for live in engine._searcher.snapshot.segments:
+    for live in engine.retriever.snapshot.segments:
         docs = found(live.segment)
         assert docs.dtype == np.int64
         assert np.all(np.diff(docs) > 0)
@@ -122,7 +122,7 @@ def as_brute_force(engine: Engine, rng: random.Random) -> None:
     for name, word in product(FIELDS, WORDS[:4]):
         expected = sorted(i for i, own in texts.items() if {word, "w9"} & set(chain(*own[name])))
         assert with_words_in(engine, name, [word, "w9"]) == expected
-    for live in engine._searcher.snapshot.segments:
+    for live in engine.retriever.snapshot.segments:
         segment, ids = live.segment, live.segment.doc_ids(np.arange(live.segment.n_docs))
         lengths, word = field_lengths(segment, TEXTS), segment.term(0)
         found = (field_counts(segment, 0, name, TEXTS) for name in FIELDS)
@@ -156,10 +156,10 @@ def test_as_brute_force(tmp_path: Path, compiled: bool, positions: bool, monkeyp
     rng = random.Random(seed)
     with created(tmp_path / "index", positions=positions) as engine:
         change(engine, rng)
-        assert len(engine._searcher.snapshot.segments) >= 3
+        assert len(engine.retriever.snapshot.segments) >= 3
         as_brute_force(engine, rng)
         engine.merge()
-        (live,) = engine._searcher.snapshot.segments
+        (live,) = engine.retriever.snapshot.segments
         assert live.segment.keeps_order is positions
         as_brute_force(engine, rng)
     assert check_index(tmp_path / "index").problems == []
@@ -176,7 +176,7 @@ def test_segments_with_and_without_the_order_become_one(tmp_path: Path) -> None:
         engine.add([some_document(rng, f"b{i}") for i in range(100)])
         engine.delete(["a3", "b3"])
         engine.merge()
-        (live,) = engine._searcher.snapshot.segments
+        (live,) = engine.retriever.snapshot.segments
         known = live.segment.sequence_len == live.segment.doc_len
         assert known.any()
         assert not known.all()
@@ -205,7 +205,7 @@ def test_a_manifest_that_does_not_say_keeps_no_order(tmp_path: Path) -> None:
     path.write_bytes(b"%08x\n" % zlib.crc32(body) + body)
     with Engine.open(path.parent) as engine:
         engine.add([Document("b", {"text": "w1 w2"})])
-        assert [live.segment.keeps_order for live in engine._searcher.snapshot.segments] == [True, False]
+        assert [live.segment.keeps_order for live in engine.retriever.snapshot.segments] == [True, False]
         assert with_phrase(engine, ["w1", "w2"]) == ["a", "b"]
 
 
@@ -279,7 +279,7 @@ def test_an_import_without_text_is_refused_with_a_sentence(tmp_path: Path) -> No
     export_ciff(tmp_path / "source", tmp_path / "x.ciff")
     import_ciff(tmp_path / "x.ciff", tmp_path / "ciff", text_fields=FIELDS)
     with Engine.open(tmp_path / "ciff") as engine:
-        (live,) = engine._searcher.snapshot.segments
+        (live,) = engine.retriever.snapshot.segments
         assert not live.segment.keeps_order
         assert with_phrase(engine, ["w1"]) == ["a"]
         with pytest.raises(
@@ -295,7 +295,7 @@ def test_an_import_without_text_is_refused_with_a_sentence(tmp_path: Path) -> No
 def test_what_cannot_be_asked(tmp_path: Path) -> None:
     with created(tmp_path / "index") as engine:
         engine.add([Document("a", {"text": "w1 w2"})])
-        (live,) = engine._searcher.snapshot.segments
+        (live,) = engine.retriever.snapshot.segments
         with pytest.raises(ParameterError, match="a phrase has at most 255 words, not 256"):
             documents_with_phrase(live.segment, [0] * 256, 0, TEXTS)
         with pytest.raises(ParameterError, match="'year' is not one of the text fields: title, text, notes"):

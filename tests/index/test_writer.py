@@ -989,11 +989,11 @@ def test_entropy_of_any_cut(tmp_path: Path, documents: Documents) -> None:
         with Engine.create(tmp_path / str(cut)) as engine:
             for begin in range(0, 60, cut):
                 engine.add(collection[begin : begin + cut])
-            found.add(engine._searcher.snapshot.entropy())
+            found.add(engine.retriever.snapshot.entropy())
     assert len(found) == 1
     assert found.pop() == pytest.approx(-(p_C * np.log(p_C)).sum(), rel=1e-14)
     with Engine.create(tmp_path / "empty") as engine:
-        assert engine._searcher.snapshot.entropy() == 0.0
+        assert engine.retriever.snapshot.entropy() == 0.0
 
 
 def test_a_refresh_sees_every_commit_and_costs_nothing_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1011,6 +1011,6 @@ def test_a_refresh_sees_every_commit_and_costs_nothing_without(tmp_path: Path, m
             times.add((tmp_path / "index" / "MANIFEST").stat().st_mtime_ns)
         assert len(times) == 5
         engine.refresh()  # what it wrote itself is not news
-        shown = engine._searcher
+        shown = engine.retriever._searcher
         engine.refresh()
-        assert engine._searcher is shown
+        assert engine.retriever._searcher is shown

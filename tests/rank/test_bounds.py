@@ -40,7 +40,7 @@ def make(build):
             f"{i:05}": [word for word, count in zip(WORDS, own, strict=True) for _ in range(count)] + ["z"] * other
             for i, (own, other) in enumerate(zip(counts.tolist(), others.tolist(), strict=True))
         }
-        return build(tokens | {"all": WORDS})._retriever._searcher
+        return build(tokens | {"all": WORDS}).retriever._searcher
 
     return _make
 
@@ -103,7 +103,7 @@ def test_a_class_holds_ratios_that_are_nearly_alike(ratio: float, lowest: int) -
 
 @pytest.mark.parametrize("smoothing", [JelinekMercer(0.3), AbsoluteDiscounting(0.7), TwoStage(0.9, 400.0)], ids=str)
 def test_usual_ratios_have_classes_of_their_own(build, smoothing) -> None:
-    searcher = build({"1": ["a"]})._retriever._searcher
+    searcher = build({"1": ["a"]}).retriever._searcher
     plan = searcher.plan({"a": 1.0}, QueryLikelihood(smoothing))
     lowest = Coding.of(plan).lowest
     for count, size in ((1, 5000), (1, 100), (5, 100), (3, 3)):

@@ -185,7 +185,7 @@ def test_what_is_remembered_of_terms_changes_no_plan(name: str, build) -> None:
     queries = [{"a": 1.0, "b": 1.0}, {"b": 1.0, "c": 2.0, "a": 1.0}, {"c": 1.0, "x": 1.0, "a": 0.5}, {"x": 1.0}]
     for turn in range(2):
         for weights in queries * 2:
-            searcher = engine._retriever._searcher
+            searcher = engine.retriever._searcher
             plan, terms = searcher.plan(weights, model), searcher.known_terms(weights)
             expected = model.plan(terms, searcher.collection) if terms else None
             assert (plan is None) == (expected is None)

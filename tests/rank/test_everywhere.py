@@ -36,7 +36,7 @@ def tokens() -> dict[str, list[str]]:
 def searcher(build, tokens):
     """The same in three segments, some documents deleted."""
     items = list(tokens.items())
-    return build(*(dict(items[i::3]) for i in range(3)), delete=GONE)._retriever._searcher
+    return build(*(dict(items[i::3]) for i in range(3)), delete=GONE).retriever._searcher
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +145,10 @@ def test_no_known_word(searcher) -> None:
 def test_background_follows_the_collection(build) -> None:
     """It is remembered with the snapshot, and forgotten with it."""
     engine, model = build({"1": ["a", "b"], "2": ["a"]}), QueryLikelihood(Dirichlet(2.0))
-    before = background_everywhere(engine._retriever._searcher, model)[0]
+    before = background_everywhere(engine.retriever._searcher, model)[0]
     engine.delete(["2"])
     engine.close()
-    after = background_everywhere(engine._retriever._searcher, model)[0]
+    after = background_everywhere(engine.retriever._searcher, model)[0]
     assert before[0] == pytest.approx(2 / 3 * log((1 + 4 / 3) / 4) + 1 / 3 * log((1 + 2 / 3) / 4))
     assert after[0] == pytest.approx(log(1 / 2))
 
@@ -184,7 +184,7 @@ def segment(build):
     """400 documents, so that common words fill several blocks."""
     rng = np.random.default_rng(2)
     made = {f"d{i:03}": [f"w{int(w)}" for w in rng.geometric(0.1, rng.integers(0, 50)) - 1] for i in range(400)}
-    return build(made)._retriever._searcher.snapshot.segments[0].segment
+    return build(made).retriever._searcher.snapshot.segments[0].segment
 
 
 @pytest.fixture(scope="module")

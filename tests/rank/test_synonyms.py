@@ -3,7 +3,7 @@
 import pytest
 
 from germane import Analyzer, Engine
-from germane.rank.query import parse
+from germane.rank.query import parse, searchable_in
 from germane.rank.snippets import snippet
 from germane.text import Synonyms
 
@@ -47,7 +47,7 @@ def test_plain_words_are_read_as_a_text_is(engine):
     analyzer = engine.analyzer
     counts = {term: float(analyzer.terms(text).count(term)) for term in analyzer.terms(text)}
     for query in (text, f"{text} -title:worms"):
-        assert parse(query, analyzer, engine._retriever._searcher.searchable).weights == counts
+        assert parse(query, analyzer, searchable_in(engine.retriever)).weights == counts
 
 
 def test_the_words_that_were_read_as_others_are_marked(engine):

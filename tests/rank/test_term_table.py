@@ -254,7 +254,7 @@ def test_what_is_known_stays_while_documents_are_added(tmp_path: Path) -> None:
                 engine.delete(["a7"])
             else:
                 engine.add(documents(3, f"b{step}-"))
-            searcher = engine._retriever._searcher
+            searcher = engine.retriever._searcher
             found, expected = searcher.plan(weights, BM25()), directly(searcher, BM25(), weights)
             assert found is not None
             assert expected is not None

@@ -64,11 +64,11 @@ def case(request, build) -> tuple[Searcher, list[Searcher]]:
     home = [rng.randrange(request.param) for _ in documents]
     parts = [[d for d, own in zip(documents, home, strict=True) if own == i] for i in range(request.param)]
     pieces = [[part] if i % 2 == 0 else [part[:11], part[11:]] for i, part in enumerate(parts)]
-    whole = build(documents, delete=gone)._retriever._searcher
+    whole = build(documents, delete=gone).retriever._searcher
     searchers = []
     for part, segments in zip(parts, pieces, strict=True):
         own = {document.id for document in part}
-        searchers.append(build(*segments, delete=[i for i in gone if i in own])._retriever._searcher)
+        searchers.append(build(*segments, delete=[i for i in gone if i in own]).retriever._searcher)
     return whole, searchers
 
 

@@ -45,7 +45,7 @@ def test_the_first_of_an_order_are_the_order_cut(
     engine: Engine, field: str, descending: bool, most: int | None
 ) -> None:
     found = engine.search("heart", 1)
-    searcher = engine._retriever._searcher
+    searcher = engine.retriever._searcher
     hits = sorted_by(searcher, matching(searcher, found.query), field, descending=descending, most=most)
     known = sorted(name for name in ROWS if first(name, field) is not None)
     known.sort(key=lambda name: first(name, field), reverse=descending)
@@ -60,7 +60,7 @@ def test_the_first_of_an_order_are_the_order_cut(
 @pytest.mark.parametrize("size", [1, 3, 50])
 def test_facets_are_what_counting_gives(engine: Engine, size: int) -> None:
     found = engine.search("heart", 1)
-    searcher = engine._retriever._searcher
+    searcher = engine.retriever._searcher
     told = facet(searcher, matching(searcher, found.query), "kind", size)
     held = {name: set(kind if isinstance(kind := row.get("kind"), list) else [kind]) for name, row in ROWS.items()}
     counts = Counter(value for values in held.values() for value in values if value is not None)

@@ -1,52 +1,49 @@
 """From a request to a response: the one road that the command line, HTTP and MCP share."""
 
-from typing import TYPE_CHECKING
-
 from germane.deadline import looking
 from germane.engine.advice import sought_words, suggestion, why_nothing
 from germane.engine.models.promotion import PROMOTED
-from germane.engine.requests import ExplainRequest, SearchRequest, resolve
+from germane.engine.requests import ExplainRequest, SearchRequest, chosen_parameters, resolve
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
 from germane.engine.results import GROUPED, SearchResult
+from germane.engine.searching import Searching, SearchOptions
 from germane.errors import QueryError
 from germane.rank.snippets import LEAST, LONGEST, OF_ALL
-
-if TYPE_CHECKING:
-    from germane.engine.engine import Engine
+from germane.types import id_text
 
 
-def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
+def answer_search(searching: Searching, request: SearchRequest) -> SearchResponse:
     """Search; say what may have been meant and, if nothing was found, why. A query nothing can answer is an error."""
     query = request.query if request.filter is not None else _words(request.query)
-    asked = resolve(engine, request.ranking, request.feedback)
+    asked = resolve(searching.retriever, request.ranking, request.feedback)
+
+    options = SearchOptions(
+        asked.model if request.ranking.names_model else None,
+        asked.priors,
+        request.syntax,
+        asked.method,
+        asked.marks,
+        request.rerank,
+        request.depth,
+        request.filter,
+        sort=request.sort,
+        group_by=request.group_by,
+        min_score=request.min_score,
+    )
 
     def found(k: int, offset: int) -> SearchResult:
-        return engine.search(
-            query,
-            k,
-            model=asked.model if request.ranking.names_model else None,
-            priors=asked.priors,
-            syntax=request.syntax,
-            feedback=asked.method,
-            marks=asked.marks,
-            rerank=request.rerank,
-            depth=request.depth,
-            filter=request.filter,
-            offset=offset,
-            sort=request.sort,
-            group_by=request.group_by,
-            min_score=request.min_score,
-        )
+        return searching.search(query, k, options._replace(offset=offset))
 
     result = found(request.k, request.offset)
+    _, retriever = result.located
     facets = tuple(map(result.facet, request.facets)) or None  # all documents are found once, for facets and total
     groups = None
     if request.groups is not None:
         deep = max(GROUPED, request.offset + request.k)
         groups = (result if (request.k, request.offset) == (deep, 0) else found(deep, 0)).groups(request.groups)
     words = sought_words(query, result, syntax=request.syntax)
-    reason = None if len(result) else why_nothing(engine, query, words, result)
+    reason = None if len(result) else why_nothing(retriever, query, words, result)
     told = result.feedback if request.explain else None
     second = result.reranked_by if request.rerank == PROMOTED else request.rerank
     shown, scored = request.snippets, request.sort is None
@@ -59,7 +56,7 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
             HitResponse.of(hit, result.snippet_of(hit.fields, longest=longest) if shown else None, scored=scored)
             for hit in looking(result)
         ),
-        suggestion(engine, query, words, result.query.runs),
+        suggestion(retriever, query, words, result.query.runs),
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,
         dict(asked.learnt) or None,
@@ -75,23 +72,19 @@ def answer_search(engine: "Engine", request: SearchRequest) -> SearchResponse:
     )
 
 
-def answer_explain(engine: "Engine", request: ExplainRequest) -> ExplainResponse:
+def answer_explain(searching: Searching, request: ExplainRequest) -> ExplainResponse:
     """The parts of a document's score."""
     query = _words(request.query)
-    asked = resolve(engine, request.ranking)
+    asked = resolve(searching.retriever, request.ranking)
     assert asked.model is not None
-    found = engine.explain(
-        query,
-        request.doc_id,
-        model=asked.model if request.ranking.names_model else None,
-        priors=asked.priors,
-        syntax=request.syntax,
-        probabilities=request.probabilities,
-        rerank=request.rerank,
-    )
+    chosen = asked.model if request.ranking.names_model else None
+    options = SearchOptions(chosen, asked.priors, request.syntax, rerank=request.rerank)
+    found = searching.explain(query, id_text(request.doc_id), options, probabilities=request.probabilities)
     second = found.stage if isinstance(found, RerankedExplanation) else request.rerank
     name = asked.name if second is None or second == PROMOTED else second
-    return ExplainResponse.of(query, name, found, {**asked.learnt, **engine.chosen(asked.model)})
+    return ExplainResponse.of(
+        query, name, found, {**asked.learnt, **chosen_parameters(searching.retriever, asked.model)}
+    )
 
 
 def _words(query: str) -> str:

@@ -20,6 +20,7 @@ from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.engine.rerank import Reranker
 from germane.engine.responses import ExplainResponse, SearchResponse
 from germane.engine.results import SearchResult
+from germane.engine.searching import ranking_named
 from germane.errors import EngineClosedError
 from germane.feedback import FeedbackMethod
 from germane.index.writer import AddReport
@@ -226,7 +227,7 @@ class AsyncEngine:
 
         Topics are read as results are taken, two for each thread ahead. Whoever stops half-way stops the rest.
         """
-        chosen = self.engine._model(model, weights, parameters)
+        chosen = ranking_named(model, weights, parameters, learns=feedback is not None)
         ahead: deque[tuple[Topic, asyncio.Future[SearchResult]]] = deque()
         try:
             for topic in topics:

@@ -1,7 +1,7 @@
 """What feedback did, for people: the words it added, the documents they came from, and what moved because of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -100,6 +100,10 @@ class FeedbackReport:
         values = {name: getattr(self, name) for name in CARRIED}
         values |= {name: vars(self)[name] for name in ("moves", "fallen") if name in vars(self)}
         return report_from, (type(self), values)
+
+    def with_hits(self, hits: Hits) -> "FeedbackReport":
+        """The same of other results."""
+        return replace(self, _hits=hits)
 
     def __getattr__(self, name: str) -> Any:
         if name in type(self).__dataclass_fields__:

@@ -8,7 +8,19 @@ import numpy as np
 
 from germane.errors import ParameterError
 from germane.rank.retriever import Retriever
-from germane.track import Background, Bag, BagMaker, Follower, Following, Reference, Seen, WordNumbers
+from germane.track import (
+    Background,
+    Bag,
+    BagMaker,
+    Costs,
+    Follower,
+    Following,
+    Reference,
+    Seen,
+    TrackMethod,
+    WordNumbers,
+    method_named,
+)
 from germane.types import Document, text_of
 
 SAMPLE = 2_000
@@ -42,6 +54,20 @@ def general_of(retriever: Retriever, beta: float = 0.5) -> General:
         for begin, end in pairwise(counts.starts.tolist())
     ]
     return General(BagMaker(schema.analyzer, vocabulary), Reference(bags, Background.restored(state)))
+
+
+def follower(
+    retriever: Retriever,
+    seeds: "Text | Sequence[Text]",
+    method: str | TrackMethod,
+    costs: Costs | None,
+    unjudged: int,
+) -> "TopicFollower":
+    """Begin a topic from one document or a few."""
+    chosen = method_named(method) if isinstance(method, str) else method
+    documents = [seeds] if isinstance(seeds, str | Document | Mapping) else list(seeds)
+    following = Following(chosen, costs or Costs(), unjudged)
+    return TopicFollower(general_of(retriever), retriever.schema().text_fields, following, documents)
 
 
 class TopicFollower:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from germane.classify.text_models import TEXT_MODELS, text_model
-from germane.engine.requests import AUTO, DEFAULT_FEEDBACK, FeedbackRequest, RankingRequest, Setting
+from germane.engine.requests import AUTO, FeedbackRequest, RankingRequest, Setting
+from germane.engine.searching import DEFAULT_FEEDBACK
 from germane.errors import ParameterError
 from germane.feedback.registry import METHODS as FEEDBACK
 from germane.lazy import load

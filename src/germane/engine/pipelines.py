@@ -25,6 +25,7 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.filtering import AnyFilter
 from germane.engine.rerank import ByName, Reranker, SecondStage
 from germane.engine.results import SearchResult
+from germane.engine.searching import Query, Searching, SearchOptions
 from germane.errors import InputError, ParameterError
 from germane.feedback import FeedbackMethod
 from germane.lm.parameters import positive, whole
@@ -36,7 +37,6 @@ from germane.rank.retriever import Hits, Retriever, SignedTopic
 from germane.types import Marks, Topic
 
 if TYPE_CHECKING:
-    from germane.engine.engine import Engine, Query
     from germane.evaluate.compare import RunsCompared
     from germane.evaluate.frames import AnyQrels, AnyTopics, RunTable
     from germane.evaluate.measures import Evaluation
@@ -50,7 +50,7 @@ BELOW = 1.0
 class Asked(NamedTuple):
     """A query, whether it is in the query language, and the filter that documents are to pass."""
 
-    query: "Query"
+    query: Query
     syntax: bool
     filter: AnyFilter | None = None
 
@@ -99,8 +99,8 @@ class Pipeline(ABC):
         """The model that was named for the search, if one was: feedback ranks by it too."""
 
     @property
-    def home(self) -> "Engine":
-        """The engine of the pipeline, of a combination that of its first part: whose learnt models can be named."""
+    def home(self) -> Searching:
+        """The searches of the pipeline, of a combination those of its first part: whose learnt models can be named."""
         raise ParameterError(f"{type(self).__name__} does not say whose learnt models are meant: give the model itself")
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Pipeline(ABC):
     # -- asking ----------------------------------------------------------------------------------------------------
 
     def search(
-        self, query: "Query", k: int = 10, *, syntax: bool = True, filter: AnyFilter | None = None
+        self, query: Query, k: int = 10, *, syntax: bool = True, filter: AnyFilter | None = None
     ) -> SearchResult:
         """The best k documents for a query in the query language, or plain text with `syntax=False`.
 
@@ -183,7 +183,7 @@ class Pipeline(ABC):
             return Learning(self, step)
         if isinstance(step, SecondStage):
             if isinstance(step.reranker, ByName):
-                self.home._reranker(step.reranker.name)  # complains of a name that nothing has
+                self.home.reranker(step.reranker.name)  # complains of a name that nothing has
             return Reranking(self, step)
         return CutOff(self, step)
 
@@ -264,7 +264,7 @@ def steps_of(following: "Following") -> tuple[Step, ...]:
 class Retrieval(Pipeline):
     """A search of the whole collection, with feedback or without: `Engine.search`."""
 
-    engine: "Engine" = field(repr=False)
+    searching: Searching = field(repr=False)
     chosen: RankingModel | None
     priors: tuple[Prior, ...] = ()
     feedback: FeedbackMethod | None = None
@@ -274,20 +274,12 @@ class Retrieval(Pipeline):
         return self.chosen
 
     @property
-    def home(self) -> "Engine":
-        return self.engine
+    def home(self) -> Searching:
+        return self.searching
 
     def best(self, asked: Asked, n: int) -> Ranked:
-        result = self.engine.search(
-            asked.query,
-            n,
-            model=self.chosen,
-            priors=self.priors,
-            syntax=asked.syntax,
-            feedback=self.feedback,
-            rerank=None,
-            filter=asked.filter,
-        )
+        options = SearchOptions(self.chosen, self.priors, asked.syntax, self.feedback, rerank=None, filter=asked.filter)
+        result = self.searching.search(asked.query, n, options)
         report = result.feedback
         topic = SignedTopic(result.query.weights) if report is None else report.topic
         return Ranked(result.query, topic, *result.located, self.priors, report)
@@ -310,7 +302,7 @@ class Learning(Pipeline):
         return self.first.model
 
     @property
-    def home(self) -> "Engine":
+    def home(self) -> Searching:
         return self.first.home
 
     def best(self, asked: Asked, n: int) -> Ranked:
@@ -339,13 +331,13 @@ class Reranking(Pipeline):
         return self.first.model
 
     @property
-    def home(self) -> "Engine":
+    def home(self) -> Searching:
         return self.first.home
 
     def best(self, asked: Asked, n: int) -> Ranked:
         second = self.second
         if isinstance(second.reranker, ByName):
-            second = dataclasses.replace(second, reranker=self.home._reranker(second.reranker.name))
+            second = dataclasses.replace(second, reranker=self.home.reranker(second.reranker.name))
         first = self.first.best(asked, max(n, second.depth))
 
         def candidates(hits: Hits) -> Candidates:
@@ -366,7 +358,7 @@ class CutOff(Pipeline):
         return self.first.model
 
     @property
-    def home(self) -> "Engine":
+    def home(self) -> Searching:
         return self.first.home
 
     def best(self, asked: Asked, n: int) -> Ranked:
@@ -385,7 +377,7 @@ class Scaled(Pipeline):
         return self.first.model
 
     @property
-    def home(self) -> "Engine":
+    def home(self) -> Searching:
         return self.first.home
 
     def best(self, asked: Asked, n: int) -> Ranked:
@@ -419,7 +411,7 @@ class Combined(Pipeline):
         return None
 
     @property
-    def home(self) -> "Engine":
+    def home(self) -> Searching:
         return self.parts[0].home
 
     def best(self, asked: Asked, n: int) -> Ranked:

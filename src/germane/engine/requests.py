@@ -7,25 +7,24 @@ put the names of members in quotation marks, so that a door may say what it call
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from germane.engine.estimating import learn_lam, learn_mu
 from germane.engine.filtering import AnyFilter
 from germane.engine.models.promotion import PROMOTED
+from germane.engine.searching import DEFAULT_FEEDBACK
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.rank.filter_values import Filter
 from germane.rank.models import QueryLikelihood, RankingModel
+from germane.rank.plan import Collection
 from germane.rank.priors import Prior, prior_named
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
+from germane.rank.retriever import Retriever
 from germane.types import Marks
-
-if TYPE_CHECKING:
-    from germane.engine.engine import Engine
 
 AUTO: Literal["auto"] = "auto"
 """The value of a parameter that the collection itself shall tell."""
-DEFAULT_FEEDBACK = "consensus"
-"""What learns when marks are given and no method is named."""
 
 Setting: TypeAlias = float | Literal["auto"]
 
@@ -132,20 +131,26 @@ class Resolved:
     learnt: Mapping[str, float]
 
 
-def resolve(engine: "Engine", ranking: RankingRequest, feedback: FeedbackRequest | None = None) -> Resolved:
+def resolve(retriever: Retriever, ranking: RankingRequest, feedback: FeedbackRequest | None = None) -> Resolved:
     """The models and methods that a request names; `ParameterError` for what does not exist or does not go together."""
     asked = feedback or FeedbackRequest()
     method = _method(asked)
     model, learnt = None, dict[str, float]()
     if method is None or ranking.model is not None:
-        model, learnt = _model(engine, ranking)
+        model, learnt = _model(retriever, ranking)
     elif ranking.parameters or ranking.weights:
         name = next(iter(ranking.parameters), "weights")
         raise ParameterError(f"'{name}' belongs to a ranking model; with feedback, name that with 'model'")
     today = datetime.date.today()
-    priors = tuple(prior_named(text, engine.filterable(), today) for text in ranking.priors)
+    priors = tuple(prior_named(text, retriever.schema().filters, today) for text in ranking.priors)
     name = ranking.model or (DEFAULT_MODEL if method is None else ranked_by(method))
     return Resolved(model, name, priors, method, Marks(asked.relevant, asked.not_relevant), learnt)
+
+
+def chosen_parameters(retriever: Retriever, model: RankingModel) -> Mapping[str, float]:
+    """The parameters that a model takes from a collection, with their values."""
+    schema = retriever.schema()
+    return model.chosen(Collection(schema.n_docs, schema.n_tokens))
 
 
 def ranked_by(method: FeedbackMethod) -> str:
@@ -168,7 +173,7 @@ def _method(asked: FeedbackRequest) -> FeedbackMethod | None:
     return None
 
 
-def _model(engine: "Engine", ranking: RankingRequest) -> tuple[RankingModel, dict[str, float]]:
+def _model(retriever: Retriever, ranking: RankingRequest) -> tuple[RankingModel, dict[str, float]]:
     """The model, and what was learnt for it."""
     name = ranking.model or DEFAULT_MODEL
     given: dict[str, float] = {}
@@ -180,17 +185,17 @@ def _model(engine: "Engine", ranking: RankingRequest) -> tuple[RankingModel, dic
     weights = ranking.weights or None
     model_named(name, weights, **given)  # complain before the work of learning
     wanted = [parameter for parameter, value in ranking.parameters.items() if value == AUTO]
-    learnt = {parameter: _learnt(engine, name, parameter) for parameter in wanted}
+    learnt = {parameter: _learnt(retriever, name, parameter) for parameter in wanted}
     return model_named(name, weights, **given, **learnt), learnt
 
 
-def _learnt(engine: "Engine", model: str, parameter: str) -> float:
+def _learnt(retriever: Retriever, model: str, parameter: str) -> float:
     able = [name for name in MODELS if _can_learn(name, parameter)]
     if not able:
         raise ParameterError(f"'{parameter}' cannot be learnt from a collection: give it a number")
     if model not in able:
         raise ParameterError(f"'{parameter}' auto is for the model {', '.join(able)}, not for '{model}'")
-    return (engine.learn_mu() if parameter == "mu" else engine.learn_lam()).value
+    return (learn_mu(retriever) if parameter == "mu" else learn_lam(retriever)).value
 
 
 def _can_learn(model: str, parameter: str) -> bool:

@@ -13,7 +13,9 @@ from germane.index.writer import AddReport
 from germane.latent.parts import LatentPart
 from germane.rank.explain import Explanation, TermPart, WordProbability
 from germane.rank.facets import Facet
-from germane.rank.retriever import FieldVectors
+from germane.rank.plan import Collection
+from germane.rank.registry import DEFAULT_MODEL, model_defaults, model_named
+from germane.rank.retriever import FieldVectors, Retriever
 from germane.rank.snippets import Snippet
 from germane.schema import ABSENT, HIDDEN, Response
 from germane.types import FieldValue, JSONScalar
@@ -266,3 +268,29 @@ class AddResponse(Response):
     def of(cls, report: AddReport, *, unreadable: int, documents: int, no_number: Mapping[str, int]) -> "AddResponse":
         """The writer's report, with what the reader passed over."""
         return cls(report.added, report.replaced, report.skipped, unreadable, documents, no_number)
+
+
+def index_stats(retriever: Retriever) -> IndexStats:
+    """Describe a collection: what it holds, and what it takes on disk."""
+    schema, size = retriever.schema(), retriever.inspect()
+    default = model_named(DEFAULT_MODEL)
+    chosen = default.chosen(Collection(schema.n_docs, schema.n_tokens))
+    return IndexStats(
+        documents=schema.n_docs,
+        deleted=size.deleted,
+        tokens=schema.n_tokens,
+        terms=size.terms,
+        postings=size.postings,
+        segments=size.segments,
+        generation=max(schema.generations),
+        bytes=size.bytes,
+        bytes_dictionary=size.bytes_dictionary,
+        bytes_postings=size.bytes_postings,
+        text_fields=schema.text_fields,
+        filterable=tuple(sorted(schema.filters)),
+        no_number=dict(retriever.unreadable()),
+        analyzer=schema.analyzer.to_dict(),
+        fingerprint=schema.analyzer.fingerprint,
+        ranking={"model": DEFAULT_MODEL, **model_defaults(DEFAULT_MODEL), **chosen},
+        vectors=tuple(map(VectorFieldStats.of, size.vectors)),
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -10,16 +10,15 @@ import numpy.typing as npt
 from germane.engine.filtering import AnyFilter
 from germane.engine.pipelines import Asked, Pipeline, Ranked, fuse
 from germane.engine.results import SearchResult
+from germane.engine.searching import Searching
 from germane.errors import ParameterError
 from germane.index.vector_fields import VectorField, field_named
+from germane.lazy import load
 from germane.lm.parameters import fraction
 from germane.rank.conditions import Condition
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import NO_HITS, Hits, NearestRequest, Retriever, SignedTopic
-
-if TYPE_CHECKING:
-    from germane.engine.engine import Engine
 
 RRF = "rrf"
 """The mixture of two rankings by their ranks."""
@@ -36,14 +35,12 @@ class Encoder(Protocol):
         """The vector of a query."""
 
 
-def own_encoder(engine: "Engine", name: str | None) -> Encoder | None:
+def own_encoder(searching: Searching, name: str | None) -> Encoder | None:
     """The learnt model that makes the vectors of a field, if it is one that makes vectors of queries too."""
-    name, field = field_named(engine.vector_fields, name)
+    name, field = field_named(searching.retriever.schema().vector_fields, name)
     if not field.source:
         return None
-    from germane.engine.models.fold_in import encoder_of
-
-    found = encoder_of(engine.models, name, field)
+    found = load("germane.engine.models.fold_in.encoder_of")(searching.models, name, field)
     if not isinstance(found, Encoder):
         raise ParameterError(
             f"the model of the vectors '{name}' makes none of queries: it ranks as a second stage, rerank=\"{name}\""
@@ -84,25 +81,30 @@ def best_by_vectors(
     return retriever.nearest(NearestRequest(name, vector[None], k, conditions, approximate, threads))[0]
 
 
-def _passing(engine: "Engine", retriever: Retriever, filter: AnyFilter | None) -> ParsedQuery:
+def _passing(searching: Searching, retriever: Retriever, filter: AnyFilter | None) -> ParsedQuery:
     """The documents that pass a filter, as a query without words."""
-    return ParsedQuery({}) if filter is None else engine.read(retriever, "", True, filter)
+    return ParsedQuery({}) if filter is None else searching.read(retriever, "", True, filter)
 
 
 def results_by_vectors(
-    engine: "Engine", name: str | None, queries: npt.ArrayLike, k: int, filter: AnyFilter | None, threads: int | None,
+    searching: Searching,
+    name: str | None,
+    queries: npt.ArrayLike,
+    k: int,
+    filter: AnyFilter | None,
+    threads: int | None,
     approximate: bool,
-) -> list[SearchResult]:  # fmt: skip
+) -> list[SearchResult]:
     """A result for each query, all of one generation."""
-    retriever = engine.retriever
-    parsed = _passing(engine, retriever, filter)
+    retriever = searching.retriever
+    parsed = _passing(searching, retriever, filter)
     conditions = None if filter is None else parsed.conditions
     request = NearestRequest(name, np.asarray(queries), k, conditions, approximate, threads)
     return [SearchResult(parsed, hits, retriever) for hits in retriever.nearest(request)]
 
 
 def result_by_vector(
-    engine: "Engine",
+    searching: Searching,
     query: "str | npt.ArrayLike",
     name: str | None,
     k: int,
@@ -113,9 +115,9 @@ def result_by_vector(
 ) -> SearchResult:
     """The result of one query, a vector or a text."""
     if isinstance(query, str) and encoder is None:
-        encoder = own_encoder(engine, name)
-    retriever, vector = engine.retriever, query_vector(query, encoder)
-    parsed = _passing(engine, retriever, filter)
+        encoder = own_encoder(searching, name)
+    retriever, vector = searching.retriever, query_vector(query, encoder)
+    parsed = _passing(searching, retriever, filter)
     conditions = None if filter is None else parsed.conditions
     hits = best_by_vectors(
         retriever, name, vector, k, conditions, encoded=encoder is not None, threads=threads, approximate=approximate
@@ -130,7 +132,7 @@ class VectorRetrieval(Pipeline):
     The conditions of the query hold for it too; its words say nothing beside the vector.
     """
 
-    engine: "Engine" = field(repr=False)
+    searching: Searching = field(repr=False)
     name: str | None
     vector: npt.NDArray[np.generic] | None = field(default=None, repr=False)
     encoder: Encoder | None = field(default=None, repr=False)
@@ -139,19 +141,19 @@ class VectorRetrieval(Pipeline):
     def __post_init__(self) -> None:
         if (self.vector is None) == (self.encoder is None):
             raise ParameterError("a search by vectors needs a vector or an encoder, one of the two")
-        field_named(self.engine.vector_fields, self.name)
+        field_named(self.searching.retriever.schema().vector_fields, self.name)
 
     @property
     def model(self) -> RankingModel | None:
         return None
 
     @property
-    def home(self) -> "Engine":
-        return self.engine
+    def home(self) -> Searching:
+        return self.searching
 
     def best(self, asked: Asked, n: int) -> Ranked:
-        retriever = self.engine.retriever
-        parsed = self.engine.read(retriever, asked.query, asked.syntax, asked.filter)
+        retriever = self.searching.retriever
+        parsed = self.searching.read(retriever, asked.query, asked.syntax, asked.filter)
         if self.vector is None and not isinstance(asked.query, str):
             raise ParameterError("an encoder makes vectors of texts: the query is a topic model")
         vector = query_vector(str(asked.query), self.encoder) if self.vector is None else self.vector
@@ -165,6 +167,20 @@ class VectorRetrieval(Pipeline):
             approximate=self.approximate,
         )
         return Ranked(parsed, SignedTopic(parsed.weights), hits, retriever, (), None)
+
+
+def retrieval(
+    searching: Searching,
+    name: str | None,
+    vector: npt.ArrayLike | None,
+    encoder: Encoder | None,
+    approximate: bool,
+) -> VectorRetrieval:
+    """A search of a vector field to be composed; without a vector, by the encoder or the model that made the field."""
+    if vector is None and encoder is None:
+        encoder = own_encoder(searching, name)
+    given = None if vector is None else np.asarray(vector)
+    return VectorRetrieval(searching, name, given, encoder, approximate)
 
 
 def mixed(words: Pipeline, vectors: Pipeline, mix: float | str) -> Pipeline:

@@ -94,7 +94,7 @@ def batch(
             model, prior, field_weight, mu=mu, lam=lam, delta=delta, k1=k1, b=b, ordered=ordered, unordered=unordered
         )
         ranking, learning = with_settings(ranking, learning, settings)
-        asked = resolve(engine, ranking, learning)
+        asked = resolve(engine.retriever, ranking, learning)
     tell_learnt(asked.learnt)
     answers = engine.batch(
         topics,

@@ -7,13 +7,15 @@ time.
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from germane.errors import GermaneError
+from germane.text import Analyzer
 
 if TYPE_CHECKING:
-    from germane.engine.engine import Engine
+    from germane.engine.models.model_store import ModelStore
     from germane.engine.models.stage import LatentStage
 
 PROMOTED = "promoted"
@@ -39,14 +41,14 @@ class Promotions:
         self._places = folder / FOLDER / LATEST, folder / FOLDER
         self._seen: tuple[tuple[int, int] | None, Promotion | None] = None, None
 
-    def of(self, engine: "Engine") -> Promotion | None:
-        """What plain searches use now; None for the plain ranking."""
+    def of(self, models: "Callable[[], ModelStore]", analyzer: Analyzer) -> Promotion | None:
+        """What plain searches use now; None for the plain ranking. `models` opens the store where it is needed."""
         stamp = self._stamp()
         if stamp is None:
             return None
         seen, found = self._seen
         if stamp != seen:
-            found = _looked_up(engine)
+            found = _looked_up(models(), analyzer)
             self._seen = stamp, found
         return found
 
@@ -58,15 +60,15 @@ class Promotions:
         return None
 
 
-def _looked_up(engine: "Engine") -> Promotion | None:
+def _looked_up(models: "ModelStore", analyzer: Analyzer) -> Promotion | None:
     reference = None
     try:
-        name = engine.models.promoted()
+        name = models.promoted()
         if name is None:
             return None
-        reference = f"{name}@{engine.models.serving_number(name)}"
-        stage = engine.models.stage(reference)
-        stage.require_same_words(engine.analyzer)
+        reference = f"{name}@{models.serving_number(name)}"
+        stage = models.stage(reference)
+        stage.require_same_words(analyzer)
     except (GermaneError, OSError) as error:
         return unused(reference, error)
     return Promotion(reference, stage)
