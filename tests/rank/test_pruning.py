@@ -76,9 +76,7 @@ def agree(
     ks: Sequence[int] = (1, 10, 1000),
 ) -> None:
     """Compare with every document scored and sorted here."""
-    filters = parse(
-        query, searcher.snapshot.manifest.analyzer, searchable_in(SnapshotRetriever(searcher.snapshot))
-    ).conditions
+    filters = read(query, searcher).conditions
     log_priors = None
     if priors:
         log_priors = searcher.log_priors(priors)
@@ -476,9 +474,7 @@ MANY_WORDS = {word: 1.0 + i % 3 for i, word in enumerate(WORDS[:60])}
 def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, query: str) -> None:
     model = model_named(name)
     uneven.search(MANY_WORDS, model, 1)  # the first search of a segment is made without kernels
-    filters = parse(
-        query, uneven.snapshot.manifest.analyzer, searchable_in(SnapshotRetriever(uneven.snapshot))
-    ).conditions
+    filters = read(query, uneven).conditions
     priors = [np.linspace(0.0, 0.01, live.segment.n_docs) for live in uneven.snapshot.segments]
     for k in (1, 3, 10, 300):
         for prior in (None, priors):
