@@ -184,7 +184,7 @@ def segment(build):
     """400 documents, so that common words fill several blocks."""
     rng = np.random.default_rng(2)
     made = {f"d{i:03}": [f"w{int(w)}" for w in rng.geometric(0.1, rng.integers(0, 50)) - 1] for i in range(400)}
-    return build(made).retriever.snapshot.segments[0].segment
+    return build(made).retriever._searcher.snapshot.segments[0].segment
 
 
 @pytest.fixture(scope="module")

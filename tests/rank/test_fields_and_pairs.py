@@ -342,7 +342,7 @@ def test_pairs_are_counted_as_they_stand(indexed: Indexed, window: int) -> None:
     texts = TextFields(PLAIN, FIELDS)
     for a, b in (("w1", "w2"), ("w2", "w1"), ("w3", "w3"), ("w5", "w8")):
         counted: dict[str, tuple[int, int]] = {}
-        for live in indexed.engine.retriever.snapshot.segments:
+        for live in indexed.engine.retriever._searcher.snapshot.segments:
             first, second = live.segment.find_terms([a, b]).tolist()
             found = pair_counts(live.segment, first, second, window, texts)
             ids = live.segment.doc_ids(found.docs)
@@ -363,7 +363,7 @@ def test_the_rule_of_pairs(held: list[str], a: str, b: str, window: int) -> None
 
 
 def test_counts_by_field_add_up(indexed: Indexed) -> None:
-    for live in indexed.engine.retriever.snapshot.segments:
+    for live in indexed.engine.retriever._searcher.snapshot.segments:
         number = int(live.segment.find_terms(["w1"])[0])
         docs, counts = counts_by_field(live.segment, number, TextFields(PLAIN, FIELDS))
         for doc_id, own in zip(live.segment.doc_ids(docs), counts.tolist(), strict=True):

@@ -30,8 +30,9 @@ from germane.rank import (
 from germane.rank.conditions import HoldsAny
 from germane.rank.hits import Hits
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
+from germane.rank.local import SnapshotRetriever
 from germane.rank.priors import FieldPrior, LengthPrior, Prior
-from germane.rank.query import parse
+from germane.rank.query import ParsedQuery, parse, searchable_in
 from germane.rank.records import CHUNK, CHUNK_BITS
 from germane.rank.searcher import Searcher
 from germane.rank.unit_kernels import BACKGROUNDS
@@ -56,6 +57,11 @@ MODELS: list[RankingModel] = [
 WORDS = [f"w{i}" for i in range(400)]
 
 
+def read(query: str, searcher: Searcher) -> ParsedQuery:
+    """The query as the searcher's index reads it."""
+    return parse(query, searcher.snapshot.manifest.analyzer, searchable_in(SnapshotRetriever(searcher.snapshot)))
+
+
 def searcher_of(engine: Engine) -> Searcher:
     return Searcher(Snapshot.open(engine.folder))
 
@@ -70,7 +76,7 @@ def agree(
     ks: Sequence[int] = (1, 10, 1000),
 ) -> None:
     """Compare with every document scored and sorted here."""
-    filters = parse(query, searcher.snapshot.manifest.analyzer, searcher.searchable).conditions
+    filters = read(query, searcher).conditions
     log_priors = None
     if priors:
         log_priors = searcher.log_priors(priors)
@@ -468,7 +474,7 @@ MANY_WORDS = {word: 1.0 + i % 3 for i, word in enumerate(WORDS[:60])}
 def test_long_queries_with_backgrounds_and_peaks(uneven: Searcher, name: str, query: str) -> None:
     model = model_named(name)
     uneven.search(MANY_WORDS, model, 1)  # the first search of a segment is made without kernels
-    filters = parse(query, uneven.snapshot.manifest.analyzer, uneven.searchable).conditions
+    filters = read(query, uneven).conditions
     priors = [np.linspace(0.0, 0.01, live.segment.n_docs) for live in uneven.snapshot.segments]
     for k in (1, 3, 10, 300):
         for prior in (None, priors):
@@ -552,7 +558,10 @@ def test_hints_with_priors_that_have_no_end(chunks: Searcher, without_end: int) 
 )
 @pytest.mark.parametrize("name", ["bm25", "dirichlet", "tfidf", "jm", "absolute"])
 def test_conjunctions_and_phrases_over_decoded_lists(chunks: Searcher, name: str, query: str) -> None:
-    model, parsed = model_named(name), parse(query, chunks.snapshot.manifest.analyzer, chunks.searchable)
+    model, parsed = (
+        model_named(name),
+        read(query, chunks),
+    )
     chunks.search(parsed.weights, model, 1)
     for k in (1, 10, 2000):
         expected, found = (

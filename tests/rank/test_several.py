@@ -79,7 +79,7 @@ def in_pieces(rng: random.Random, documents: list[Document], n: int) -> list[lis
 
 def indexed(make: Callable[..., Engine], gone: set[str], *segments: list[Document]) -> SnapshotRetriever:
     own = [document.id for document in chain.from_iterable(segments) if document.id in gone]
-    return make(*segments, delete=own)._retriever
+    return make(*segments, delete=own).retriever
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +289,7 @@ def test_words(build: Callable[..., Engine], n: int, in_bytes: bool) -> None:
 
 
 def test_references_name_the_first_of_two_documents_with_one_id(build: Callable[..., Engine]) -> None:
-    parts = [build([Document("1", {"text": text})])._retriever for text in ("alpha", "beta alpha")]
+    parts = [build([Document("1", {"text": text})]).retriever for text in ("alpha", "beta alpha")]
     several = Several(parts)
     assert several.documents(several.locate(["1"])) == [{"text": "alpha"}]
     found = several.top(TopRequest(Scoring(SignedTopic({"alpha": 1.0}), BM25()), 5))
@@ -298,8 +298,8 @@ def test_references_name_the_first_of_two_documents_with_one_id(build: Callable[
 
 
 def test_collections_that_cannot_be_one(build: Callable[..., Engine], with_vectors: Callable[..., Engine]) -> None:
-    one = build([Document("1", {"text": "alpha"})])._retriever
-    other = build([Document("1", {"text": "alpha"})], analyzer=Analyzer())._retriever
+    one = build([Document("1", {"text": "alpha"})]).retriever
+    other = build([Document("1", {"text": "alpha"})], analyzer=Analyzer()).retriever
     with pytest.raises(ParameterError, match="their texts were analysed in other ways"):
         Several([one, other])
     with pytest.raises(ParameterError, match="from 1 to"):
@@ -308,7 +308,7 @@ def test_collections_that_cannot_be_one(build: Callable[..., Engine], with_vecto
     fields = SchemaOnly(schema._replace(text_fields=("body",)))
     with pytest.raises(ParameterError, match="the text fields of the one are title, text, those of the other body"):
         Several([one, fields])
-    vectors = with_vectors([Document("2", {"text": "x"}, {"v": [1, 2, 3, 4]})], delete=[])._retriever
+    vectors = with_vectors([Document("2", {"text": "x"}, {"v": [1, 2, 3, 4]})], delete=[]).retriever
     (field,) = vectors.schema().vector_fields.values()
     wider = SchemaOnly(vectors.schema()._replace(vector_fields={"v": type(field)(5)}))
     with pytest.raises(ParameterError, match="the vector field 'v' is"):
