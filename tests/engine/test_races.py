@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from germane import Document, Engine
-from germane.engine import engine as module
+from germane.engine import open_index as module
 from germane.index import segment, writer
 from germane.index.snapshot import Snapshot
 from germane.lazy import load_compiler

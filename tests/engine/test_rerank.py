@@ -114,10 +114,10 @@ def test_candidates(engine: Engine, texts) -> None:
     assert given.scores.tolist() == plain.scores.tolist()
     assert given.fields(3) == plain.fields(3)
     gathered = given.gathered
-    names = gathered.terms.of(np.arange(len(gathered.terms)))
+    names = gathered.terms
     assert {names[word]: weight for word, weight in gathered.query.items()} == given.topic.weights
     df = Counter(word for words in texts.values() for word in set(words))
-    assert dict(zip(names, gathered.terms.df.tolist(), strict=True)) == {name: df[name] for name in names}
+    assert dict(zip(names, gathered.df.tolist(), strict=True)) == {name: df[name] for name in names}
     for i, doc_id in enumerate(given.ids):
         own = slice(gathered.starts[i], gathered.starts[i + 1])
         counts = {names[w]: n for w, n in zip(gathered.words[own], gathered.counts[own], strict=True)}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane import Engine, Topic
-from germane.engine.engine import MAX_QUERY_TERMS
+from germane.engine.searching import MAX_QUERY_TERMS
 from germane.errors import ParameterError, QueryError
 from germane.lm import Dirichlet
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood

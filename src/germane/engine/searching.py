@@ -25,6 +25,7 @@ from germane.lazy import load
 from germane.rank.explain import Explanation
 from germane.rank.model_parameters import ModelParameters
 from germane.rank.models import RankingModel
+from germane.rank.plan import checked
 from germane.rank.priors import Prior
 from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain, searchable_in, strongest
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_named
@@ -183,7 +184,7 @@ class Searching:
         if not isinstance(query, str):
             if not isinstance(query, (dict, Mapping)):
                 raise ParameterError(f"a query is a text, or a mapping from terms to weights, not {query!r:.60}")
-            return ParsedQuery(dict(query))
+            return ParsedQuery(checked(query))
         analyzer = retriever.schema().analyzer
         if syntax:
             parsed = parse(query, analyzer, searchable_in(retriever), max_expansions=self.max_expansions)

@@ -55,6 +55,8 @@ def _numbered(
     `homes`, `sizes`: the segments in whose dictionaries runs of `numbers` count, and how long the runs are.
     """
     segments = [live.segment for live in searcher.snapshot.segments]
+    if not len(numbers):
+        return _NONE, [], _NONE, _NONE
     if len(segments) > 1:  # each segment has a dictionary of its own, so terms are compared by name
         lying = np.repeat(np.array(homes, np.int64), sizes)
         all_names = [segments[i].term(n) for i, n in zip(lying.tolist(), numbers.tolist(), strict=True)]
