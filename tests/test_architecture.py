@@ -224,7 +224,7 @@ def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
     return sorted(circle for circle in found if len(circle) > 1)
 
 
-CIRCLES = {"engine": [3, 2, 2, 2], "rank": [2, 2]}
+CIRCLES = {"engine": [3, 2, 2, 2]}
 """Sizes of the circles that are left, by package."""
 
 
