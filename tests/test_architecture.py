@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -186,6 +186,67 @@ def test_no_module_waits_for_itself(graph: dict[Path, list[Import]]) -> None:
     while free := {module for module, others in waiting.items() if not others & waiting.keys()}:
         waiting = {module: others for module, others in waiting.items() if module not in free}
     assert sorted(waiting) == []
+
+
+def imported(found: Import, known: set[str]) -> set[str]:
+    """The modules whose content an import takes: those that it names, and the one that it takes other names from."""
+    root, _, name = found.module.partition(".")
+    if root != "germane":
+        return set()
+    modules = {f"{name}.{other}" for other in found.names} & known
+    return modules | ({name} & known if not found.names or len(modules) < len(found.names) else set())
+
+
+def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module, by Tarjan's algorithm."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(module: str) -> None:
+        order[module] = lowest[module] = len(order)
+        stack.append(module)
+        for other in sorted(edges.get(module, ())):
+            if other not in order:
+                visit(other)
+                lowest[module] = min(lowest[module], lowest[other])
+            elif other in stack:
+                lowest[module] = min(lowest[module], order[other])
+        if lowest[module] == order[module]:
+            at = stack.index(module)
+            found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for module in sorted(edges):
+        if module not in order:
+            visit(module)
+    return sorted(circle for circle in found if len(circle) > 1)
+
+
+def test_no_module_imports_itself_through_others(graph: dict[Path, list[Import]]) -> None:
+    """Whoever reads one module of a circle has to read all. Imports of every kind count, those for a type checker and
+    those inside a function too; what is loaded by its name, through `germane.lazy`, does not. The root package exports
+    from everywhere and is left out."""
+    known = {module_of(path) for path in FILES if path != ROOT / "__init__.py"}
+    edges: dict[str, set[str]] = {module: set() for module in known}
+    for path, imports in graph.items():
+        if module_of(path) in known:
+            edges[module_of(path)] = set().union(*(imported(each, known) for each in imports)) - {module_of(path)}
+    assert circles(edges) == []
+
+
+def test_circles_are_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a", "f"}, "f": {"e"}}) == [
+        ["b", "c"], ["e", "f"],
+    ]  # fmt: skip
+    known = {"index", "index.kernels", "index.segment"}
+    assert imported(Import("germane.index", 1, False, True, False, ("kernels", "segment")), known) == known - {"index"}
+    assert imported(Import("germane.index", 1, True, False, False, ("kernels", "Engine")), known) == {
+        "index", "index.kernels",
+    }  # fmt: skip
+    assert imported(Import("germane.index.segment", 1, False, False, False), known) == {"index.segment"}
+    assert imported(Import("index", 1, False, False, False, ("segment",)), known) == set()
 
 
 def test_commands_import_no_other_commands(graph: dict[Path, list[Import]]) -> None:

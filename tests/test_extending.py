@@ -14,7 +14,8 @@ import pytest
 from germane import Analyzer, Document, Engine
 from germane.data import SkipReport, read_documents
 from germane.data.formats import FORMATS
-from germane.engine.registry import RERANKERS, reranker_named
+from germane.engine.registry import RERANKERS
+from germane.engine.rerank import reranker_named
 from germane.errors import ParameterError
 from germane.feedback.registry import METHODS
 from germane.rank.registry import MODELS

@@ -74,7 +74,7 @@ def test_a_folder_that_must_not_be_written(sample, tmp_path):
 
 def test_the_first_kernel_that_is_compiled_is_announced(capsys):
     code = (
-        "from germane.engine.compiling import announce_compiling; announce_compiling(); announce_compiling()\n"
+        "from germane.engine.announcing import announce_compiling; announce_compiling(); announce_compiling()\n"
         "from germane.jit import njit\n"
         "njit(lambda x: x + 1)(1); njit(lambda x: x + 2)(1)\n"
     )

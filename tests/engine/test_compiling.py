@@ -10,8 +10,8 @@ import pytest
 
 from germane import kept_kernels
 from germane.engine import compiling
-from germane.engine.compiling import FEATURES as FEATURES_NAMED
-from germane.engine.compiling import feature_of
+from germane.engine.announcing import FEATURES as FEATURES_NAMED
+from germane.engine.announcing import feature_of
 
 SIGNATURES = """
 import gc, json
@@ -106,7 +106,7 @@ def test_python_is_told_once_through_logging() -> None:
 
 
 FEATURES = """
-from germane.engine.compiling import announce_compiling
+from germane.engine.announcing import announce_compiling
 from germane.jit import njit
 announce_compiling()
 for module in ("rank.plan_kernels", "index.kernels", "rank.suggest_kernels", "text.kernels"):
@@ -169,7 +169,7 @@ def test_the_process_that_warms_up_ends_with_the_one_that_started_it(tmp_path: P
 
 
 def test_logging_can_silence_it_or_say_more() -> None:
-    announce = "from germane.engine.compiling import announce_compiling; announce_compiling()\n"
+    announce = "from germane.engine.announcing import announce_compiling; announce_compiling()\n"
     logging = "import logging; logging.basicConfig(level='{}', format='%(name)s %(levelname)s %(message)s')\n"
     assert python(logging.format("ERROR") + announce + TWO_KERNELS).stderr == ""
     lines = python(logging.format("INFO") + announce + TWO_KERNELS).stderr.splitlines()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from germane.engine import Engine, SearchRequest
-from germane.engine.results import GROUPED
+from germane.engine.result_groups import GROUPED
 from germane.errors import ParameterError
 from germane.types import Document
 

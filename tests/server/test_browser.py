@@ -657,7 +657,7 @@ def views(library: Library, address: str, runs: list[tuple[str, str]]) -> dict[s
         decided = list(library.workspace.projects.documents(project))[:9]
         said = {name: place % 3 == odd or place == 2 for place, name in enumerate(decided)}
         library.workspace.projects.decide_all(project, reviewer, said)
-    with history(library, "research") as store:
+    with history(library.home, library.events, "research") as store:
         if engine.learn(store, name="looked-at").promoted:
             engine.models.rollback("looked-at")
     files = dict(zip(("qrels", "a", "b"), (Handed(name, text.encode()) for name, text in runs), strict=True))

@@ -15,7 +15,7 @@ from germane.errors import DamagedIndexError, InputError, StorageError
 from germane.server import Library, Settings, create_app, work_api
 from germane.server import work as kinds
 from germane.server.histories import history
-from germane.server.jobs import MOST_ATTEMPTS, Runner
+from germane.server.jobs import MOST_ATTEMPTS
 from germane.server.problems import told
 from germane.server.requested import Requested, requested
 from germane.workspace import Workspace
@@ -224,7 +224,7 @@ def test_what_fails_says_why_and_the_next_job_is_done(server, monkeypatch):
     def broken(library, settings, progress):
         raise ZeroDivisionError("by nought")
 
-    server.library.jobs = Runner(server.library, {**kinds.KINDS, "feed": broken})
+    server.library.jobs = kinds.runner_of(server.library, {**kinds.KINDS, "feed": broken})
     last, _ = server.ended(server.post("/jobs/feeds"))
     assert (last["state"], last["message"]) == ("failed", "ZeroDivisionError: by nought")
     assert server.ended(server.post("/jobs/exports"))[0]["state"] == "done"
@@ -263,12 +263,12 @@ def test_histories_of_killed_processes_go_and_those_in_use_stay(server):
     def erase():
         assert server.client.delete(f"{V1}/events?user=anna").status_code == 200
 
-    for removal in (server.again, erase, lambda: server.library.jobs._forget()):
+    for removal in (server.again, erase, lambda: kinds.forget_old_clicks(server.library)):
         left = left_by_a_killed_one(server)
         removal()
         assert not left.exists()
     server.post("/events", 201, events=[{"query_id": "1", "client_id": "anna"}])
-    with history(server.library, "own", empty=True):
+    with history(server.home, server.library.events, "own", empty=True):
         (used,) = [path for path in server.home.glob(".training-*") if path.is_dir()]
         left = left_by_a_killed_one(server)
         erase()

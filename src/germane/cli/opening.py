@@ -36,7 +36,7 @@ def new_engine(
 ) -> Iterator["Engine"]:
     """A new index to fill, all or nothing."""
     from germane.engine import Engine
-    from germane.engine.compiling import announce_compiling
+    from germane.engine.announcing import announce_compiling
     from germane.engine.open_index import OpenIndex
     from germane.index.writer import new_index
 

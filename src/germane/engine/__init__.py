@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from germane.engine.candidates import Candidates, Gathered
     from germane.engine.engine import Engine
     from germane.engine.pipelines import Pipeline
-    from germane.engine.registry import RERANKER_NAMES, reranker_named
+    from germane.engine.registry import RERANKER_NAMES
     from germane.engine.requests import ExplainRequest, FeedbackRequest, RankingRequest, SearchRequest
-    from germane.engine.rerank import ByModel, Reranker
+    from germane.engine.rerank import ByModel, Reranker, reranker_named
     from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
     from germane.engine.results import Hit, SearchResult
     from germane.index.writer import AddReport
@@ -51,9 +51,9 @@ __getattr__, __dir__ = lazy_exports(
         "candidates": ["Candidates", "Gathered"],
         "engine": ["AddReport", "Engine", "Explanation"],
         "pipelines": ["Pipeline"],
-        "registry": ["RERANKER_NAMES", "reranker_named"],
+        "registry": ["RERANKER_NAMES"],
         "requests": ["ExplainRequest", "FeedbackRequest", "RankingRequest", "SearchRequest"],
-        "rerank": ["ByModel", "Reranker"],
+        "rerank": ["ByModel", "Reranker", "reranker_named"],
         "responses": ["ExplainResponse", "IndexStats", "SearchResponse", "TermPart"],
         "results": ["Hit", "SearchResult"],
     },

@@ -6,7 +6,8 @@ from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, SearchRequest, chosen_parameters, resolve
 from germane.engine.reranked import RerankedExplanation
 from germane.engine.responses import ExplainResponse, FeedbackResponse, HitResponse, SearchResponse
-from germane.engine.results import GROUPED, SearchResult
+from germane.engine.result_groups import GROUPED
+from germane.engine.results import SearchResult
 from germane.engine.searching import Searching, SearchOptions
 from germane.errors import QueryError
 from germane.rank.snippets import longest_of

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from germane.engine.results import ResultGroup, SearchResult
+from germane.engine.result_groups import ResultGroup
+from germane.engine.results import SearchResult
 from germane.errors import GermaneError
 from germane.rank.facets import Facet
 from germane.rank.retriever import Hits
@@ -77,7 +78,12 @@ class CarriedResult(SearchResult):
         _refuse("groups")
 
 
-def carried_of(result: SearchResult) -> Carried:
+def reduced(result: SearchResult) -> tuple[Any, ...]:
+    """What pickle makes of a result: its values, and what they are there."""
+    return CarriedResult, (_carried_of(result),)
+
+
+def _carried_of(result: SearchResult) -> Carried:
     """The values of a result."""
     told = {each.name: getattr(result, each.name) for each in dataclasses.fields(result) if each.name[0] != "_"}
     told["query"] = result.query._replace(weights=dict(result.query.weights))

@@ -1,91 +1,23 @@
-"""Kernels are compiled for this processor at their first use, and kept on disk: say so once, and do it beforehand."""
+"""Kernels are compiled for this processor at their first use, and kept on disk: here it is done beforehand."""
 
 import fcntl
-import logging
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 
 from germane import kept_kernels
 from germane.index.snapshot import RECENT_DOCS
 from germane.index.unpacking import use_kernels
-from germane.lazy import load_compiler, with_compiler
+from germane.lazy import load_compiler
 from germane.types import Document
 
 N_DOCUMENTS = RECENT_DOCS + 100
 """So many that there is a large segment, and a small one beside it."""
-
-_log = logging.getLogger("germane.compiling")
-
-
-class _Compiled:
-    """Seconds that were spent so far, and the beginnings of what is compiled now: a kernel compiles what it calls."""
-
-    seconds = 0.0
-    began: ClassVar[list[float]] = []
-
-
-def compiling_seconds() -> float:
-    """Seconds that this process has compiled kernels by now, wherever: no limit of time runs meanwhile."""
-    began = [*_Compiled.began[:1]]
-    return _Compiled.seconds + (time.perf_counter() - began[0] if began else 0.0)
-
-
-FEATURES = {
-    "germane.index": "indexing", "germane.text": "indexing", "germane.rank.vector": "vectors",
-    "germane.latent": "models learnt from clicks", "germane.classify": "classification",
-    "germane.refine.screening": "screening", "germane.track": "following topics",
-}  # fmt: skip
-"""What kernels are for, by the beginning of their module's name; all others are for searching."""
-
-
-@cache
-def announce_compiling() -> None:
-    """From now on, the first kernel for each feature that is not found in Numba's cache is announced, as a warning of
-    the logger `germane.compiling`: on stderr, unless logging was told otherwise. How long each took is told at level
-    INFO.
-    """
-    if "germane.jit" in sys.modules:
-        _listen()
-    else:
-        with_compiler.append(_listen)
-
-
-def feature_of(module: str) -> str:
-    """What the kernels of a module are for."""
-    return next((feature for begin, feature in FEATURES.items() if module.startswith(begin)), "searching")
-
-
-def _listen() -> None:
-    from numba.core.event import Listener, register
-
-    class Announcer(Listener):
-        def __init__(self) -> None:
-            self.told: set[str] = set()
-
-        def on_start(self, event: Any) -> None:
-            feature = feature_of(event.data["dispatcher"].py_func.__module__)
-            if not _Compiled.began and feature not in self.told:
-                self.told.add(feature)
-                _log.warning(
-                    "compiling kernels for %s, once; this takes some seconds ('germane warmup' does it before) ...",
-                    feature,
-                )
-            _Compiled.began.append(time.perf_counter())
-
-        def on_end(self, event: Any) -> None:
-            seconds = time.perf_counter() - _Compiled.began.pop()
-            _Compiled.seconds += 0.0 if _Compiled.began else seconds
-            _log.info("compiled %s in %.1f s", event.data["dispatcher"].py_func.__qualname__, seconds)
-
-    register("numba:compile", Announcer())  # type: ignore[no-untyped-call]
 
 
 def warm_up(everything: bool = False) -> float:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
+from germane.engine.announcing import announce_compiling
 from germane.engine.answers import answer_explain, answer_search
 from germane.engine.batches import in_order
 from germane.engine.changes import EngineChanges
-from germane.engine.compiling import announce_compiling
 from germane.engine.filtering import AnyFilter
 from germane.engine.learnt_models import EngineLearning
 from germane.engine.models.promotion import PROMOTED

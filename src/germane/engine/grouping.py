@@ -12,7 +12,7 @@ from scipy import sparse
 
 from germane.arrays import Floats, Integers
 from germane.engine.candidates import Gathered, gathered
-from germane.engine.results import GROUPED, ResultGroup
+from germane.engine.result_groups import GROUPED, ResultGroup
 from germane.lm.distributions.mixtures import SmoothedDirichlets, cluster
 from germane.lm.distributions.smoothed_documents import SmoothedDocuments
 from germane.rank.retriever import Refs, Retriever

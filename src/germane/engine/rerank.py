@@ -9,10 +9,12 @@ import numpy as np
 
 from germane.arrays import Floats
 from germane.engine.candidates import Candidates
-from germane.engine.registry import RERANKER_NAMES, is_reranker, reranker_named
+from germane.engine.registry import RERANKER_NAMES, RERANKERS, is_reranker
 from germane.errors import ParameterError
+from germane.lazy import load
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
+from germane.rank.registry import MODELS, model_named
 from germane.rank.retriever import Hits
 
 DEFAULT_DEPTH = 1000
@@ -45,6 +47,16 @@ class ByModel:
         return candidates.scores_by(self.model.of_query(query.runs))
 
 
+def reranker_named(name: str) -> Reranker:
+    """The re-ranker of that name, with its defaults."""
+    if name in RERANKERS:
+        made: Reranker = load(RERANKERS[name])()
+        return made
+    if name not in MODELS:
+        raise ParameterError(f"there is no re-ranker '{name}'; choose one of {', '.join((*RERANKERS, *MODELS))}")
+    return ByModel(model_named(name))
+
+
 class FoldsIn(Protocol):
     """What a latent model has (`latent`): named here without loading one."""
 
@@ -59,9 +71,9 @@ AnyReranker: TypeAlias = str | Reranker | FoldsIn
 def reranker_of(rerank: AnyReranker) -> Reranker:
     """The re-ranker of that name; the file of a saved latent model, or such a model, as one."""
     if isinstance(rerank, str) and not is_reranker(rerank) and Path(rerank).is_file():
-        from germane.latent.saving import load
+        from germane.latent import saving
 
-        rerank = load(rerank)
+        rerank = saving.load(rerank)
     if isinstance(rerank, str):
         return reranker_named(rerank)
     if isinstance(rerank, Reranker):

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from germane.engine.feedback_report import EvidenceDocument, ExpansionWord, Fallen, FeedbackReport, Move
 from germane.engine.reranked import RerankedExplanation
-from germane.engine.results import Hit, ResultGroup, SearchResult
+from germane.engine.result_groups import ResultGroup
+from germane.engine.results import Hit, SearchResult
 from germane.feedback import Drift
 from germane.index.writer import AddReport
 from germane.latent.parts import LatentPart

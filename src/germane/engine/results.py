@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from germane.data.fields import squeeze
 from germane.engine.feedback_report import FeedbackReport
+from germane.engine.result_groups import ResultGroup
+from germane.lazy import load
 from germane.lm.parameters import whole
 from germane.rank.facets import Facet
 from germane.rank.query import ParsedQuery
@@ -75,21 +77,6 @@ def _hit(rank: int, doc_id: str, score: float, fields: dict[str, FieldValue], so
 
 SHOWN = 20
 """Results that `repr` and notebooks show."""
-GROUPED = 200
-"""As many results at least are put in groups where a request asks for them, and as many begin in a cluster."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResultGroup:
-    """Results that are alike, best first, by `ids` and by `ranks` in the list; `words` set them apart from the others.
-
-    The words are those with the largest p(w|group)·log(p(w|group)/p(w|list)), p the mean over documents. Words of the
-    query are left out: all results have them.
-    """
-
-    words: tuple[str, ...]
-    ids: tuple[str, ...]
-    ranks: tuple[int, ...]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -214,9 +201,8 @@ class SearchResult(Sequence[Hit]):
         return schema.text_fields, schema.analyzer
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from germane.engine.carrying import CarriedResult, carried_of
-
-        return CarriedResult, (carried_of(self),)
+        reduced: tuple[Any, ...] = load("germane.engine.carrying.reduced")(self)
+        return reduced
 
     def __len__(self) -> int:
         return len(self._hits.scores)

@@ -15,8 +15,16 @@ from germane.engine.models.promotion import PROMOTED, Promotion, Promotions, unu
 from germane.engine.open_collections import OpenCollections
 from germane.engine.open_index import OpenIndex
 from germane.engine.paging import Paging
-from germane.engine.registry import RERANKERS, is_reranker, reranker_named
-from germane.engine.rerank import AnyReranker, ByModel, Reranker, SecondStage, Widening, reranker_of
+from germane.engine.registry import RERANKERS, is_reranker
+from germane.engine.rerank import (
+    AnyReranker,
+    ByModel,
+    Reranker,
+    SecondStage,
+    Widening,
+    reranker_named,
+    reranker_of,
+)
 from germane.engine.reranked import explain_reranked
 from germane.engine.results import SearchResult
 from germane.errors import GermaneError, ParameterError, QueryError, UnknownDocumentError

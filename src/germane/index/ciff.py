@@ -32,11 +32,12 @@ from germane.index import wire_kernels
 from germane.index.builder import check_id
 from germane.index.columns import ColumnsWriter
 from germane.index.lists import PIECE, transposed
+from germane.index.live_segment import LiveSegment
 from germane.index.manifest import recovery_meta
 from germane.index.merge import join_lists, renumbering
 from germane.index.protobuf import BYTES, FAULTS, FIXED64, VARINT, MessageStream, WireError, delimited, field, fields
 from germane.index.segment_writer import SegmentWriter
-from germane.index.snapshot import LiveSegment, Snapshot
+from germane.index.snapshot import Snapshot
 from germane.index.stored_fields import StoredWriter
 from germane.index.strings import pack_strings
 from germane.index.writer import check_new, new_index

@@ -23,10 +23,10 @@ from germane.index.builder import SegmentBuilder
 from germane.index.deletions import no_deletions
 from germane.index.durable import remove_quietly
 from germane.index.heap import give_back
+from germane.index.live_segment import LiveSegment
 from germane.index.manifest import SegmentEntry
 from germane.index.merge import merge_segments
 from germane.index.segment import Segment
-from germane.index.snapshot import LiveSegment
 from germane.index.strings import repeated_packed
 from germane.lazy import is_few, load_compiler
 from germane.text import Analyzer

@@ -3,7 +3,7 @@
 import numpy as np
 
 from germane.index.block_kernels import bits_needed, decode_list, unpack_short, words_needed
-from germane.index.segment import ForwardArrays
+from germane.index.segment_arrays import ForwardArrays
 from germane.jit import inner, kernel
 
 DIGIT = 11

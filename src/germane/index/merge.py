@@ -19,10 +19,10 @@ from germane.index.blocks import BLOCK, PostingBlocks
 from germane.index.columns import ColumnsWriter
 from germane.index.heap import give_back
 from germane.index.lists import PostingsReader, pieces_of, read_small
+from germane.index.live_segment import LiveSegment
 from germane.index.manifest import recovery_meta, whole_number
 from germane.index.segment import Segment
 from germane.index.segment_writer import SegmentWriter
-from germane.index.snapshot import LiveSegment
 from germane.index.strings import Packed, choose_packed, join_packed, sort_packed
 from germane.index.vector_fields import VectorSource
 from germane.lazy import LazyModule

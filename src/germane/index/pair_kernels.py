@@ -3,7 +3,7 @@
 import numpy as np
 
 from germane.index.block_kernels import bits_needed
-from germane.index.segment import ForwardArrays, SequenceArrays
+from germane.index.segment_arrays import ForwardArrays, SequenceArrays
 from germane.index.sequence_kernels import ask_ahead, find_places, find_spots
 from germane.jit import inner, kernel
 

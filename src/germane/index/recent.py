@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
+from germane.index.live_segment import LiveSegment
 from germane.index.segment import Segment
 from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
     from germane.index import recent_kernels
-    from germane.index.snapshot import LiveSegment
 else:
     recent_kernels = LazyModule("germane.index.recent_kernels")
 
@@ -98,7 +98,7 @@ class Recent:
     `lists`: by a term's number, what COLUMNS says; `postings`: where they lie.
     """
 
-    def __init__(self, lives: "Sequence[LiveSegment]", before: "Recent | None") -> None:
+    def __init__(self, lives: Sequence[LiveSegment], before: "Recent | None") -> None:
         self._lives = lives
         self.segments = [live.segment for live in lives]
         starts = list(accumulate((segment.n_docs for segment in self.segments), initial=0))
@@ -181,7 +181,7 @@ class LatestRecent:
         self._generation = -1
         self._recent: Recent | None = None
 
-    def of(self, lives: "Sequence[LiveSegment]", generation: int) -> Recent:
+    def of(self, lives: Sequence[LiveSegment], generation: int) -> Recent:
         """The documents of these segments, those of a snapshot of this generation; `lock` is held."""
         made = Recent(lives, self._recent)
         if generation >= self._generation:

@@ -30,6 +30,7 @@ from germane.index.durable import Identity
 from germane.index.lists import read_small, read_table
 from germane.index.manifest import whole_number
 from germane.index.sections import names_of
+from germane.index.segment_arrays import ForwardArrays, SequenceArrays
 from germane.index.stored_fields import StoredReader
 from germane.index.strings import FEW, Packed, decoded, find_all_packed, find_packed, string_at, unpack_strings
 from germane.index.unpacking import is_early, unpack_forward, unpack_list
@@ -73,21 +74,6 @@ class Unpacked(NamedTuple):
     starts: Integers
 
 
-class ForwardArrays(NamedTuple):
-    """Packed forward lists, where each begins, their widths and lengths (see `index.kernels.encode_forward`).
-
-    `right`: which pieces of the words were verified, of `step` bytes each.
-    """
-
-    words: npt.NDArray[np.uint32]
-    at: Integers
-    term_bits: npt.NDArray[np.uint8]
-    tf_bits: npt.NDArray[np.uint8]
-    n_unique: npt.NDArray[np.uint32]
-    right: npt.NDArray[np.uint8]
-    step: int
-
-
 class Latest(NamedTuple):
     """The forward lists of a segment's documents from `first` on, one behind the other, terms as texts."""
 
@@ -95,17 +81,6 @@ class Latest(NamedTuple):
     starts: Integers
     terms: list[str]
     counts: npt.NDArray[np.uint32]
-
-
-class SequenceArrays(NamedTuple):
-    """The order of words: packed sequences as words and as bytes, where each begins, and the tokens of each of
-    `n_fields` fields, document by document (see `index.sequence_kernels`)."""
-
-    words: npt.NDArray[np.uint32]
-    bytes: npt.NDArray[np.uint8]
-    at: Integers
-    field_len: npt.NDArray[np.uint32]
-    n_fields: int
 
 
 class Segment:

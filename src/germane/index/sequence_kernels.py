@@ -9,7 +9,7 @@ import numpy as np
 
 from germane.index.block_kernels import bits_needed, decode_block
 from germane.index.blocks import BLOCK
-from germane.index.segment import ForwardArrays, SequenceArrays
+from germane.index.segment_arrays import ForwardArrays, SequenceArrays
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.text.instructions import eight

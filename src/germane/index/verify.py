@@ -10,31 +10,69 @@ once before they are used first (`lists_problem`), forward lists and strings are
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from germane.arrays import AnyArray, Integers
-from germane.index.blocks import BLOCK, PADDING, STORED
+from germane.index.blocks import BLOCK, PADDING, STORED, PostingBlocks
 from germane.index.columns import Column, NumericColumn
+from germane.index.container import Container
 from germane.index.sections import SECTIONS
+from germane.index.strings import Packed
 from germane.index.unpacking import is_early, list_is_sound
 from germane.lazy import LazyModule
 
 if TYPE_CHECKING:
     from germane.index import verify_kernels
-    from germane.index.segment import Segment
 else:
     verify_kernels = LazyModule("germane.index.verify_kernels")
 
-SegmentRule = Callable[["Segment"], str | None]
+
+class Verifiable(Protocol):
+    """What rules ask of a segment."""
+
+    container: Container
+    n_docs: int
+    n_terms: int
+    n_tokens: int
+
+    @property
+    def first_block(self) -> Integers: ...
+
+    @property
+    def blocks(self) -> PostingBlocks: ...
+
+    @property
+    def n_words(self) -> int: ...
+
+    @property
+    def df(self) -> Integers: ...
+
+    @property
+    def cf(self) -> Integers: ...
+
+    @property
+    def doc_len(self) -> npt.NDArray[np.uint32]: ...
+
+    @property
+    def forward_at(self) -> Integers: ...
+
+    @property
+    def sequence_at(self) -> Integers: ...
+
+    def packed(self, kind: Literal["term", "surface", "id"]) -> Packed: ...
+
+
+SegmentRule = Callable[[Verifiable], str | None]
 WIDEST = 32
 """Bits of a packed number at most."""
 
 _BY_NAME = {section.name: section for section in SECTIONS}
 
 
-def problem_of(segment: "Segment", name: str) -> str | None:
+def problem_of(segment: Verifiable, name: str) -> str | None:
     """What is wrong with a section; None where it can be relied on if its checksum is right."""
     section = _BY_NAME.get(name)
     if section is None:
@@ -48,7 +86,7 @@ def problem_of(segment: "Segment", name: str) -> str | None:
     return rule(segment) if rule is not None else None
 
 
-def rule_of(segment: "weakref.ref[Segment]") -> Callable[[str], str | None]:
+def rule_of(segment: "weakref.ref[Verifiable]") -> Callable[[str], str | None]:
     """`problem_of` for the container of a segment, which must not keep the segment alive."""
 
     def rule(name: str) -> str | None:
@@ -59,7 +97,7 @@ def rule_of(segment: "weakref.ref[Segment]") -> Callable[[str], str | None]:
     return rule
 
 
-def _length(segment: "Segment", per: str) -> int:
+def _length(segment: Verifiable, per: str) -> int:
     if per == "block":
         return int(segment.first_block[-1])
     return segment.n_terms if per == "term" else segment.n_docs
@@ -75,7 +113,7 @@ def good_offsets(offsets: AnyArray, n: int, end: int) -> bool:
 def _strings(kind: str) -> SegmentRule:
     name = f"{kind}_offsets"
 
-    def rule(segment: "Segment") -> str | None:
+    def rule(segment: Verifiable) -> str | None:
         container = segment.container
         n = segment.n_docs if kind == "id" else segment.n_terms
         fits = good_offsets(container.raw(name), n, container.length(f"{kind}_bytes"))
@@ -84,7 +122,7 @@ def _strings(kind: str) -> SegmentRule:
     return rule
 
 
-def _df(segment: "Segment") -> str | None:
+def _df(segment: Verifiable) -> str | None:
     df = segment.container.raw("df")
     if len(df) and df.min() == 0:
         return "a term without documents"
@@ -93,8 +131,8 @@ def _df(segment: "Segment") -> str | None:
     return None
 
 
-def _large(name: str, limit: Callable[["Segment"], int]) -> SegmentRule:
-    def rule(segment: "Segment") -> str | None:
+def _large(name: str, limit: Callable[[Verifiable], int]) -> SegmentRule:
+    def rule(segment: Verifiable) -> str | None:
         values = segment.container.raw(name)
         if len(values) and (values.min() < 255 or values.max() > limit(segment)):
             return f"a frequency in '{name}' is out of range"
@@ -104,36 +142,36 @@ def _large(name: str, limit: Callable[["Segment"], int]) -> SegmentRule:
 
 
 def _widths(name: str, what: str) -> SegmentRule:
-    def rule(segment: "Segment") -> str | None:
+    def rule(segment: Verifiable) -> str | None:
         return f"{what} of more than 32 bits" if segment.container.raw(name).max(initial=0) > WIDEST else None
 
     return rule
 
 
-def _below(name: str, limit: Callable[["Segment"], int], what: str) -> SegmentRule:
-    def rule(segment: "Segment") -> str | None:
+def _below(name: str, limit: Callable[[Verifiable], int], what: str) -> SegmentRule:
+    def rule(segment: Verifiable) -> str | None:
         values = segment.container.raw(name)
         return what if len(values) and values.max() >= limit(segment) else None
 
     return rule
 
 
-def _words(segment: "Segment") -> str | None:
+def _words(segment: Verifiable) -> str | None:
     good = segment.container.length("words") == segment.n_words + PADDING
     return None if good else "blocks of postings do not follow one another"
 
 
-def _forward_words(segment: "Segment") -> str | None:
+def _forward_words(segment: Verifiable) -> str | None:
     good = segment.container.length("fwd_words") == int(segment.forward_at[-1]) + PADDING
     return None if good else "forward lists do not follow one another"
 
 
-def _doc_len(segment: "Segment") -> str | None:
+def _doc_len(segment: Verifiable) -> str | None:
     total = int(segment.container.raw("doc_len").sum(dtype=np.int64))
     return None if total == segment.n_tokens else "document lengths do not add up to the number of tokens"
 
 
-def _field_len(segment: "Segment") -> str | None:
+def _field_len(segment: Verifiable) -> str | None:
     values, n = segment.container.raw("field_len"), segment.n_docs
     if n == 0 or len(values) < n or len(values) % n:
         return "section of the wrong size: field_len"
@@ -142,24 +180,24 @@ def _field_len(segment: "Segment") -> str | None:
     return None if good else "the lengths of fields do not add up to those of documents"
 
 
-def _several(segment: "Segment") -> str | None:
+def _several(segment: Verifiable) -> str | None:
     docs = segment.container.raw("seq_several").astype(np.int64)
     good = not len(docs) or (docs[-1] < segment.n_docs and np.all(docs[1:] > docs[:-1]))
     return None if good else "documents of several values do not ascend"
 
 
-def _sequence_words(segment: "Segment") -> str | None:
+def _sequence_words(segment: Verifiable) -> str | None:
     good = segment.container.length("seq_words") == int(segment.sequence_at[-1]) + PADDING
     return None if good else "sequences of words do not follow one another"
 
 
-def _stored_at(segment: "Segment") -> str | None:
+def _stored_at(segment: Verifiable) -> str | None:
     c = segment.container
     good = good_offsets(c.raw("stored_at"), c.length("stored_last"), c.length("stored"))
     return None if good else "the table of stored blocks is wrong"
 
 
-def _stored_last(segment: "Segment") -> str | None:
+def _stored_last(segment: Verifiable) -> str | None:
     last = segment.container.raw("stored_last")
     if np.any(np.diff(last, prepend=0) <= 0):
         return "the table of stored blocks is wrong"
@@ -191,7 +229,7 @@ RULES: dict[str, SegmentRule] = {
 }
 
 
-def lists_problem(segment: "Segment", terms: Integers) -> str | None:
+def lists_problem(segment: Verifiable, terms: Integers) -> str | None:
     """What is wrong with the posting lists of these terms; a checksum that differs is an error of its own."""
     if len(terms) == 0:
         return None
@@ -225,12 +263,12 @@ def _bad_list(term: int) -> str:
     return f"the posting list of term {term} is damaged"
 
 
-def _is_sound(segment: "Segment", term: int) -> bool:
+def _is_sound(segment: Verifiable, term: int) -> bool:
     first, df, cf = (int(own[term]) for own in (segment.first_block, segment.df, segment.cf))
     return list_is_sound(segment.blocks, first, df, cf, segment.doc_len)
 
 
-def dictionary_problem(segment: "Segment") -> str | None:
+def dictionary_problem(segment: Verifiable) -> str | None:
     """What is wrong with the terms, where one segment's are to be found among another's."""
     ascending = verify_kernels.strings_ascend(*segment.packed("term"))
     return None if ascending else "the terms are not sorted"

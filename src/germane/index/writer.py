@@ -30,6 +30,7 @@ from germane.index.deletions import Deletions, delete, no_deletions, write_delet
 from germane.index.durable import LOCK_NAME, WriterLock, make_folder, remove_quietly, storage_errors
 from germane.index.graphs import write_graph
 from germane.index.ingest import DEFAULT_MEMORY, NewPaths, NewSegment, build_segment
+from germane.index.live_segment import LiveSegment
 from germane.index.manifest import (
     NAME,
     FileNames,
@@ -46,7 +47,7 @@ from germane.index.manifest import (
 )
 from germane.index.merge import choose_merge, merge_segments, merged_vectors, renumbering
 from germane.index.segment import Segment
-from germane.index.snapshot import LiveSegment, Snapshot, open_vectors
+from germane.index.snapshot import Snapshot, open_vectors
 from germane.index.vector_fields import Stored, VectorField, VectorSource, field_named
 from germane.index.vectors import Arriving, VectorFile, write_vectors
 from germane.lazy import load_compiler

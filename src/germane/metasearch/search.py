@@ -10,6 +10,7 @@ import orjson
 
 from germane.data.atomic import open_for_writing
 from germane.errors import InputError, ParameterError
+from germane.lazy import load
 from germane.metasearch.answers import Failure, SourceAnswer
 from germane.metasearch.merging import DEFAULT_RANKING, FoundList, Merger, merge
 from germane.metasearch.sources.source import DEFAULT_K, Source, WebSource
@@ -114,9 +115,8 @@ class MetaSearch:
         """What web sources share; nothing where all are on this machine."""
         if not any(isinstance(source, WebSource) for source in self.sources):
             return None
-        from germane.metasearch import Web
-
-        return Web(cache=self.cache, random_state=self._random_state, **self._web)
+        made: Web = load("germane.metasearch.Web")(cache=self.cache, random_state=self._random_state, **self._web)
+        return made
 
     def _merger(self, query: str) -> Merger:
         weights = {source.name: source.weight for source in self.sources}

@@ -12,8 +12,8 @@ import numpy as np
 
 from germane.arrays import Floats, Integers
 from germane.lm import Dirichlet
+from germane.rank.defaults import DEFAULT_MU
 from germane.rank.local import SnapshotRetriever
-from germane.rank.registry import DEFAULT_MU
 from germane.rank.statistics import Need
 from germane.text import Analyzer, BulkAnalyzer
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +12,11 @@ from germane.deadline import look
 from germane.errors import ParameterError
 from germane.lm import Dirichlet
 from germane.lm.parameters import fraction, whole
-from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, Item, check_order
+from germane.rank.evidence import NONE_COUNTED, Countable, Counted, CountedEvidence, EvidenceModel, Item, check_order
 from germane.rank.models import BM25, QueryLikelihood, RankingModel
 from germane.rank.plan import QueryTerm
 from germane.rank.registry import SDM
 from germane.rank.statistics import Need, Pair
-
-if TYPE_CHECKING:
-    from germane.rank.searcher import Searcher
 
 WINDOW = 8
 """That of Metzler & Croft (2005)."""
@@ -70,7 +66,7 @@ class SequentialDependence(EvidenceModel):
     def of_query(self, runs: Runs) -> "SequentialDependence":
         return replace(self, runs=runs)
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
+    def evidence(self, searcher: Countable, weights: Mapping[str, float]) -> list[CountedEvidence]:
         share = 1.0 - self.ordered - self.unordered
         words = [term._replace(weight=share * term.weight) for term in searcher.known_terms(weights)]
         if not words:
@@ -85,13 +81,13 @@ class SequentialDependence(EvidenceModel):
         pairs = neighbours(self.runs, weights)
         return super().need(weights)._replace(pairs=tuple(Pair(*pair, self.window) for pair in pairs))
 
-    def _words(self, searcher: "Searcher", words: Sequence[QueryTerm]) -> CountedEvidence:
+    def _words(self, searcher: Countable, words: Sequence[QueryTerm]) -> CountedEvidence:
         plan = self.base.plan(words, searcher.collection)
         terms = [term.term for term in plan.terms]
         counted = [postings_of(searcher, i, terms) for i in range(len(searcher.snapshot.segments))]
         return CountedEvidence(plan, counted, backgrounds(searcher, self.base))
 
-    def _pairs(self, searcher: "Searcher", weights: Mapping[str, float]) -> CountedEvidence | None:
+    def _pairs(self, searcher: Countable, weights: Mapping[str, float]) -> CountedEvidence | None:
         """What is said of neighbouring words; None where no document holds two of them together."""
         # in the order of the query: a set has another one in each process, and sums differ in their last bit
         in_runs = dict.fromkeys(term for run in self.runs for term in run)
@@ -133,7 +129,7 @@ def over_dirichlet(mu: float, ordered: float, unordered: float) -> SequentialDep
     return SequentialDependence(QueryLikelihood(Dirichlet(mu)), ordered, unordered)
 
 
-def postings_of(searcher: "Searcher", i: int, terms: Sequence[str]) -> list[Counted]:
+def postings_of(searcher: Countable, i: int, terms: Sequence[str]) -> list[Counted]:
     """The documents of a segment that hold each term, as often as they do."""
     segment = searcher.snapshot.segments[i].segment
     numbers = segment.numbers_of(terms)
@@ -155,6 +151,6 @@ def neighbours(runs: Runs, weights: Mapping[str, float]) -> Counter[tuple[str, s
     return Counter({pair: counts[pair] for pair in wanted})
 
 
-def backgrounds(searcher: "Searcher", model: RankingModel) -> list[Floats]:
+def backgrounds(searcher: Countable, model: RankingModel) -> list[Floats]:
     """The background of each document of each segment."""
     return [searcher.parts_of(i, model).background.values for i in range(len(searcher.snapshot.segments))]

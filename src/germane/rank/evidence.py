@@ -9,19 +9,20 @@ score = Σ_plans (Σ_items impact(c_item,D) + constant + mass · background_D) +
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from germane.arrays import Floats, Integers, Mask
 from germane.errors import IndexFormatError, ParameterError
+from germane.index.sequences import PairCounts, TextFields
+from germane.index.snapshot import Snapshot
+from germane.rank.document_parts import DocumentParts, Statistics
 from germane.rank.models import RankingModel
 from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm
 from germane.rank.scoring import add_impacts
-
-if TYPE_CHECKING:
-    from germane.rank.searcher import Searcher
+from germane.rank.statistics import Pair
 
 
 class Counted(NamedTuple):
@@ -82,6 +83,27 @@ class Scored(NamedTuple):
         return self.impacts + (self.rest if priors is None else self.rest + priors)
 
 
+class Countable(Protocol):
+    """What a model that makes its own counts asks of a searcher."""
+
+    snapshot: Snapshot
+    texts: TextFields
+    statistics: Statistics
+    collection: Collection
+
+    def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
+        """The query's terms that the collection holds, with their statistics."""
+
+    def pair_counts(self, pair: Pair) -> list[PairCounts]:
+        """For each segment the documents that hold a pair of terms, deleted ones too."""
+
+    def parts_of(self, i: int, model: RankingModel) -> DocumentParts:
+        """What the model says of the documents of segment i."""
+
+    def remembered(self, key: Hashable, make: Callable[[], list[Floats]]) -> list[Floats]:
+        """What `make` gives for every document of the snapshot, made once."""
+
+
 class EvidenceModel(RankingModel):
     """A ranking model that makes its own counts. `looks`: what it costs for each document that holds a word
     (`rank.work`); `places`: whether it reads where in the document words are."""
@@ -90,7 +112,7 @@ class EvidenceModel(RankingModel):
     places: ClassVar[bool] = True
 
     @abstractmethod
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
+    def evidence(self, searcher: Countable, weights: Mapping[str, float]) -> list[CountedEvidence]:
         """What the query finds in every segment of the snapshot; empty if the collection holds none of its words."""
 
     def plan(self, terms: Sequence[QueryTerm], collection: Collection) -> Plan:
@@ -98,7 +120,7 @@ class EvidenceModel(RankingModel):
         raise ParameterError(f"{type(self).__name__} makes its counts from the documents themselves: it has no plan")
 
 
-def check_order(searcher: "Searcher", model: EvidenceModel) -> None:
+def check_order(searcher: Countable, model: EvidenceModel) -> None:
     """An error if a segment does not keep the order of words."""
     for live in searcher.snapshot.segments:
         if not live.segment.keeps_order:
@@ -108,7 +130,7 @@ def check_order(searcher: "Searcher", model: EvidenceModel) -> None:
             )
 
 
-def score_evidence(searcher: "Searcher", found: Sequence[CountedEvidence]) -> list[Scored]:
+def score_evidence(searcher: Countable, found: Sequence[CountedEvidence]) -> list[Scored]:
     """Every document of every segment, whether or not it holds a word."""
     everywhere = []
     for i, live in enumerate(searcher.snapshot.segments):

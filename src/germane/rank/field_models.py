@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,15 +19,12 @@ from germane.errors import ParameterError
 from germane.index.sequences import counts_by_field, field_lengths
 from germane.lm import Dirichlet, Size, Smoothing
 from germane.lm.parameters import LARGEST, bounded, fraction, positive
-from germane.rank.evidence import NONE_COUNTED, Counted, CountedEvidence, EvidenceModel, check_order
+from germane.rank.defaults import DEFAULT_MU
+from germane.rank.evidence import NONE_COUNTED, Countable, Counted, CountedEvidence, EvidenceModel, check_order
 from germane.rank.kinds import LOG_COUNT_RATIO
 from germane.rank.models import BM25
 from germane.rank.plan import NOTHING, Plan, QueryTerm
-from germane.rank.registry import DEFAULT_MU
 from germane.rank.statistics import Need
-
-if TYPE_CHECKING:
-    from germane.rank.searcher import Searcher
 
 DEFAULT_WEIGHTS = {"title": 3.0}
 """The weights of fields where none is given; chosen on other collections than those reported
@@ -56,7 +53,7 @@ class _FieldModel(EvidenceModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", _by_field("weights", self.weights, 0.0, LARGEST))
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
+    def evidence(self, searcher: Countable, weights: Mapping[str, float]) -> list[CountedEvidence]:
         terms = searcher.known_terms(weights)
         if not terms:
             return []
@@ -90,7 +87,7 @@ class _FieldModel(EvidenceModel):
         """The words, and the mean lengths of the fields."""
         return super().need(weights)._replace(fields=True)
 
-    def _fields(self, searcher: "Searcher") -> Fields:
+    def _fields(self, searcher: Countable) -> Fields:
         """The fields as this model sees them; means are those of live documents."""
         names = searcher.texts.names
         means = np.array(searcher.statistics.field_tokens, np.float64) / max(searcher.collection.n_docs, 1)
@@ -100,7 +97,7 @@ class _FieldModel(EvidenceModel):
         return Fields(names, weights, means)
 
     @abstractmethod
-    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: Fields) -> Plan:
+    def _plan(self, terms: Sequence[QueryTerm], searcher: Countable, fields: Fields) -> Plan:
         """The plan over the pseudo-counts."""
 
     @abstractmethod
@@ -132,7 +129,7 @@ class BM25F(_FieldModel):
         fraction("b", self.b)
         object.__setattr__(self, "field_b", _by_field("field_b", self.field_b, 0.0, 1.0))
 
-    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: Fields) -> Plan:
+    def _plan(self, terms: Sequence[QueryTerm], searcher: Countable, fields: Fields) -> Plan:
         k = self.k1 * float((fields.weights * fields.means).sum() / fields.means.sum())
         return BM25(k, b=0.0).plan(terms, searcher.collection)
 
@@ -163,7 +160,7 @@ class FieldMixture(_FieldModel):
                 f"{type(self.smoothing).__name__} cannot smooth a field: its distinct words are not known"
             )
 
-    def _plan(self, terms: Sequence[QueryTerm], searcher: "Searcher", fields: Fields) -> Plan:
+    def _plan(self, terms: Sequence[QueryTerm], searcher: Countable, fields: Fields) -> Plan:
         p_C = [term.cf / searcher.collection.n_tokens for term in terms]
         weight = [term.weight for term in terms]
         return Plan.ordered(
@@ -201,7 +198,7 @@ def field_mixture(mu: float, weights: ByField = None) -> FieldMixture:
     return FieldMixture(weights, Dirichlet(mu))
 
 
-def _lengths(searcher: "Searcher") -> list[Floats]:
+def _lengths(searcher: Countable) -> list[Floats]:
     """For each segment the tokens of its documents' fields (document × field)."""
     return [field_lengths(live.segment, searcher.texts).astype(np.float64) for live in searcher.snapshot.segments]
 

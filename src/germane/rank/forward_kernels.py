@@ -4,7 +4,7 @@ import numpy as np
 
 from germane.index.block_kernels import words_needed
 from germane.index.kernels import is_verified
-from germane.index.segment import ForwardArrays
+from germane.index.segment_arrays import ForwardArrays
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.impact_kernels import begin, impact, score_of

@@ -5,7 +5,6 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,16 +14,13 @@ from germane.index.sequences import PairCounts
 from germane.lm import Dirichlet
 from germane.lm.distributions.dcm import log_rising
 from germane.lm.parameters import EDGE, bounded, open_fraction, positive
+from germane.rank.defaults import DEFAULT_MU
 from germane.rank.dependence import WINDOW, Runs, backgrounds, neighbours, postings_of
-from germane.rank.evidence import Counted, CountedEvidence, EvidenceModel, Item, check_order
+from germane.rank.evidence import Countable, Counted, CountedEvidence, EvidenceModel, Item, check_order
 from germane.rank.kinds import COUNT
 from germane.rank.models import QueryLikelihood
 from germane.rank.plan import NOTHING, Plan, QueryTerm
-from germane.rank.registry import DEFAULT_MU
 from germane.rank.statistics import Need, Pair
-
-if TYPE_CHECKING:
-    from germane.rank.searcher import Searcher
 
 
 class WholeIntegral(EvidenceModel):
@@ -41,7 +37,7 @@ class WholeIntegral(EvidenceModel):
     def _log_factor(a: Floats, f: Floats) -> Floats:
         """What a word of α_w = `a` that is asked for `f` times adds to log Z(α+f)/Z(α); Σα and Σf take off the same."""
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
+    def evidence(self, searcher: Countable, weights: Mapping[str, float]) -> list[CountedEvidence]:
         terms = searcher.known_terms(weights)
         if not terms:
             return []
@@ -122,7 +118,7 @@ class BigramLikelihood(EvidenceModel):
     def of_query(self, runs: Runs) -> "BigramLikelihood":
         return replace(self, runs=runs)
 
-    def evidence(self, searcher: "Searcher", weights: Mapping[str, float]) -> list[CountedEvidence]:
+    def evidence(self, searcher: Countable, weights: Mapping[str, float]) -> list[CountedEvidence]:
         words = searcher.known_terms(weights)
         if not words:
             return []
@@ -143,7 +139,7 @@ class BigramLikelihood(EvidenceModel):
         return super().need(weights)._replace(pairs=tuple(Pair(*pair, WINDOW) for pair in pairs))
 
     def _chain(
-        self, searcher: "Searcher", pairs: Counter[tuple[str, str]], words: Mapping[str, QueryTerm]
+        self, searcher: Countable, pairs: Counter[tuple[str, str]], words: Mapping[str, QueryTerm]
     ) -> CountedEvidence | None:
         """What neighbouring words of the query add where they are neighbours in a document."""
         terms: list[QueryTerm] = []
@@ -165,9 +161,7 @@ class BigramLikelihood(EvidenceModel):
         nowhere = [NOTHING for _ in searcher.snapshot.segments]
         return CountedEvidence(plan, [*zip(*by_item, strict=True)], nowhere, items, finds=False)
 
-    def _gain(
-        self, searcher: "Searcher", i: int, both: PairCounts, pair: tuple[str, str], second: QueryTerm
-    ) -> Counted:
+    def _gain(self, searcher: Countable, i: int, both: PairCounts, pair: tuple[str, str], second: QueryTerm) -> Counted:
         """log(1 + λ/(1-λ)·c(ab)/(c(a)·θ_D(b))) of the documents of a segment that hold the pair."""
         segment = searcher.snapshot.segments[i].segment
         look()

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from germane.index.kernels import UNVERIFIED
-from germane.index.segment import ForwardArrays
+from germane.index.segment_arrays import ForwardArrays
 from germane.jit import inner, kernel
 from germane.rank.adding_kernels import add_all
 from germane.rank.decoded_kernels import COUNTING, bound_of, costs, highest, required_units, split, units_needed

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.errors import ParameterError
 from germane.index.durable import Identity
-from germane.index.snapshot import LiveSegment, Snapshot
+from germane.index.live_segment import LiveSegment
+from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import Vectors
 from germane.types import title_of
 

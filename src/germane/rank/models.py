@@ -20,9 +20,9 @@ from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.lm import Dirichlet, ExcessRatio, Size, Smoothing, idf
 from germane.lm.parameters import EDGE, bounded, fraction, open_fraction, positive
+from germane.rank.defaults import DEFAULT_MU
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
 from germane.rank.plan import NOTHING, Collection, Plan, QueryTerm, in_order, in_turn, weighed
-from germane.rank.registry import DEFAULT_MU
 from germane.rank.statistics import Need
 from germane.rank.term_formulas import BURSTS, RATIO, TermFormula, numbers_of
 

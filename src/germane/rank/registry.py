@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from germane.errors import ParameterError
 from germane.lazy import load
+from germane.rank.defaults import DEFAULT_LAM, DEFAULT_MU
 
 if TYPE_CHECKING:
     from germane.rank.models import RankingModel
-
-DEFAULT_MU = 400.0
-DEFAULT_LAM = 0.3
-"""Weight of the document in Jelinek-Mercer smoothing; long queries like less, titles more."""
 
 SDM = {"ordered": 0.1, "unordered": 0.05}
 """Shares of pairs of words in sequential dependence: those of Metzler & Croft (2005)."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import SearchRequest
-from germane.engine.results import GROUPED
+from germane.engine.result_groups import GROUPED
 from germane.errors import ParameterError
 from germane.rank.filter_values import Filter
 from germane.server.settings import Settings

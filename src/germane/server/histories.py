@@ -22,7 +22,7 @@ from germane.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from germane.clicks import ClickStore
-    from germane.server.library import Library
+    from germane.clicks.log import ClickLog
 
 MEMORY, THREADS = 1024, 2
 """Megabytes and threads of training, which runs beside searches."""
@@ -30,15 +30,15 @@ _BEGINNING = ".training-"
 
 
 @contextmanager
-def history(library: "Library", collection: str, *, empty: bool = False) -> "Iterator[ClickStore]":
-    """The log's rows of a collection as a history, while it is needed: nothing else keeps what people did.
+def history(home: Path, events: "ClickLog", collection: str, *, empty: bool = False) -> "Iterator[ClickStore]":
+    """The log's rows of a collection as a history in `home`, while it is needed: nothing else keeps what people did.
 
     One without clicks is refused unless it may be `empty`.
     """
     from germane.clicks import ClickStore
 
-    remove_left(library.home)
-    folder = library.home / f"{_BEGINNING}{secrets.token_hex(8)}"
+    remove_left(home)
+    folder = home / f"{_BEGINNING}{secrets.token_hex(8)}"
     lock = _lock_of(folder)
     with lock_file(lock) as descriptor:
         locked(descriptor)  # before the folder is there: nobody finds it without its owner
@@ -46,7 +46,7 @@ def history(library: "Library", collection: str, *, empty: bool = False) -> "Ite
             make_private_folder(folder)
             log = folder / "log.jsonl"
             with open(open_owned(log, os.O_WRONLY | os.O_CREAT), "wb") as file:
-                file.writelines(_lines_of(library, collection))
+                file.writelines(_lines_of(events, collection))
             store = ClickStore.create(folder / "history")
             store.add([log], memory_mb=MEMORY, threads=THREADS)
             if not store.days and not empty:
@@ -80,8 +80,8 @@ def _lock_of(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.lock")
 
 
-def _lines_of(library: "Library", collection: str) -> Iterator[bytes]:
-    for line in library.events.read():
+def _lines_of(events: "ClickLog", collection: str) -> Iterator[bytes]:
+    for line in events.read():
         try:
             event = orjson.loads(line)
         except orjson.JSONDecodeError:

@@ -10,17 +10,16 @@ stopped, and says what was kept.
 import threading
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from germane.errors import GermaneError
-from germane.server.histories import remove_left
 from germane.server.locks import lock_file, locked
 from germane.server.problems import ProblemError, told, without_folders
 from germane.workspace.jobs import ENDED
 
 if TYPE_CHECKING:
-    from germane.server.library import Library
+    from germane.workspace.jobs import Jobs
     from germane.workspace.values import Job
 
 MOST_WAITING = 50
@@ -61,7 +60,7 @@ class Progress:
         self.now |= news
         if force or time.monotonic() - self._told >= TELL_SECONDS:
             self._told = time.monotonic()
-            if not self._runner.library.workspace.jobs.tell(self._job, self.now):
+            if not self._runner.jobs.tell(self._job, self.now):
                 raise Stopped
         if self._runner.ending.is_set():
             raise Paused
@@ -71,15 +70,18 @@ class Progress:
         self.tell(force=True, step=words)
 
 
-Work = Callable[["Library", Mapping[str, Any], Progress], Mapping[str, Any]]
+Work = Callable[[Mapping[str, Any], Progress], Mapping[str, Any]]
 """Does a job with its settings, telling of its progress; what came of it."""
 
 
 class Runner:
-    """Does the jobs of a library's workspace in a thread, if no other process does."""
+    """Does the jobs of a workspace in a thread, if no other process does: the one that holds the lock in `home`.
 
-    def __init__(self, library: "Library", kinds: Mapping[str, Work]) -> None:
-        self.library, self._kinds = library, kinds
+    `kinds`: what does a job of each kind. `sweep`: what is done at the start and once a day.
+    """
+
+    def __init__(self, jobs: "Jobs", home: Path, kinds: Mapping[str, Work], sweep: Callable[[], None]) -> None:
+        self.jobs, self._home, self._kinds, self._sweep = jobs, home, kinds, sweep
         self.ending = threading.Event()
         self._woken = threading.Event()
         self._starting = threading.Lock()
@@ -88,9 +90,9 @@ class Runner:
 
     def add(self, kind: str, settings: Mapping[str, Any]) -> "Job":
         """A new job, which waits for its turn; a `ProblemError` where too many wait already."""
-        if len(self.library.workspace.jobs.all("waiting")) >= MOST_WAITING:
+        if len(self.jobs.all("waiting")) >= MOST_WAITING:
             raise ProblemError(429, f"{MOST_WAITING} jobs wait already: wait for them, or stop some", retry_after="60")
-        job = self.library.workspace.jobs.add(kind, settings)
+        job = self.jobs.add(kind, settings)
         self.start()
         self._woken.set()
         return job
@@ -110,7 +112,7 @@ class Runner:
             self._thread.join()
 
     def _run(self) -> None:
-        with lock_file(self.library.home / "jobs.lock") as lock:
+        with lock_file(self._home / "jobs.lock") as lock:
             while not locked(lock):
                 if self.ending.wait(LOOK_SECONDS):
                     return
@@ -125,8 +127,8 @@ class Runner:
         """Do the next job, or wait a little."""
         if time.monotonic() - self._swept >= DAY:
             self._swept = time.monotonic()
-            self._forget()
-        job = self.library.workspace.jobs.take(self._kinds.keys())
+            self._sweep()
+        job = self.jobs.take(self._kinds.keys())
         if job is None:
             self._woken.wait(LOOK_SECONDS)
             self._woken.clear()
@@ -135,7 +137,7 @@ class Runner:
 
     def _recover(self) -> None:
         """Whoever ran these jobs is gone, as it held the lock."""
-        jobs = self.library.workspace.jobs
+        jobs = self.jobs
         for job in (*jobs.all("running"), *jobs.all("stopping")):
             if job.kind not in self._kinds:
                 continue
@@ -147,11 +149,11 @@ class Runner:
                 jobs.put_back(job, kept)
 
     def _do(self, job: "Job") -> None:
-        jobs = self.library.workspace.jobs
+        jobs = self.jobs
         progress = None
         try:
             progress = Progress(self, job)
-            result = self._kinds[job.kind](self.library, job.settings, progress)
+            result = self._kinds[job.kind](job.settings, progress)
             jobs.finish(job, {**progress.now, "result": dict(result)})
         except Stopped:
             jobs.finish(job, {**_kept(progress), "message": "stopped; what was done until then is kept"}, stopped=True)
@@ -162,15 +164,6 @@ class Runner:
             ours = isinstance(error, GermaneError | ProblemError)
             said = told(error).detail if ours else without_folders(f"{type(error).__name__}: {error}")
             jobs.finish(job, {**_kept(progress), "message": said[:1_000]}, failed=True)
-
-    def _forget(self) -> None:
-        """Take clicks out of the log that are older than they are to be kept."""
-        days = self.library.settings.retain_days
-        if days:
-            remove_left(self.library.home)
-            gone = self.library.events.erase_before(datetime.now(UTC) - timedelta(days=days))
-            if gone:
-                self.library.audit.erased(f"older than {days} days", gone)
 
 
 def has_ended(job: "Job") -> bool:

@@ -223,7 +223,7 @@ class Learning:
         try:
             from germane.clicks import click_stats, observe
 
-            with history(self._library, collection, empty=True) as store:
+            with history(self._library.home, self._library.events, collection, empty=True) as store:
                 if not store.days:
                     return Clicks(None, plain)
                 with observe(store, memory_mb=rules.memory_mb, threads=rules.threads) as observed:

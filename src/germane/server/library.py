@@ -13,6 +13,7 @@ from germane.deadline import limited
 from germane.engine.requests import ExplainRequest, SearchRequest
 from germane.errors import IndexLockedError, ParameterError
 from germane.index.manifest import NAME as MANIFEST
+from germane.lazy import load
 from germane.server import budget
 from germane.server.audit import Audit
 from germane.server.locks import lock_file, locked
@@ -24,6 +25,7 @@ from germane.workspace import Workspace
 if TYPE_CHECKING:
     from germane.engine import Engine
     from germane.engine.responses import ExplainResponse, SearchResponse
+    from germane.server.jobs import Runner
     from germane.stream import Watch
 
 PREFERRED = ("year", "topic", "journal", "source", "type", "language", "publisher", "keywords", "mesh")
@@ -57,10 +59,8 @@ class Library:
         self, engines: "Mapping[str, Engine]", workspace: Workspace, settings: Settings, home: Path, sample: str = ""
     ) -> None:
         from germane.server.histories import remove_left
-        from germane.server.jobs import Runner
         from germane.server.screens import Screens
         from germane.server.uploads import Uploads
-        from germane.server.work import KINDS
 
         if not engines:
             raise ParameterError("there is no collection to serve")
@@ -77,7 +77,7 @@ class Library:
         self.uploads: Uploads = Uploads(home / "uploads")
         self.events = ClickLog(home / "clicks.jsonl")
         self.audit = Audit(settings.audit)
-        self.jobs = Runner(self, KINDS)
+        self.jobs: Runner = load("germane.server.work.runner_of")(self)
         remove_left(home)
         self._stamps: dict[str, tuple[int, int]] = {}
         self.tracking = threading.Lock()

@@ -9,7 +9,7 @@ from germane.deadline import looking
 from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
-from germane.engine.results import GROUPED, ResultGroup
+from germane.engine.result_groups import GROUPED, ResultGroup
 from germane.errors import QueryError
 from germane.rank.facets import Facet
 from germane.rank.registry import MODEL_NAMES

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from germane.engine.compiling import compiling_seconds
+from germane.engine.announcing import compiling_seconds
 from germane.errors import DeadlineError
 
 Receive = Callable[[], Awaitable[Any]]

@@ -1,6 +1,8 @@
 """What the kinds of jobs do (`jobs.py` has when, and how they end)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +16,8 @@ from germane.errors import ParameterError
 from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
 from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
-from germane.server.histories import MEMORY, THREADS, history
-from germane.server.jobs import Progress, Work
+from germane.server.histories import MEMORY, THREADS, history, remove_left
+from germane.server.jobs import Progress, Runner
 from germane.server.leftovers import forget_old
 from germane.types import Document
 from germane.workspace.values import Result, Search
@@ -75,7 +77,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
             rules=rules, on_progress=progress.step, **parameters,
         )  # fmt: skip
 
-    with history(library, name) as store:
+    with history(library.home, library.events, name) as store:
         try:
             report = learn(store, **given)
         except TooManyDimensionsError as error:
@@ -169,6 +171,24 @@ def _batches(documents: Iterable[Document], size: int) -> Iterator[tuple[Documen
     return iter(lambda: tuple(islice(iterator, size)), ())
 
 
-KINDS: Mapping[str, Work] = {
+Kind = Callable[["Library", Mapping[str, Any], Progress], Mapping[str, Any]]
+"""Does a job for a library with the job's settings."""
+KINDS: Mapping[str, Kind] = {
     "import": import_file, "train": train, "refresh": refresh, "export": export, "feed": feed,
 }  # fmt: skip
+
+
+def runner_of(library: "Library", kinds: Mapping[str, Kind] = KINDS) -> Runner:
+    """What does the jobs of a library, and takes old clicks out of its log."""
+    bound = {name: partial(work, library) for name, work in kinds.items()}
+    return Runner(library.workspace.jobs, library.home, bound, partial(forget_old_clicks, library))
+
+
+def forget_old_clicks(library: "Library") -> None:
+    """Take clicks out of the log that are older than they are to be kept."""
+    days = library.settings.retain_days
+    if days:
+        remove_left(library.home)
+        gone = library.events.erase_before(datetime.now(UTC) - timedelta(days=days))
+        if gone:
+            library.audit.erased(f"older than {days} days", gone)

@@ -186,7 +186,7 @@ def compare(library: "Library", given: Given) -> GateReport:
         )
     for each in (given["candidate"], *([baseline] if baseline else ())):
         engine.models.version(each)
-    with history(library, given["collection"]) as store:
+    with history(library.home, library.events, given["collection"]) as store:
         report = compared(
             engine, store, given["candidate"], baseline, settings=LearnSettings(), rules=click_rules(users)
         )

@@ -18,7 +18,7 @@ def check(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane check my-index
     """
-    from germane.engine.compiling import announce_compiling
+    from germane.engine.announcing import announce_compiling
     from germane.engine.models.model_store import ModelStore
     from germane.index.check import check_index
 

@@ -36,7 +36,7 @@ def import_ciff(
 
     Example: germane import-ciff robust04.ciff --into robust04 --stemmer porter
     """
-    from germane.engine.compiling import announce_compiling
+    from germane.engine.announcing import announce_compiling
     from germane.index import ciff
 
     announce_compiling()

@@ -17,7 +17,7 @@ def repair(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane repair my-index
     """
-    from germane.engine.compiling import announce_compiling
+    from germane.engine.announcing import announce_compiling
     from germane.engine.models.model_store import ModelStore
     from germane.index.repair import repair_index
 

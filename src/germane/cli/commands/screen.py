@@ -386,7 +386,7 @@ def _simulate(
     documents: "Sequence[Document]", labels: dict[str, bool], source: str, seeds: int, explore: float,
     rule: "StoppingRule", parameters: "RankerParameters", plot: Path | None, wanted: str, progress: bool,
 ) -> None:  # fmt: skip
-    from germane.engine.compiling import announce_compiling
+    from germane.engine.announcing import announce_compiling
     from germane.refine.screening.simulation import simulated_runs, summary
     from germane.refine.screening.weighting import weigh_documents
 

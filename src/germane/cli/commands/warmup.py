@@ -19,7 +19,8 @@ def warmup(
 
     Example: germane warmup
     """
-    from germane.engine.compiling import announce_compiling, warm_up
+    from germane.engine.announcing import announce_compiling
+    from germane.engine.compiling import warm_up
 
     announce_compiling()
     tell(f"kernels ready after {warm_up(everything):.1f} s")

@@ -18,7 +18,7 @@ from germane.arrays import AnyArray, Integers
 from germane.engine.models.model_store import ModelStore
 from germane.engine.models.source import FieldSource
 from germane.errors import InputError, ParameterError
-from germane.index.snapshot import LiveSegment
+from germane.index.live_segment import LiveSegment
 from germane.index.vector_fields import VectorField
 from germane.index.writer import IndexWriter
 from germane.latent.saving import LatentModel

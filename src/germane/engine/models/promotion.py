@@ -9,13 +9,12 @@ import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from germane.errors import GermaneError
 from germane.text import Analyzer
 
 if TYPE_CHECKING:
-    from germane.engine.models.model_store import ModelStore
     from germane.engine.models.stage import LatentStage
 
 PROMOTED = "promoted"
@@ -24,6 +23,19 @@ FOLDER, LATEST = "models", "PROMOTED"
 """The folder of an index that holds its learnt models, and the file there that is written anew whenever one begins to
 serve or stops."""
 OUT_OF_USE = "the promoted model cannot rank, and the plain ranking stands"
+
+
+class Promotable(Protocol):
+    """What is asked of a store of learnt models."""
+
+    def promoted(self) -> str | None:
+        """The name that was promoted last and serves; None if none does."""
+
+    def serving_number(self, name: str) -> int | None:
+        """The number of the version that serves under the name; None if none does."""
+
+    def stage(self, reference: str) -> "LatentStage":
+        """The version as a second stage."""
 
 
 class Promotion(NamedTuple):
@@ -41,7 +53,7 @@ class Promotions:
         self._places = folder / FOLDER / LATEST, folder / FOLDER
         self._seen: tuple[tuple[int, int] | None, Promotion | None] = None, None
 
-    def of(self, models: "Callable[[], ModelStore]", analyzer: Analyzer) -> Promotion | None:
+    def of(self, models: "Callable[[], Promotable]", analyzer: Analyzer) -> Promotion | None:
         """What plain searches use now; None for the plain ranking. `models` opens the store where it is needed."""
         stamp = self._stamp()
         if stamp is None:
@@ -60,7 +72,7 @@ class Promotions:
         return None
 
 
-def _looked_up(models: "ModelStore", analyzer: Analyzer) -> Promotion | None:
+def _looked_up(models: Promotable, analyzer: Analyzer) -> Promotion | None:
     reference = None
     try:
         name = models.promoted()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from germane.errors import GermaneError, ParameterError
+from germane.lazy import load
 from germane.metasearch.addresses import origin_of
 from germane.metasearch.answers import BrokenOffError, Failure, SourceAnswer, SourceError, SourceRecord
 from germane.metasearch.calls import MAX_BYTES, RETRIES, Policy
@@ -175,10 +176,9 @@ class WebSource(Source):
     async def _batches(
         self, query: str, k: int, offset: int, web: "Web | None", seconds: float
     ) -> AsyncGenerator[Batch, None]:
-        from germane.metasearch import Conversation, Web
-
-        async with Web() if web is None else _Lent(web) as used:
-            talk = Conversation(used, self.name, self.policy, used.clock.now() + seconds)
+        shared: Web | _Lent = load("germane.metasearch.Web")() if web is None else _Lent(web)
+        async with shared as used:
+            talk = load("germane.metasearch.Conversation")(used, self.name, self.policy, used.clock.now() + seconds)
             async with aclosing(self._talk(talk, query, k, offset)) as batches:
                 async for batch in batches:
                     yield batch
