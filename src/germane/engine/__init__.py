@@ -49,7 +49,8 @@ __getattr__, __dir__ = lazy_exports(
     {
         "asynchronous": ["AsyncEngine"],
         "candidates": ["Candidates", "Gathered"],
-        "engine": ["AddReport", "Engine", "Explanation"],
+        "changes": ["AddReport"],
+        "engine": ["Engine", "Explanation"],
         "pipelines": ["Pipeline"],
         "registry": ["RERANKER_NAMES"],
         "requests": ["ExplainRequest", "FeedbackRequest", "RankingRequest", "SearchRequest"],
