@@ -304,6 +304,8 @@ def test_collections_that_cannot_be_one(build: Callable[..., Engine], with_vecto
         Several([one, other])
     with pytest.raises(ParameterError, match="from 1 to"):
         Several([])
+    with pytest.raises(ParameterError, match="name all parts at once"):
+        Several([Several([one, one]), one])
     schema = one.schema()
     fields = SchemaOnly(schema._replace(text_fields=("body",)))
     with pytest.raises(ParameterError, match="the text fields of the one are title, text, those of the other body"):

@@ -22,7 +22,7 @@ own. Nothing is looked up by name but these classes, whose constructors check wh
 import datetime
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -60,6 +60,7 @@ _HEAD = struct.Struct("<4sHHQ")
 _MAGIC = b"GMSG"
 _ALIGNED = 8
 _SMALL = 1 << 62
+_TEXT, _FLOAT = {str}, {float}
 _TYPES = {
     code: (np.dtype(code), np.dtype(code).newbyteorder("="))
     for code in ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
@@ -148,17 +149,17 @@ class _Writer:
             return self.items(list(value))
         raise ParameterError(f"a message cannot hold {value!r:.80} ({type(value).__name__}): see rank.messages.CLASSES")
 
-    def items(self, values: Sequence[Any]) -> list[Any]:
+    def items(self, values: Collection[Any]) -> list[Any]:
         kinds = set(map(type, values))
-        if kinds == {str} and all(map(str.isascii, values)):
+        if kinds == _TEXT and all(map(str.isascii, values)):
             return list(values)
-        if kinds == {float} and all(map(math.isfinite, values)):
+        if kinds == _FLOAT and all(map(math.isfinite, values)):
             return list(values)
         return [self.plain(value) for value in values]
 
     def mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
-        if all(type(key) is str and key.isascii() for key in value):
-            return {"m": {key: self.plain(own) for key, own in value.items()}}
+        if set(map(type, value)) <= _TEXT and all(map(str.isascii, value)):
+            return {"m": dict(zip(value, self.items(value.values()), strict=True))}
         return {"d": [[self.plain(key), self.plain(own)] for key, own in value.items()]}
 
     def array(self, value: Any) -> dict[str, Any]:
@@ -217,7 +218,7 @@ class _Reader:
         return plain if dict not in kinds and list not in kinds else [self.value(own) for own in plain]
 
     def mapping(self, content: dict[str, Any]) -> dict[str, Any]:
-        return {key: self.value(own) for key, own in content.items()}
+        return dict(zip(content, self.items([*content.values()]), strict=True))
 
     def pairs(self, content: list[Any]) -> dict[Any, Any]:
         return {self.value(key): self.value(own) for key, own in content}
@@ -289,11 +290,26 @@ def _form_of(kind: type) -> _Form:
     return _Form(attrgetter(*names) if names else lambda value: (), lambda parts: kind(*parts))
 
 
+def _columns_of(statistics: CollectionStatistics) -> list[Any]:
+    """The terms of statistics as three lists, which takes a tenth of the time and room."""
+    n_docs, n_tokens, terms, *others = _FIELDS_OF_STATISTICS(statistics)
+    return [n_docs, n_tokens, [*terms], *map(list, zip(*terms.values(), strict=True) if terms else ((), ())), *others]
+
+
+def _of_columns(parts: Sequence[Any]) -> CollectionStatistics:
+    n_docs, n_tokens, terms, df, cf, *others = parts
+    stats = map(TermStats, df, cf)
+    return CollectionStatistics(n_docs, n_tokens, dict(zip(terms, stats, strict=True)), *others)
+
+
+_FIELDS_OF_STATISTICS = attrgetter(*(item.name for item in fields(CollectionStatistics)))
+
 CLASSES: dict[str, tuple[type, _Form]] = {
     "Analyzer": (
         Analyzer,
         _Form(lambda analyzer: [analyzer.to_dict()], lambda parts: Analyzer.from_dict(*parts)),
     ),
+    "CollectionStatistics": (CollectionStatistics, _Form(_columns_of, _of_columns)),
 }
 """The classes whose values messages hold, by their names."""
 allow(And, HoldsAny, Not, Or, Phrase, FieldFilter, HasValue, StartsWith)
@@ -302,7 +318,7 @@ allow(BM25F, FieldMixture, SequentialDependence)
 allow(BigramLikelihood, DirichletMultinomial, SmoothedDirichletIntegral)
 allow(AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage)
 allow(FieldPrior, FreshnessPrior, LengthPrior)
-allow(CollectionStatistics, Need, Pair, PairStats, TermStats, Vocabulary)
+allow(Need, Pair, PairStats, TermStats, Vocabulary)
 allow(Expanded, Explanation, Facet, FacetValue, NumberCounts, PairSample, Readings, Snippet, TermPart, WordCounts)
 allow(Document, VectorField, WordProbability)
 allow(retriever.Counts, retriever.FieldVectors, retriever.FoldedRequest, retriever.Hits, retriever.Inspection)

@@ -28,6 +28,7 @@ from germane.rank.local import sampled
 from germane.rank.matching import merged_order, require_field
 from germane.rank.memory import remember
 from germane.rank.retriever import (
+    NO_HITS,
     Counts,
     FoldedRequest,
     Hits,
@@ -67,6 +68,8 @@ class Several:
             raise ParameterError(f"from 1 to {MOST_PARTS} collections can be searched as one, not {len(parts)}")
         self._parts = list(parts)
         self._schemas = self._each(lambda part: part.schema())
+        if any(len(schema.generations) > 1 for schema in self._schemas):
+            raise ParameterError("collections that are searched as one already are no parts: name all parts at once")
         self._schema = joined_schema(self._schemas)
         self._ends = np.cumsum([schema.n_docs for schema in self._schemas])
         self._counted = Counted()
@@ -124,7 +127,7 @@ class Several:
         refs = np.empty(len(places), np.int64)
         for i in np.unique(homes).tolist():
             own = homes == i
-            refs[own] = self._global(i, self._parts[i].live(places[own] - (self._ends[i - 1] if i else 0)))
+            refs[own] = i << SHIFT | self._parts[i].live(places[own] - (self._ends[i - 1] if i else 0))
         return refs
 
     def read(self, refs: Refs, *, vectors: bool = False) -> list[Document]:
@@ -158,19 +161,20 @@ class Several:
 
     def top(self, request: TopRequest, statistics: CollectionStatistics | None = None) -> Hits:
         """The best of all parts; what the best k reach so far is the threshold of the next part."""
-        told = self.statistics(request.scoring.need()) if statistics is None else statistics
+        scoring, k, conditions, wordless, likely, threshold, ids = request
+        told = self.statistics(scoring.need()) if statistics is None else statistics
         found: list[Hits] = []
-        threshold, likely = request.threshold, request.likely
+        best = NO_HITS.scores
         for i, part in enumerate(self._parts):
             look()
-            own = None if likely is None else likely.chosen(likely.refs >> SHIFT == i)
-            asked = request._replace(threshold=threshold, likely=own and own._replace(refs=own.refs & IN_PART))
-            hits = part.top(asked, told)
-            found.append(hits._replace(refs=self._global(i, hits.refs)))
-            scores = np.concatenate([own.scores for own in found])
-            if len(scores) >= request.k:
-                threshold = max(threshold, float(np.partition(scores, -request.k)[-request.k]))
-        return joined_hits(found, request.k, self.ids)
+            own = None if likely is None else self._own(i, likely)
+            hits = self._global(i, part.top(TopRequest(scoring, k, conditions, wordless, own, threshold, ids), told))
+            found.append(hits)
+            best = np.concatenate((best, hits.scores))
+            if len(best) >= k:
+                best = np.partition(best, len(best) - k)[len(best) - k :]
+                threshold = max(threshold, best.item(0))
+        return joined_hits(found, k, self.ids)
 
     def score(self, refs: Refs, scoring: Scoring, statistics: CollectionStatistics | None = None) -> Floats:
         """Each document where it lies."""
@@ -187,7 +191,7 @@ class Several:
             for part, hits in zip(self._parts, found, strict=True)
             for value in part.values(hits.refs, request.field, numeric)
         ]
-        refs = np.concatenate([self._global(i, hits.refs) for i, hits in enumerate(found)])
+        refs = np.concatenate([self._global(i, hits).refs for i, hits in enumerate(found)])
         ids = [doc_id for hits in found for doc_id in hits.ids or ()]
         order = merged_order(values, ids, descending=request.descending, most=request.k)
         chosen = Hits(np.zeros(len(refs)), refs, ids).chosen(order)
@@ -212,7 +216,7 @@ class Several:
         name, _ = field_named(self._schema.vector_fields, request.field)
         asked = request._replace(field=name)
         found = [
-            [hits._replace(refs=self._global(i, hits.refs)) for hits in self._parts[i].nearest(asked)]
+            [self._global(i, hits) for hits in self._parts[i].nearest(asked)]
             for i, schema in enumerate(self._schemas)
             if name in schema.vector_fields
         ]
@@ -227,7 +231,7 @@ class Several:
             left = np.flatnonzero(refs < 0)
             if len(left):
                 found = part.locate([ids[row] for row in left.tolist()])
-                refs[left] = np.where(found < 0, -1, self._global(i, found))
+                refs[left] = np.where(found < 0, -1, i << SHIFT | found)
         return refs
 
     def ids(self, refs: Refs) -> list[str]:
@@ -316,8 +320,7 @@ class Several:
     def nearest_folded(self, request: FoldedRequest) -> Hits:
         """Merge what is nearest in the parts."""
         found = [part.nearest_folded(request) for part in self._parts]
-        shifted = [hits._replace(refs=self._global(i, hits.refs)) for i, hits in enumerate(found)]
-        return joined_hits(shifted, request.k, self.ids)
+        return joined_hits([self._global(i, hits) for i, hits in enumerate(found)], request.k, self.ids)
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
@@ -330,11 +333,15 @@ class Several:
         return answers
 
     @staticmethod
-    def _global(i: int, refs: Refs) -> Refs:
-        """The references of documents of part i among those of all parts."""
-        if len(refs) and int(refs.max()) > IN_PART:
-            raise ParameterError("a collection of several parts has too many documents to be a part itself")
-        return i << SHIFT | refs
+    def _global(i: int, hits: Hits) -> Hits:
+        """Documents of part i, by their references among those of all parts."""
+        return Hits(hits.scores, i << SHIFT | hits.refs, hits.ids)
+
+    @staticmethod
+    def _own(i: int, hits: Hits) -> Hits:
+        """Those of some documents that are of part i, by their references there."""
+        own = hits.chosen(hits.refs >> SHIFT == i)
+        return own._replace(refs=own.refs & IN_PART)
 
     @staticmethod
     def _homes(refs: Refs) -> Iterator[tuple[int, Integers, Refs]]:
