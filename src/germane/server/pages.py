@@ -33,7 +33,6 @@ from germane.server.sample import SCREENED, SEARCHES
 from germane.server.screens import REASONS, ScreenState
 from germane.server.sending import Sender
 from germane.server.view_state import PAGE, ViewState
-from germane.stream.shares import missed_told
 from germane.track.registry import METHOD_TITLES as TRACKED_BY
 from germane.types import Document
 
@@ -349,7 +348,7 @@ class Pages:
         number = whole(request.query_params.get("job", "0"))
         job = await self.aside(lambda: self.library.workspace.jobs.get(number)) if number else None
         return self.renderer.page(
-            request, "topics.html", view="topics", title="Topics", topics=found, missed=missed_told,
+            request, "topics.html", view="topics", title="Topics", topics=found,
             removed="" if removed in {topic.name for topic, _ in found} else removed,
             checking=None if job is None or has_ended(job) else job.id,
         )  # fmt: skip
@@ -373,7 +372,7 @@ class Pages:
         """Show the collection to all topics, a large one in the background."""
         form = await Form.of(request)
         engine = self.library.engine(None)
-        if len(engine) > topics.MOST_AT_ONCE:
+        if not topics.is_shown_at_once(engine):
             job = await self.aside(lambda: self.library.jobs.add("feed", {}), changing=True)
             return RedirectResponse(f"/topics?job={job.id}", 303)
         await self.aside(lambda: topics.feed(self.library, engine.documents()), changing=True)
