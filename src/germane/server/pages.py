@@ -113,7 +113,7 @@ class Pages:
             place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_TITLES,
             models=MODEL_TITLES, default_model=shown.reranked_by or DEFAULT_MODEL,
             first=self.library.first, tries=SEARCHES,
-            learnt=self.library.engine(place.c).models.names(),
+            learnt=self.library.learnt_models(place.c),
             headers=headers, size=len(self.library.engine(place.c)),
         )  # fmt: skip
         return seen.onto(answer)
