@@ -383,11 +383,12 @@ class Store:
         """By tracker, or of one topic alone, the days of what was delivered (its date, else when it came), and how much
         it was on each."""
         day = func.substr(func.coalesce(func.nullif(arrivals.c.date, ""), arrivals.c.at), 1, 10)
-        query = select(sightings.c.tracker_id, day, func.count()).join_from(sightings, arrivals)
+        query = select(sightings.c.tracker_id, day.label("day")).join_from(sightings, arrivals)
         query = query.where(self._followed if topic is None else sightings.c.tracker_id == topic.id)
-        query = query.where(sightings.c.delivered.is_(True)).group_by(sightings.c.tracker_id, day).order_by(day)
+        hits = query.where(sightings.c.delivered.is_(True)).subquery()
+        grouped = select(hits.c.tracker_id, hits.c.day, func.count()).group_by(hits.c.tracker_id, hits.c.day)
         days: dict[int, list[tuple[str, int]]] = {}
-        for tracker, date, count in connection.execute(query):
+        for tracker, date, count in connection.execute(grouped.order_by(hits.c.day)):
             days.setdefault(tracker, []).append((str(date), int(count)))
         return days
 
