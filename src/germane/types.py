@@ -50,6 +50,16 @@ class Document:
     vectors: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
+def n_characters(fields: Mapping[str, FieldValue]) -> int:
+    """Count the characters in the texts of a document.
+
+    >>> n_characters({"title": "Copper", "year": 1912, "keywords": ["liver", "brain"]})
+    16
+    """
+    values = (item for value in fields.values() for item in (value if isinstance(value, list | tuple) else [value]))
+    return sum(len(value) for value in values if isinstance(value, str))
+
+
 def text_of(fields: Mapping[str, FieldValue], names: Iterable[str]) -> str:
     """Join the values of the named fields by line breaks, list items too; skip missing values.
 

@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from attacks.conftest import ServerProcess, small_documents
 from germane.engine import Engine
 from germane.errors import ParameterError, QueryError
 from germane.rank.snippets import LONGEST
+from germane.refine.refiner import Refiner
 from germane.server import Library, Settings, topics
 from germane.server.app import create_app
 from germane.server.budget import MOST_KEPT as MOST_RESULTS
@@ -28,6 +30,9 @@ from germane.server.saved_searches import SavedSearches
 from germane.server.tools import Tools
 from germane.server.topics import MOST_AT_ONCE
 from germane.server.view_state import PAGE, ViewState
+from germane.stream import Watch, health
+from germane.stream.atom import CONTENT
+from germane.text.bulk import BulkAnalyzer
 from germane.track.follower import Follower
 from germane.workspace import Workspace
 from germane.workspace.values import Result
@@ -264,7 +269,144 @@ def test_a_look_at_a_topic_goes_through_the_latest_documents_alone(
     assert [topic.name for topic, _ in topics.topics_of(library)] == ["copper"]
     assert not seen, "the list of topics draws no curve"
     monkeypatch.setattr(topics, "MOST_AT_ONCE", 10)
+    library.watch = None
     latest = topics.topic_view(library, "copper").dial
     assert len(seen) == 10
     assert latest.judged == (1, 1)
     library.close()
+
+
+def followed(tmp_path: Path, documents: Sequence[Mapping[str, str]], names: Sequence[str] = ("copper",)) -> Library:
+    """A library over documents that topics have seen."""
+    engine = Engine.create(tmp_path / "library")
+    engine.add(documents)
+    library = Library({"library": engine}, Workspace.open(tmp_path / "w"), Settings(), tmp_path)
+    for name in names:
+        topics.follow(library, name, [engine.document("d0")], engine)
+    topics.feed(library, engine.documents())
+    return library
+
+
+def general() -> list[dict[str, str]]:
+    return [
+        {"id": f"g{n}", "title": f"Page {n} tells of {n % 5} ships, {n % 7} ports and {n % 3} storms at sea"}
+        for n in range(60)
+    ]
+
+
+def copper(n: int) -> list[dict[str, str]]:
+    return [*general(), *({"id": f"d{number}", "title": f"Copper in the liver {number}"} for number in range(n))]
+
+
+def test_topics_are_told_anew_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at a topic went through what it had delivered, and estimated all of it again."""
+    library = followed(tmp_path, copper(120), ("copper", "liver"))
+    estimated: list[int] = []
+    monkeypatch.setattr(health, "missed_by", lambda *_: estimated.append(1))
+    first = topics.topic_view(library, "copper")
+    again = topics.topic_view(library, "copper")
+    assert (again.topic, again.timeline, again.words, again.near) == (
+        first.topic, first.timeline, first.words, first.near
+    )  # fmt: skip
+    assert len(estimated) == 1
+    topics.judge(library, "copper", "d5", True)
+    assert topics.topic_view(library, "copper").topic.judged_on == 1
+    other = Watch.open(library.workspace)
+    other.judge("copper", "d6", False)
+    assert topics.topic_view(library, "copper").topic.judged_off == 1, "what another process changed is seen"
+    library.close()
+
+
+def test_a_list_of_topics_is_read_in_a_few_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of a hundred topics estimated what each missed, over all that it had met: 14 seconds of a processor."""
+    names = [f"copper {number}" for number in range(12)]
+    library = followed(tmp_path, copper(30), names)
+    topics.judge(library, names[1], "d3", True)
+    topics.judge(library, names[1], "d4", False)
+    topics.undo_judgement(library, names[1])
+    topics.judge(library, names[2], "d4", False)
+    expected = [
+        (view.topic.name, view.topic.hits, view.topic.last_hit, view.topic.learnt, view.topic.judged_on,
+         view.topic.judged_off, view.timeline)
+        for view in (topics.topic_view(library, name) for name in names)
+    ]  # fmt: skip
+    library.watch = None
+    reads: list[int] = []
+    read = type(library.workspace.database).read
+    monkeypatch.setattr(type(library.workspace.database), "read", lambda self: reads.append(1) or read(self))
+    monkeypatch.setattr(health, "missed_by", lambda *_: pytest.fail("nothing is estimated"))
+    listed = [
+        (topic.name, topic.hits, topic.last_hit, topic.learnt, topic.judged_on, topic.judged_off, days)
+        for topic, days in topics.topics_of(library)
+    ]
+    assert listed == expected
+    assert sum(hits for _, hits, *_ in listed) > 0
+    assert len(reads) < len(names)
+    library.close()
+
+
+def test_what_is_held_of_topics_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = followed(tmp_path, copper(3))
+    monkeypatch.setattr("germane.stream.watch.MOST_CACHED", 2)
+    watch, made = topics._opened(library), []
+    for what in ("a", "b", "a", "c", "a", "b"):
+        watch.cached(what, "", lambda what=what: made.append(what) or what)
+    assert made == ["a", "b", "c", "b"], "the one that was asked for longest ago goes first"
+    library.close()
+
+
+def test_topics_look_at_the_beginning_of_long_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A topic of a hundred documents of 1 MB took 42 seconds of a processor to begin, and 18 to be looked at."""
+    long = "copper liver " * 60_000
+    documents = [{"id": f"d{number}", "title": f"Copper {number}", "text": long} for number in range(6)]
+    engine = Engine.create(tmp_path / "library")
+    engine.add([*general(), *documents])
+    library = Library({"library": engine}, Workspace.open(tmp_path / "w"), Settings(), tmp_path)
+    analyzed: list[int] = []
+    analyze = BulkAnalyzer.analyze
+    monkeypatch.setattr(
+        BulkAnalyzer, "analyze", lambda self, texts: analyzed.append(sum(map(len, texts))) or analyze(self, texts)
+    )
+    topics.follow(library, "copper", [engine.document(f"d{number}") for number in range(6)], engine)
+    short = sum(len(each["title"]) for each in general())
+    assert sum(analyzed) <= topics.SEEDS_TEXT + 6 * topics.BACKGROUND_TEXT + short
+    library.close()
+    library = Library({"library": engine}, Workspace.open(tmp_path / "other"), Settings(), tmp_path)
+    Watch.begin(library.workspace, general())
+    topics.follow(library, "copper", [engine.document("d0")], engine)
+    topics.feed(library, documents)
+    analyzed.clear()
+    monkeypatch.setattr(topics, "MOST_CHARACTERS", 2 * len(long) + 100)
+    view = topics.topic_view(library, "copper")
+    assert view.topic.hits == 6
+    assert [hit.document for hit in view.hits] == ["d5", "d4"]
+    assert sum(analyzed) <= topics.SEEDS_TEXT + health.FORMS_TEXT
+    assert len(topics.feed_of(library, "copper")) < 3 * CONTENT
+    assert topics.digest_view(library, "copper", None).documents == 2
+    monkeypatch.setattr(topics, "MOST_WORDS_AT_ONCE", 1_000)
+    assert not topics.is_shown_at_once(engine)
+    library.close()
+
+
+def test_a_saved_list_of_long_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of 136 MB took 4 seconds of a processor to be put in order."""
+    kept = SavedSearches(Workspace.open(tmp_path / "w"))
+    monkeypatch.setattr("germane.server.saved_searches.MOST_CHARACTERS", 100_000)
+    monkeypatch.setattr("germane.server.saved_searches.LOOKED_AT", 2_000)
+    many = [Result(f"d{number}", {"text": "copper " * 3_000}, 1.0) for number in range(9)]
+    search = kept.save("copper", many, "library")
+    held = [result.document for result in kept.results(search)]
+    assert held == ["d0", "d1", "d2", "d3"]
+    assert kept.results(kept.save("copper", [Result("d", {"text": "x" * 200_000}, 1.0)], "library"))
+    prepared: list[int] = []
+    prepare = Refiner.prepare
+
+    def noted(self: Refiner, texts: list[tuple[str, str]]) -> Refiner:
+        prepared.append(sum(len(text) for _, text in texts))
+        return prepare(self, texts)
+
+    monkeypatch.setattr(Refiner, "prepare", noted)
+    kept.mark(search.id, "d1", "relevant")
+    found = kept.refined(search.id)
+    assert prepared == [2_000]
+    assert len(str(found.results["d1"].fields["text"])) == 21_000, "an export has the whole text"

@@ -51,6 +51,22 @@ def test_a_host_that_is_none_is_not_ours(server: ServerProcess, host: str) -> No
     assert asked(server, "GET /topics/x", f"host: {host}")[0] in (400, 403)
 
 
+@pytest.mark.parametrize(
+    "target",
+    ["http://evil/", "HTTP://evil/", "https://evil:443/search?q=x", "http://127.0.0.1@evil/", "http://evil",
+     "http://evil?q=//127.0.0.1/", "http://127.0.0.1:1/", "ftp://evil/"],
+)  # fmt: skip
+def test_a_target_names_the_site_that_the_host_names(server: ServerProcess, target: str) -> None:
+    status, said = asked(server, f"GET {target}", f"host: {HOST}")
+    assert status == 400
+    assert b"names another site" in said
+
+
+def test_a_target_may_be_a_whole_address(server: ServerProcess) -> None:
+    for target in (f"http://{HOST}{API}/health", "/?q=http://evil/"):
+        assert asked(server, f"GET {target}", f"host: {HOST}")[0] == 200
+
+
 def test_no_host_is_not_ours(server: ServerProcess) -> None:
     assert asked(server, f"GET {API}/health")[0] in (400, 403)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from germane import Engine
 from germane.clicks import ClickStore
@@ -18,6 +19,8 @@ from germane.engine.models.model_store import ModelStore
 from germane.errors import GermaneError, StorageError
 from germane.latent import load
 from germane.metasearch.cache import Cache
+from germane.server import Library, Settings
+from germane.server.app import create_app
 from germane.server.audit import Audit
 from germane.server.locks import lock_file
 from germane.server.rates import Rates, make_shared
@@ -276,3 +279,28 @@ def test_uploads(tmp_path: Path) -> None:
 def test_a_database_that_is_not_there(tmp_path: Path) -> None:
     claim_database(tmp_path / "w", create=False)
     assert not check_owned(tmp_path / "w")
+
+
+@pytest.mark.parametrize("where", ["models", "models/clicks"])
+def test_searches_go_on_beside_linked_models(tmp_path: Path, where: str) -> None:
+    """The page of a search, the first one too, was a 503 as long as the folder of learnt models was a link."""
+    (tmp_path / "elsewhere").mkdir()
+    engine = Engine.create(tmp_path / "library")
+    engine.add([{"id": "d1", "title": "Copper in the liver"}])
+    (tmp_path / "library" / where).parent.mkdir(exist_ok=True)
+    (tmp_path / "library" / where).symlink_to(tmp_path / "elsewhere")
+    library = Library({"library": engine}, Workspace.open(tmp_path / "w"), Settings(), tmp_path)
+    with TestClient(create_app(library), base_url="http://127.0.0.1") as client:
+        for path in (
+            "/",
+            "/search?q=copper",
+            "/document?id=d1&q=copper",
+            "/api/v1/collections/library/search?q=copper",
+        ):
+            assert client.get(path).status_code == 200, path
+        for path in ("/models", "/api/v1/collections/library/models"):
+            refused = client.get(path)
+            assert refused.status_code == 503
+            assert "is a link, which is not followed here" in refused.text
+            assert str(tmp_path) not in refused.text
+    library.close()

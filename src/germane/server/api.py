@@ -401,9 +401,10 @@ def new_topic(library: "Library", given: Given) -> TopicAnswer:
 
 def feed_topics(library: "Library", given: Given) -> FeedResponse:
     engine = library.engine(given.body.get("collection"))
-    if len(engine) > topics.MOST_AT_ONCE:
+    if not topics.is_shown_at_once(engine):
         raise ParameterError(
-            f"the collection has {len(engine):,} documents, where {topics.MOST_AT_ONCE:,} are shown to topics at once: "
+            f"the collection has {len(engine):,} documents with {engine.stats().tokens:,} words, where "
+            f"{topics.MOST_AT_ONCE:,} with {topics.MOST_WORDS_AT_ONCE:,} are shown to topics at once: "
             "the job 'feed' shows them all (POST to api/v1/jobs/feeds)"
         )
     return FeedResponse(*topics.feed(library, engine.documents()))

@@ -9,11 +9,14 @@
   together than there is room for: then those who took nothing for longest go first.
 - Of more connections than there is room for, the address that has the most loses one: one at rest, else the one that
   asked longest ago. So nobody keeps others out by holding connections.
+- A request whose target names another site than its `Host` (`GET http://other/`) is refused: a proxy that goes by the
+  one and a server that goes by the other would take it for two.
 - A request that is refused before it has come whole is answered once the answers before it are, and the connection ends
   gently (`lingering.py`).
 """
 
 import asyncio
+import re
 from collections import Counter
 from typing import Any
 
@@ -34,6 +37,8 @@ MOST_WAITING = 96 << 20
 MOST_CONNECTIONS = 400
 """Connections of all addresses together; fewer than those at which the server refuses everybody (`running.py`)."""
 TOO_SLOW = "the request took too long to come"
+OTHER_SITE = "the target of the request names another site than its header Host: both are to be the same"
+NO_HTTP = "this is no request of HTTP/1.1 that can be understood"
 
 
 class _Flow(FlowControl):
@@ -161,6 +166,8 @@ class TimedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
+        if self._other_site():
+            raise ValueError(OTHER_SITE)  # the parser ends with it, and `send_400_response` is asked for
         super().on_headers_complete()  # raises where the address cannot be understood
         self._in_head = False
         self._wait_no_more()
@@ -201,8 +208,16 @@ class TimedProtocol(HttpToolsProtocol):
             self._head_timer = None
 
     def send_400_response(self, msg: str) -> None:
-        """What came is no HTTP."""
-        self._refuse(400, "this is no request of HTTP/1.1 that can be understood")
+        """What came is no HTTP, or names two sites."""
+        self._refuse(400, OTHER_SITE if self._in_head and self._other_site() else NO_HTTP)
+
+    def _other_site(self) -> bool:
+        """Whether the target has an authority, and it is not what the Host header says."""
+        scheme, sign, rest = self.url.partition(b"://")
+        if not sign or not scheme.isalpha():
+            return False
+        authority = re.split(rb"[/?#]", rest, maxsplit=1)[0]
+        return any(name == b"host" and value.lower() != authority.lower() for name, value in self.headers)
 
     def _refuse(self, status: int, detail: str) -> None:
         """Say why, once the requests before were answered, and close."""

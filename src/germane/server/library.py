@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, overload
 from germane.clicks.log import ClickLog
 from germane.deadline import limited
 from germane.engine.requests import ExplainRequest, SearchRequest
-from germane.errors import IndexLockedError, ParameterError
+from germane.errors import IndexLockedError, ParameterError, StorageError
 from germane.index.manifest import NAME as MANIFEST
 from germane.lazy import load
 from germane.server import budget
@@ -139,6 +139,14 @@ class Library:
                 yield engine
             finally:
                 engine.release()
+
+    def learnt_models(self, name: str | None) -> list[str]:
+        """The learnt models that a search of a collection can name. None where their folder cannot be used, as a link
+        cannot: searches go on without, and the page of models says why."""
+        try:
+            return self.engine(name).models.names()
+        except StorageError:
+            return []
 
     def facet_fields(self, engine: "Engine") -> tuple[str, ...]:
         """The fields that a search is narrowed by."""

@@ -17,7 +17,7 @@ from germane.rank.snippets import longest_of, marks, snippet
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES
 from germane.server.problems import ProblemError
-from germane.server.saved_searches import Refined
+from germane.server.saved_searches import Refined, within_bound
 from germane.server.view_state import PAGE, ViewState, value_filter
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of
 from germane.wording import people
@@ -280,9 +280,9 @@ def save_search(library: "Library", place: ViewState, document: str) -> Search:
     """Keep what a place finds, so that a document of it can be marked: the first `depth` results."""
     engine = library.engine(place.c)
     answer = library.answer(place.c, request_of(engine, replace(place, g=0), library.settings.depth, 0))
-    results = [Result(hit.id, hit.fields, hit.score) for hit in answer.hits]
+    results = within_bound(Result(hit.id, hit.fields, hit.score) for hit in answer.hits)
     if all(result.document != document for result in results):
-        deep = f"among the first {library.settings.depth} results of this search, which are those that can be marked"
+        deep = f"among the first {len(results)} results of this search, which are those that can be marked"
         raise ProblemError(422, f"'{document}' is not {deep}")
     narrowed = {} if place.filter is None else {"filter": place.filter.to_dict()}
     return library.saved_searches.save(

@@ -33,7 +33,6 @@ from germane.server.sample import SCREENED, SEARCHES
 from germane.server.screens import REASONS, ScreenState
 from germane.server.sending import Sender
 from germane.server.view_state import PAGE, ViewState
-from germane.stream.shares import missed_told
 from germane.track.registry import METHOD_TITLES as TRACKED_BY
 from germane.types import Document
 
@@ -114,7 +113,7 @@ class Pages:
             place=shown.place, kept=kept, sources=finding.source_names(self.library), methods=METHOD_TITLES,
             models=MODEL_TITLES, default_model=shown.reranked_by or DEFAULT_MODEL,
             first=self.library.first, tries=SEARCHES,
-            learnt=self.library.engine(place.c).models.names(),
+            learnt=self.library.learnt_models(place.c),
             headers=headers, size=len(self.library.engine(place.c)),
         )  # fmt: skip
         return seen.onto(answer)
@@ -349,7 +348,7 @@ class Pages:
         number = whole(request.query_params.get("job", "0"))
         job = await self.aside(lambda: self.library.workspace.jobs.get(number)) if number else None
         return self.renderer.page(
-            request, "topics.html", view="topics", title="Topics", topics=found, missed=missed_told,
+            request, "topics.html", view="topics", title="Topics", topics=found,
             removed="" if removed in {topic.name for topic, _ in found} else removed,
             checking=None if job is None or has_ended(job) else job.id,
         )  # fmt: skip
@@ -373,7 +372,7 @@ class Pages:
         """Show the collection to all topics, a large one in the background."""
         form = await Form.of(request)
         engine = self.library.engine(None)
-        if len(engine) > topics.MOST_AT_ONCE:
+        if not topics.is_shown_at_once(engine):
             job = await self.aside(lambda: self.library.jobs.add("feed", {}), changing=True)
             return RedirectResponse(f"/topics?job={job.id}", 303)
         await self.aside(lambda: topics.feed(self.library, engine.documents()), changing=True)

@@ -12,12 +12,16 @@ from germane.refine.reasons import Change
 from germane.refine.refinement import Refinement
 from germane.refine.refiner import Refiner
 from germane.server.budget import MOST_KEPT, MOST_SLOWLY, SLOW
-from germane.types import RESULT_FIELDS, Mark, Marks, text_of
+from germane.types import RESULT_FIELDS, Mark, Marks, n_characters, text_of
 from germane.workspace import Workspace
 from germane.workspace.values import MarkEntry, Result, Search
 
 IN_MEMORY = 32
 """Saved searches whose analysis is held in memory."""
+MOST_CHARACTERS = 32_000_000
+"""Characters of the results that one saved search keeps; of longer documents it keeps fewer."""
+LOOKED_AT, LONGEST = 10_000_000, 200_000
+"""Characters of all results together, and of one, that orders by marks look at."""
 WORDS = 10
 MARKS = {"relevant": Mark.RELEVANT, "not_relevant": Mark.NOT_RELEVANT, "unmarked": Mark.UNMARKED}
 
@@ -63,8 +67,8 @@ class SavedSearches:
         self._lock = threading.Lock()
 
     def save(self, query: str, results: Iterable[Result], collection: str, **settings: object) -> Search:
-        """Keep a search and its results, as they were found."""
-        listed = list(results)
+        """Keep a search and its results, as they were found (`within_bound`)."""
+        listed = within_bound(results)
         if not listed:
             raise ParameterError("a search without results cannot be kept: there is nothing to mark")
         return self._workspace.searches.record(query, listed, source=collection, settings=settings)
@@ -189,6 +193,18 @@ class SavedSearches:
         return found
 
 
+def within_bound(results: Iterable[Result]) -> list[Result]:
+    """The first results, as many as have `MOST_CHARACTERS` together, and one in any case."""
+    kept: list[Result] = []
+    room = MOST_CHARACTERS
+    for result in results:
+        room -= n_characters(result.fields)
+        if kept and room < 0:
+            break
+        kept.append(result)
+    return kept
+
+
 def _check_method(number: int, size: int, method: str) -> None:
     if method in SLOW and size > MOST_SLOWLY:
         raise ParameterError(
@@ -197,4 +213,6 @@ def _check_method(number: int, size: int, method: str) -> None:
 
 
 def _prepared(results: Sequence[Result], method: str) -> Refiner:
-    return Refiner(method).prepare([(result.document, text_of(result.fields, RESULT_FIELDS)) for result in results])
+    most = min(LONGEST, LOOKED_AT // max(len(results), 1))
+    texts = [(result.document, text_of(result.fields, RESULT_FIELDS)[:most]) for result in results]
+    return Refiner(method).prepare(texts)

@@ -20,6 +20,7 @@ from germane.server.listing import safe_link
 from germane.server.tool_answers import Delivery, Marked, News, Part, Result, Results, Saved, Text, Why
 from germane.stream import Watch
 from germane.stream.arrivals import iso_date, title_of
+from germane.stream.health import MOST_CHARACTERS
 from germane.types import RESULT_FIELDS, Document, Marks, text_of
 from germane.workspace import values
 
@@ -189,8 +190,10 @@ class Tools:
         with self._library.tracking:
             watch = Watch.open(self._library.workspace)
             names = [each.name for each in watch.topics()]
-            hits = [hit for hit in watch.hits(topic or None, since=moment) if hit.delivered]
-        told = [Delivery(hit.topic, hit.document, hit.title, hit.url, hit.score, hit.at) for hit in reversed(hits[-k:])]
+            hits = [
+                hit for hit in watch.hits(topic or None, since=moment, last=k, most=MOST_CHARACTERS) if hit.delivered
+            ]
+        told = [Delivery(hit.topic, hit.document, hit.title, hit.url, hit.score, hit.at) for hit in reversed(hits)]
         return News(names, told)
 
     def mark(

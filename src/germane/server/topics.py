@@ -1,7 +1,7 @@
 """Tracked topics as the page shows them: made of marked results, fed with documents, judged by a person."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -15,9 +15,11 @@ from germane.stream import Watch
 from germane.stream.atom import ENTRIES, atom_feed
 from germane.stream.digest import Digest, digest_of
 from germane.stream.health import (
+    MOST_CHARACTERS,
     Moment,
     NearMiss,
     TopicWord,
+    counted_topics,
     health_of,
     near_misses,
     topic_words,
@@ -41,7 +43,16 @@ BACKGROUND = 5_000
 MOST_AT_ONCE = 2_000
 """Documents that are shown to topics while somebody waits, and that a curve is drawn of, the latest; more are shown by
 a job."""
+MOST_WORDS_AT_ONCE = 1_000_000
+"""Words of the documents that are shown to topics while somebody waits."""
+SEEDS_TEXT = 200_000
+"""Characters of the documents that a topic begins with, all together, that it learns from."""
+BACKGROUND_TEXT, BACKGROUND_ALL, BACKGROUND_READ = 20_000, 3_000_000, 40_000_000
+"""Characters that general language is learnt from: of one document, of all, and of the documents that are read for
+it."""
 HITS = 50
+IN_DIGEST = 1_000
+"""Hits of a digest, the latest."""
 KNOWN_WORDS = 200
 """Words of a topic whose weights over time are looked up."""
 DEAREST, CHEAPEST = 200.0, 0.5
@@ -109,28 +120,21 @@ class Dial:
 
 
 def topics_of(library: "Library") -> list[tuple[TopicResponse, tuple[Day, ...]]]:
-    """Every topic with its hits by day."""
-    from germane.stream.reports import timeline_of  # loads the statistics of SciPy, which starting need not wait for
-
+    """Every topic with its counts and its hits by day; nothing is estimated."""
     if not Watch.is_in(library.workspace):
         return []
     with library.tracking:
-        watch = _opened(library)
-        return [
-            (TopicResponse.of(topic, health_of(watch, topic.name)), timeline_of(watch, topic.name))
-            for topic in watch.topics()
-        ]
+        counted = counted_topics(_opened(library))
+    return [(TopicResponse.of(each.topic, each.health), tuple(Day(*day) for day in each.days)) for each in counted]
 
 
 def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
     """One topic, with its threshold as it is, or as it would be after a shift."""
-    from germane.stream.reports import report_of
-
     with library.tracking:
         watch = _opened(library)
         watch.topic(name)
-        report = report_of(watch, name, most=MOST_AT_ONCE)
-        hits = [hit for hit in watch.hits(name, last=HITS) if hit.delivered]
+        report = _report(watch, name)
+        hits = [hit for hit in watch.hits(name, last=HITS, most=MOST_CHARACTERS) if hit.delivered]
         moments = words_over_time(watch, name, n=KNOWN_WORDS)
         return TopicView(
             TopicResponse.of(watch.topic(name), health_of(watch, name)),
@@ -147,11 +151,9 @@ def topic_view(library: "Library", name: str, shift: int = 0) -> TopicView:
 
 def dial_view(library: "Library", name: str, shift: int) -> Dial:
     """The threshold after a shift; nothing is changed."""
-    from germane.stream.reports import report_of
-
     with library.tracking:
         watch = _opened(library)
-        return _dial(watch, name, report_of(watch, name, most=MOST_AT_ONCE), shift)
+        return _dial(watch, name, _report(watch, name), shift)
 
 
 def shift_threshold(library: "Library", name: str, shift: int) -> None:
@@ -168,7 +170,7 @@ def shift_threshold(library: "Library", name: str, shift: int) -> None:
 def digest_view(library: "Library", name: str, since: str | None) -> Digest:
     """What a topic delivered, copies of a story together."""
     with library.tracking:
-        return digest_of(_opened(library), name, since=since)
+        return digest_of(_opened(library), name, since=since, last=IN_DIGEST, most=MOST_CHARACTERS)
 
 
 def feed_of(library: "Library", name: str) -> bytes:
@@ -176,7 +178,8 @@ def feed_of(library: "Library", name: str) -> bytes:
     with library.tracking:
         watch = _opened(library)
         at = watch.topic(name).at
-        return atom_feed(name, watch.hits(name, last=ENTRIES), updated=at, origin=f"{MAIN} {at}")
+        hits = watch.hits(name, last=ENTRIES, most=MOST_CHARACTERS)
+        return atom_feed(name, hits, updated=at, origin=f"{MAIN} {at}")
 
 
 def feed_address(library: "Library", name: str) -> str:
@@ -196,20 +199,28 @@ def _reach(watch: Watch, name: str) -> tuple[int, int]:
     return min(math.floor((ends[0] - now) / BIN), 0), max(math.ceil((ends[1] - now) / BIN), 0)
 
 
-def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
-    from germane.evaluate.detection import min_cost
+def _report(watch: Watch, name: str) -> "TrackReport":
+    """The report on a topic, over the latest documents."""
+    from germane.stream.reports import report_of
 
+    return watch.cached("report", name, lambda: report_of(watch, name, most=MOST_AT_ONCE))
+
+
+def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
     costs = Costs(**watch.topic(name).settings["costs"])
     lowest, highest = _reach(watch, name)
     shift = min(max(shift, lowest), highest)
     moved = costs_at(thresholds(costs).decision + BIN * shift, costs)
     decision = thresholds(moved).decision
-    hits = [hit.score for hit in watch.hits(name)]
+    with watch.workspace.database.read() as connection:
+        above = watch.store.count_from(connection, watch.store.topic(connection, name), decision)
     curve: tuple[tuple[float, float], ...] = ()
     point: tuple[float, float] | None = None
     best: tuple[float, float] | None = None
     judged = 0, 0
     if report.response.detection is not None:
+        from germane.evaluate.detection import min_cost
+
         found = report.curve
         judged = report.response.detection.on_topic, report.response.detection.off_topic
         curve = tuple(zip(found.p_miss.tolist(), found.p_fa.tolist(), strict=True))
@@ -218,8 +229,8 @@ def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
         least = min_cost(found, p_target=moved.p_target, cost_miss=moved.miss, cost_fa=moved.false_alarm)
         best = least.p_miss, least.p_fa
     return Dial(
-        shift, lowest, highest, decision, moved.miss / moved.false_alarm, sum(score >= decision for score in hits),
-        len(hits), curve, point, best, judged,
+        shift, lowest, highest, decision, moved.miss / moved.false_alarm, above,
+        report.response.topic.hits, curve, point, best, judged,
     )  # fmt: skip
 
 
@@ -232,16 +243,34 @@ def _rows(moments: Sequence[Moment]) -> tuple[WordRow, ...]:
 
 
 def follow(library: "Library", name: str, seeds: Sequence[Document], engine: "Engine") -> None:
-    """Follow a topic that begins with these documents; the stream's background is the collection, once."""
-    texts = [text for document in seeds if (text := text_of(document.fields, RESULT_FIELDS).strip())]
+    """Follow a topic that begins with these documents, of long ones with their first words; the stream's background is
+    the collection, once."""
+    looked_at = SEEDS_TEXT // max(len(seeds), 1)
+    texts = [text for each in seeds if (text := text_of(each.fields, RESULT_FIELDS)[:looked_at].strip())]
     if not texts:
         raise ParameterError("a topic begins with at least one document that has a text: mark a result relevant first")
     with library.tracking:
         if Watch.is_in(library.workspace):
             watch = _opened(library)
         else:
-            watch = Watch.begin(library.workspace, islice(engine.documents(), BACKGROUND), described="the collection")
+            watch = Watch.begin(library.workspace, _background(engine.documents()), described="the collection")
         watch.follow(name, texts)
+
+
+def _background(documents: Iterable[Document]) -> Iterator[Document]:
+    """The documents that general language is learnt from, of long ones the first words."""
+    known = read = 0
+    for document in islice(documents, BACKGROUND):
+        text = text_of(document.fields, RESULT_FIELDS)
+        yield Document(document.id, {"text": text[:BACKGROUND_TEXT]})
+        known, read = known + min(len(text), BACKGROUND_TEXT), read + len(text)
+        if known >= BACKGROUND_ALL or read >= BACKGROUND_READ:
+            return
+
+
+def is_shown_at_once(engine: "Engine") -> bool:
+    """Whether a collection is shown to topics while somebody waits: it is small, and so are its documents."""
+    return len(engine) <= MOST_AT_ONCE and engine.stats().tokens <= MOST_WORDS_AT_ONCE
 
 
 def feed(library: "Library", documents: Iterable[Document]) -> tuple[int, int, int]:

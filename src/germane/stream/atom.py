@@ -11,6 +11,8 @@ from germane.stream.values import Sighting
 NAMESPACE = "http://www.w3.org/2005/Atom"
 ENTRIES = 100
 """Entries of a feed unless said otherwise: the latest."""
+CONTENT = 20_000
+"""Characters of a text that a feed has."""
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 does not have."""
 
@@ -35,7 +37,7 @@ def atom_feed(topic: str, hits: Sequence[Sighting], *, updated: str, origin: str
             _add(entry, "published", _moment(hit.date))
         if hit.url.startswith(("http://", "https://")):
             _add(entry, "link").set("href", quote(hit.url, safe="%/:=&?~#+!$,;'@()*[]"))
-        _add(entry, "content", str(hit.fields.get("text") or hit.title or hit.document))
+        _add(entry, "content", _shortened(str(hit.fields.get("text") or hit.title or hit.document)))
     ElementTree.indent(feed)
     content: bytes = ElementTree.tostring(feed, encoding="utf-8", xml_declaration=True)
     return content + b"\n"
@@ -45,6 +47,10 @@ def _add(parent: ElementTree.Element, name: str, text: str | None = None) -> Ele
     element = ElementTree.SubElement(parent, f"{{{NAMESPACE}}}{name}")
     element.text = None if text is None else _UNWRITABLE.sub("\ufffd", text)
     return element
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= CONTENT else text[:CONTENT].rstrip() + " …"
 
 
 def _urn(text: str) -> str:

@@ -32,9 +32,12 @@ class Digest:
         return sum(1 + len(story.copies) for story in self.stories)
 
 
-def digest_of(watch: Watch, topic: str, *, since: str | None = None) -> Digest:
-    """What a topic delivered, from a moment on; copies are told by their words (`track.novelty`)."""
-    hits = watch.hits(topic, since=since)
+def digest_of(
+    watch: Watch, topic: str, *, since: str | None = None, last: int | None = None, most: int | None = None
+) -> Digest:
+    """What a topic delivered, from a moment on, the last n alone (`Watch.hits`); copies are told by their words
+    (`track.novelty`)."""
+    hits = watch.hits(topic, since=since, last=last, most=most)
     with watch.workspace.database.read() as connection:
         bags = [bag_of(bag) for bag in watch.store.bags_of(connection, [hit.number for hit in hits])]
     return made_digest(topic, hits, copies(bags, watch.memory().background))

@@ -1,16 +1,18 @@
 """A topic's record: hits by day, and misses against false alarms where somebody judged."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from germane.data import read_qrels
 from germane.errors import ParameterError
-from germane.evaluate.detection import DetectionCurve, detection_curve, min_cost, normalised_cost
-from germane.stream.health import EVERYTHING, health_of, replayed
+from germane.stream.health import EVERYTHING, health_of, replayed, timeline_of
 from germane.stream.responses import Day, DetectionResponse, TopicResponse, TrackReportResponse
 from germane.stream.watch import Watch
+
+if TYPE_CHECKING:
+    from germane.evaluate.detection import DetectionCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,7 @@ class TrackReport:
     """What is told of a topic, and the curve to draw."""
 
     response: TrackReportResponse
-    _curve: DetectionCurve | None
+    _curve: "DetectionCurve | None"
 
     @property
     def timeline(self) -> tuple[Day, ...]:
@@ -26,17 +28,11 @@ class TrackReport:
         return self.response.timeline
 
     @property
-    def curve(self) -> DetectionCurve:
+    def curve(self) -> "DetectionCurve":
         """Misses over false alarms; `ParameterError` where nobody judged."""
         if self._curve is None:
             raise ParameterError("there is no curve: it needs documents judged on topic and others judged off it")
         return self._curve
-
-
-def timeline_of(watch: Watch, name: str) -> tuple[Day, ...]:
-    """The hits of a topic by day."""
-    days = Counter((hit.date or hit.at)[:10] for hit in watch.hits(name))
-    return tuple(Day(day, days[day]) for day in sorted(days))
 
 
 def report_of(watch: Watch, name: str, qrels: str | Path | None = None, *, most: int = EVERYTHING) -> TrackReport:
@@ -44,7 +40,8 @@ def report_of(watch: Watch, name: str, qrels: str | Path | None = None, *, most:
 
     `most`: documents of the stream that are gone through again, the latest; judgements on earlier ones are not counted.
     """
-    topic, timeline = TopicResponse.of(watch.topic(name), health_of(watch, name)), timeline_of(watch, name)
+    topic = TopicResponse.of(watch.topic(name), health_of(watch, name))
+    timeline = tuple(Day(*each) for each in timeline_of(watch, name))
     if qrels is not None:
         known: Mapping[str, bool] = {each.doc_id: each.grade > 0 for each in read_qrels(qrels) if each.query_id == name}
         if not known:
@@ -58,6 +55,8 @@ def report_of(watch: Watch, name: str, qrels: str | Path | None = None, *, most:
     target = [known.get(trial.document, False) for trial in trials]
     if all(target) or not any(target):
         return TrackReport(TrackReportResponse(topic, timeline, None), None)
+    from germane.evaluate.detection import detection_curve, min_cost, normalised_cost  # they load SciPy's statistics
+
     scores = [trial.score for trial in trials]
     costs = watch.topic(name).settings["costs"]
     weights = {"p_target": costs["p_target"], "cost_miss": costs["miss"], "cost_fa": costs["false_alarm"]}

@@ -45,7 +45,8 @@ class NewStoryResponse(Response):
 @dataclass(frozen=True, slots=True)
 class TopicResponse(Response):
     """A topic and how it fares. `drift`: how far the latest scores are from those of background text; `p_miss`: the
-    share of on-topic documents kept back, estimated, with the interval that holds it with 90 %."""
+    share of on-topic documents kept back, estimated, with the interval that holds it with 90 %. The server's list of
+    topics leaves estimates out."""
 
     name: str
     status: str

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, case, func, or_, select, update
 
 from germane.errors import ParameterError
 from germane.stream.arrivals import Arrival
 from germane.stream.values import REMOVED, FollowedTopic, Judged, Sighting
-from germane.types import FieldValue
+from germane.types import FieldValue, n_characters
 from germane.workspace.columns import checked_text, json_text
 from germane.workspace.database import Database
 from germane.workspace.history import last_standing
@@ -27,6 +27,8 @@ from germane.workspace.tables import (
 
 _AT_ONCE = 500
 """Ids in one question to the database."""
+_FEW_AT_ONCE = 10
+"""Of those whose documents may be long."""
 _ARRIVAL = ("stream_id", "document", "digest", "source", "date", "fields", "bag", "at")
 _SIGHTING = ("tracker_id", "arrival_id", "score", "delivered", "learnt", "sampled")
 """The columns that are written for very many rows at once."""
@@ -154,6 +156,29 @@ class Store:
         """The rows of the last n documents beyond a number, the oldest first."""
         query = select(arrivals).where(self._on_the_way, arrivals.c.id > after)
         return [*reversed(connection.execute(query.order_by(arrivals.c.id.desc()).limit(n)).all())]
+
+    def latest_bags(self, connection: Connection, n: int, after: int, most: int) -> list[Any]:
+        """Numbers, ids and bags of the last n documents beyond a number, the oldest first: of long ones only as
+        many as have `most` bytes together, and the latest in any case."""
+        query = select(arrivals.c.id, arrivals.c.document, arrivals.c.bag)
+        query = query.where(self._on_the_way, arrivals.c.id > after).order_by(arrivals.c.id.desc()).limit(n)
+        latest: list[Any] = []
+        for row in connection.execute(query):
+            most -= len(row.bag)
+            if latest and most < 0:
+                break
+            latest.append(row)
+        return latest[::-1]
+
+    def last_seen(self, connection: Connection) -> str | None:
+        """When the latest document came."""
+        query = select(arrivals.c.at).where(self._on_the_way).order_by(arrivals.c.id.desc()).limit(1)
+        return connection.execute(query).scalar()
+
+    def kept(self, connection: Connection, numbers: Sequence[int]) -> dict[int, Any]:
+        """The dates and fields of documents, by their numbers."""
+        query = select(arrivals.c.id, arrivals.c.date, arrivals.c.fields).where(arrivals.c.id.in_(numbers))
+        return {row.id: row for row in connection.execute(query)}
 
     def dates(self, connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
         """The dates of documents by their numbers; of those without one, when they came."""
@@ -283,17 +308,30 @@ class Store:
 
     def sightings(
         self, connection: Connection, topic: FollowedTopic | None = None, *, after: int = 0, since: str | None = None,
-        last: int | None = None,
+        last: int | None = None, most: int | None = None,
     ) -> list[Sighting]:  # fmt: skip
-        """What was delivered, the oldest first: of one topic or all, after a number or a moment, the last n alone."""
-        query = self._joined().where(sightings.c.delivered.is_(True), sightings.c.id > after)
+        """What was delivered, the oldest first: of one topic or all, after a number or a moment, the last n alone; of
+        long documents only as many as have `most` characters together, and the latest in any case."""
+        query = select(sightings.c.id).join_from(sightings, arrivals)
+        query = query.join(trackers, sightings.c.tracker_id == trackers.c.id).where(
+            trackers.c.stream_id == self.stream, sightings.c.delivered.is_(True), sightings.c.id > after
+        )  # fmt: skip
         if topic is not None:
             query = query.where(sightings.c.tracker_id == topic.id)
         if since is not None:
             query = query.where(arrivals.c.at >= since)
-        query = query.order_by(sightings.c.id.desc())
-        rows = connection.execute(query if last is None else query.limit(last)).all()
-        return [_sighting(row) for row in reversed(rows)]
+        numbers = connection.scalars(query.order_by(sightings.c.id.desc()).limit(last)).all()
+        found: list[Sighting] = []
+        step = _AT_ONCE if most is None else _FEW_AT_ONCE  # what is not shown is not read
+        for start in range(0, len(numbers), step):
+            some = self._joined().where(sightings.c.id.in_(numbers[start : start + step]))
+            for row in connection.execute(some.order_by(sightings.c.id.desc())):
+                if most is not None:
+                    most -= n_characters(row.fields)
+                    if found and most < 0:
+                        return found[::-1]
+                found.append(_sighting(row))
+        return found[::-1]
 
     def numbers(self, connection: Connection, *, after: int, n: int | None = None) -> list[int]:
         """The numbers of the next n hits, or of all."""
@@ -321,6 +359,52 @@ class Store:
         )
         return int(next(counts)), int(next(counts))
 
+    def last_hit(self, connection: Connection, topic: FollowedTopic) -> str | None:
+        """When the document came that a topic delivered last."""
+        query = select(arrivals.c.at).join_from(sightings, arrivals)
+        query = query.where(sightings.c.tracker_id == topic.id, sightings.c.delivered.is_(True))
+        return connection.execute(query.order_by(sightings.c.id.desc()).limit(1)).scalar()
+
+    def count_all(self, connection: Connection) -> dict[int, tuple[int, int, str | None]]:
+        """By tracker, how many documents it delivered, how many it learnt from without a judgement, and when the one
+        came that it delivered last."""
+        hits = func.sum(case((sightings.c.delivered.is_(True), 1), else_=0))
+        learnt = func.sum(case((sightings.c.learnt.is_(True), 1), else_=0))
+        last = func.max(case((sightings.c.delivered.is_(True), sightings.c.id)))
+        each = select(sightings.c.tracker_id, hits.label("hits"), learnt.label("learnt"), last.label("last"))
+        counts = each.where(self._followed).group_by(sightings.c.tracker_id).subquery()
+        query = select(counts, arrivals.c.at).outerjoin(sightings, sightings.c.id == counts.c.last)
+        query = query.outerjoin(arrivals, arrivals.c.id == sightings.c.arrival_id)
+        return {row.tracker_id: (int(row.hits), int(row.learnt), row.at) for row in connection.execute(query)}
+
+    def count_by_day(
+        self, connection: Connection, topic: FollowedTopic | None = None
+    ) -> dict[int, list[tuple[str, int]]]:
+        """By tracker, or of one topic alone, the days of what was delivered (its date, else when it came), and how much
+        it was on each."""
+        day = func.substr(func.coalesce(func.nullif(arrivals.c.date, ""), arrivals.c.at), 1, 10)
+        query = select(sightings.c.tracker_id, day.label("day")).join_from(sightings, arrivals)
+        query = query.where(self._followed if topic is None else sightings.c.tracker_id == topic.id)
+        hits = query.where(sightings.c.delivered.is_(True)).subquery()
+        grouped = select(hits.c.tracker_id, hits.c.day, func.count()).group_by(hits.c.tracker_id, hits.c.day)
+        days: dict[int, list[tuple[str, int]]] = {}
+        for tracker, date, count in connection.execute(grouped.order_by(hits.c.day)):
+            days.setdefault(tracker, []).append((str(date), int(count)))
+        return days
+
+    @property
+    def _followed(self) -> "ColumnElement[bool]":
+        """Sightings of the topics that were not removed."""
+        ours = select(trackers.c.id).where(trackers.c.stream_id == self.stream, trackers.c.status != REMOVED)
+        return sightings.c.tracker_id.in_(ours)
+
+    def count_from(self, connection: Connection, topic: FollowedTopic, score: float) -> int:
+        """Number of documents that a topic delivered with at least this score."""
+        query = select(func.count()).select_from(sightings).where(
+            sightings.c.tracker_id == topic.id, sightings.c.delivered.is_(True), sightings.c.score >= score
+        )  # fmt: skip
+        return int(connection.execute(query).scalar() or 0)
+
     def learnt(self, connection: Connection, topic: FollowedTopic) -> list[tuple[int, bytes]]:
         """Numbers and bags of the documents that were learnt from without a judgement, in their order."""
         query = select(arrivals.c.id, arrivals.c.bag).join_from(sightings, arrivals).order_by(arrivals.c.id)
@@ -328,11 +412,15 @@ class Store:
         return [(row.id, bytes(row.bag)) for row in found]
 
     def scores(self, connection: Connection, topic: FollowedTopic) -> "list[Row[Any]]":
-        """Each document that a topic delivered, learnt from or sampled, with its score and what is shown of it."""
-        query = select(sightings, arrivals.c.document, arrivals.c.date, arrivals.c.fields).join_from(
-            sightings, arrivals
-        )
-        return [*connection.execute(query.where(sightings.c.tracker_id == topic.id).order_by(sightings.c.id))]
+        """Each document that a topic sampled, and each that it met and somebody judged, with its score."""
+        query = select(sightings, arrivals.c.document).join_from(sightings, arrivals)
+        query = query.where(sightings.c.tracker_id == topic.id)
+        query = query.where(or_(sightings.c.sampled.is_(True), sightings.c.arrival_id.in_(self._judged(topic))))
+        return [*connection.execute(query.order_by(sightings.c.id))]
+
+    def _judged(self, topic: FollowedTopic) -> "Select[Any]":
+        """The documents that somebody judged for a topic."""
+        return select(judgements.c.arrival_id).where(judgements.c.tracker_id == topic.id)
 
     def samples(self, connection: Connection) -> "list[Row[Any]]":
         """Topic, document and score of all that was sampled to be judged."""
@@ -374,6 +462,19 @@ class Store:
         query = select(judgements, arrivals.c.document, arrivals.c.bag).join_from(judgements, arrivals)
         return [*connection.execute(query.where(judgements.c.tracker_id == topic.id).order_by(judgements.c.id))]
 
+    def verdicts(self, connection: Connection) -> dict[int, dict[int, bool]]:
+        """By tracker, the verdicts that hold, by the numbers of their documents."""
+        ours = select(trackers.c.id).where(trackers.c.stream_id == self.stream, trackers.c.status != REMOVED)
+        columns = judgements.c
+        query = select(columns.id, columns.tracker_id, columns.arrival_id, columns.on_topic, columns.undoes)
+        rows = connection.execute(query.where(columns.tracker_id.in_(ours)).order_by(columns.id)).all()
+        undone = {row.undoes for row in rows}
+        verdicts: dict[int, dict[int, bool]] = {}
+        for row in rows:
+            if row.undoes is None and row.id not in undone:
+                verdicts.setdefault(row.tracker_id, {})[row.arrival_id] = row.on_topic
+        return verdicts
+
     def last_judgement(self, connection: Connection, topic: FollowedTopic) -> Any:
         """The latest that was not taken back."""
         return last_standing(connection, judgements, judgements.c.tracker_id == topic.id)
@@ -384,7 +485,10 @@ class Store:
 
     def judged(self, connection: Connection, topic: FollowedTopic, standing: Iterable[Any]) -> list[Judged]:
         """Judgements that hold, with the scores under which the documents were delivered."""
-        scores = {row.arrival_id: row.score for row in self.scores(connection, topic)}
+        met = select(sightings.c.arrival_id, sightings.c.score).where(
+            sightings.c.tracker_id == topic.id, sightings.c.arrival_id.in_(self._judged(topic))
+        )
+        scores = {row.arrival_id: row.score for row in connection.execute(met)}
         return [Judged(row.document, bool(row.on_topic), scores.get(row.arrival_id), row.at) for row in standing]
 
     # -- what was asked, what is to be sent ------------------------------------------------------------------------

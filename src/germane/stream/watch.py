@@ -7,10 +7,11 @@ was ended in between.
 """
 
 import zlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -54,6 +55,9 @@ LOOKED_AT = 1_000
 """Documents of the past that are looked at together."""
 SAMPLED_TOPICS = 1_000
 """Of more topics no documents are sampled to be judged: there would be more of them than of anything else."""
+MOST_CACHED = 1_000
+"""Values about topics (health, words, ...) that are held until the stream changes."""
+Made = TypeVar("Made")
 
 
 Whole = Callable[[str], Document | Mapping[str, Any] | None]
@@ -111,6 +115,7 @@ class Watch:
     def __init__(self, workspace: Workspace, store: Store) -> None:
         self.workspace, self.store = workspace, store
         self._revision = -1
+        self._cache: tuple[int, OrderedDict[tuple[str, str], Any]] = -1, OrderedDict()
         self._told: set[int] = set()  # numbers of hits, beyond those that all programs have told
         self._memory: StreamState | None = None
         self._set: TopicSet | None = None
@@ -457,11 +462,14 @@ class Watch:
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
-    def hits(self, name: str | None = None, *, since: str | None = None, last: int | None = None) -> list[Sighting]:
-        """What was delivered, the oldest first: for one topic or all, since a moment, the last n alone."""
+    def hits(
+        self, name: str | None = None, *, since: str | None = None, last: int | None = None, most: int | None = None
+    ) -> list[Sighting]:
+        """What was delivered, the oldest first: for one topic or all, since a moment, the last n alone; of long
+        documents only as many as have `most` characters together."""
         with self.workspace.database.read() as connection:
             topic = None if name is None else self.store.topic(connection, name)
-            return self.store.sightings(connection, topic, since=since, last=last)
+            return self.store.sightings(connection, topic, since=since, last=last, most=most)
 
     def untold(self) -> list[Sighting]:
         """Hits that were kept and, as far as is known, never told: the program was ended before it could."""
@@ -495,6 +503,21 @@ class Watch:
         """What the stream knows now: for reading."""
         with self.workspace.database.read() as connection:
             return self._fresh(connection, self.store.row(connection).revision)
+
+    def cached(self, what: str, of: str, make: "Callable[[], Made]") -> "Made":
+        """Return the value of `make`, made once for as long as no process changes the stream."""
+        with self.workspace.database.read() as connection:
+            revision = self.store.row(connection).revision
+        if self._cache[0] != revision:
+            self._cache = revision, OrderedDict()
+        known = self._cache[1]
+        if (what, of) not in known:
+            known[what, of] = make()
+            while len(known) > MOST_CACHED:
+                known.popitem(last=False)
+        known.move_to_end((what, of))
+        made: Made = known[what, of]
+        return made
 
     # -- memory and disk -------------------------------------------------------------------------------------------
 
