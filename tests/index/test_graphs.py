@@ -17,7 +17,6 @@ N, DIMENSION = 600, 8
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(graphs, "LEAST", 100)
-    monkeypatch.setattr("germane.engine.vectors.LEAST", 100)
     rng = np.random.default_rng(0)
     matrix = rng.standard_normal((N, DIMENSION)).astype(np.float32)
     with Engine.create(tmp_path / "index") as engine:
@@ -136,7 +135,7 @@ def test_without_the_library(index: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_small_segments_have_none(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("germane.engine.vectors.LEAST", N + 1)
+    monkeypatch.setattr(graphs, "LEAST", N + 1)
     with Engine.open(index) as engine:
         assert engine.build_graphs("v") == 0
     assert graph_files(index) == []

@@ -632,7 +632,7 @@ def test_a_background_merge_commits_while_documents_are_added(
     def slow() -> Iterator[Document]:
         yield from documents(40, 7, "x")
         merging.go_on.set()
-        engine._writing()._join()
+        engine._index._writing()._join()
         yield from documents(40, 8, "y")
 
     assert engine.add(slow(), threads=1, memory_mb=0).added == 80
@@ -657,7 +657,7 @@ def test_a_merge_that_fails_harms_nothing(
             engine.add(documents(2, i, "abcd"[i]))
         assert engine.stats().segments == 4
         with pytest.raises(IndexFormatError, match="no merging today"):
-            engine._writing().wait()
+            engine._index._writing().wait()
     engine.add(documents(2, 5, "e"))
     assert engine.stats().segments == 1
     engine.close()

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS
+from germane.index.segment import DICTIONARY_SECTIONS, POSTINGS_SECTIONS, Segment
 from germane.index.snapshot import DocumentPlace, Readings, Snapshot
 from germane.index.vector_fields import VectorField, field_named
 from germane.rank.conditions import both
@@ -63,6 +63,9 @@ class SnapshotRetriever:
         self._searcher: Searcher = Searcher(snapshot, None if previous is None else previous._searcher)
         self._folded: FoldedTitles = FoldedTitles(None if previous is None else previous._folded)
         self._latest_match: tuple[Match, MatchedDocs] | None = None
+        segments = snapshot.segments
+        self._only: Segment | None = segments[0].segment if len(segments) == 1 else None
+        """The segment whose document numbers are the references, where it is the only one."""
 
     @classmethod
     def open(cls, folder: Path) -> "SnapshotRetriever":
@@ -253,6 +256,8 @@ class SnapshotRetriever:
 
     def ids(self, refs: Refs) -> list[str]:
         """Read the ids of documents."""
+        if self._only is not None:
+            return self._only.doc_ids(refs)
         return self._searcher.ids(self._located(refs))
 
     def gather(self, refs: Refs, terms: Sequence[str] = (), statistics: CollectionStatistics | None = None) -> Counts:
@@ -371,7 +376,7 @@ class SnapshotRetriever:
 
     def _hits(self, located: Located, *, ids: bool = False) -> Hits:
         scores, segments, docs = located
-        refs = np.asarray(docs, np.int64) if len(self.snapshot.segments) == 1 else segments << SHIFT | docs
+        refs = np.asarray(docs, np.int64) if self._only is not None else segments << SHIFT | docs
         return Hits(scores, refs, self._searcher.ids(located) if ids else None)
 
     def _located(self, refs: Refs, scores: Floats | None = None) -> Located:

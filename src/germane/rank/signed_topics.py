@@ -17,10 +17,13 @@ def attracting(searcher: Searcher, scoring: Scoring) -> tuple[Mapping[str, float
     A search scores documents that hold one of its words; a word that repels counts for all documents, and so does the
     background share of a topic under query likelihood. Other models have no background.
     """
-    (weights, background), model, _ = scoring
-    priors = searcher.log_priors(scoring.priors)
+    (weights, background), model, priors_asked = scoring
+    signed = min(weights.values(), default=1.0) <= 0
+    if not signed and background == 0.0 and not priors_asked:
+        return weights, None
+    priors = searcher.log_priors(priors_asked)
     repelling: dict[str, float] = {}
-    if min(weights.values(), default=1.0) <= 0:
+    if signed:
         repelling = {term: -weight for term, weight in weights.items() if weight < 0}
         weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:  # no document can be found, and a collection without words has no background
