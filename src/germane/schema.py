@@ -14,8 +14,8 @@ and named tuples become objects too. `Annotated` adds what a type alone does not
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -50,25 +50,58 @@ class Response:
 
 def json_value(value: Any) -> Any:
     """Return a value as JSON types; nan and infinity become None. Raise `TypeError` for a value without a JSON form."""
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    shape: Any = type(value)
-    if _is_object(shape):
-        items = ((member, getattr(value, member.field)) for member in _members(shape))
-        return {
-            member.key: item if type(item) in _PLAIN else json_value(item)
-            for member, item in items
-            if not (member.optional and item is None)
-        }
-    if isinstance(value, Mapping):
-        return {str(key): item if type(item) in _PLAIN else json_value(item) for key, item in value.items()}
-    if isinstance(value, Sequence):
-        return [item if type(item) in _PLAIN else json_value(item) for item in value]
-    if hasattr(value, "item"):  # a number or truth value of NumPy, which need not be imported for that
-        return json_value(value.item())
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    kind: Any = type(value)
+    return _writer(kind)(value)
+
+
+@cache
+def _writer(kind: Any) -> Callable[[Any], Any]:
+    """Return what writes the values of a class; it is chosen once for each class."""
+    if issubclass(kind, float):
+        return _number
+    if issubclass(kind, str | int | NoneType):
+        return _as_it_is
+    if _is_object(kind):
+        return partial(_written, tuple((member.field, member.key, member.optional) for member in _members(kind)))
+    if issubclass(kind, Mapping):
+        return _mapping
+    if issubclass(kind, Sequence):
+        return _list
+    if hasattr(kind, "item"):  # a number or truth value of NumPy, which need not be imported for that
+        return _scalar
+    raise TypeError(f"{kind.__name__} has no form in JSON")
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _scalar(value: Any) -> Any:
+    return json_value(value.item())
+
+
+def _written(members: tuple[tuple[str, str, bool], ...], value: Any) -> dict[str, Any]:
+    content = {}
+    for field, key, optional in members:
+        item = getattr(value, field)
+        if type(item) in _PLAIN:
+            if item is not None or not optional:
+                content[key] = item
+        else:
+            content[key] = json_value(item)
+    return content
+
+
+def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): item if type(item) in _PLAIN else json_value(item) for key, item in value.items()}
+
+
+def _list(value: Sequence[Any]) -> list[Any]:
+    return [item if type(item) in _PLAIN else json_value(item) for item in value]
 
 
 def value_of(shape: Any, content: Any) -> Any:
