@@ -210,7 +210,7 @@ def test_a_damaged_block_is_named_and_the_others_are_read(tmp_path: Path) -> Non
         container.finish({})
     content = bytearray((tmp_path / "x").read_bytes())
     at = int(Container(tmp_path / "x")["stored_at"][2])
-    content[64 + at + 3000] ^= 1  # in the third block of two documents
+    content[64 + at + 300] ^= 1  # in the third block of two documents
     (tmp_path / "x").write_bytes(content)
     reader = StoredReader(Container(tmp_path / "x"))
     assert reader.fields(3) == fields[3]
