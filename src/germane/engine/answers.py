@@ -1,5 +1,7 @@
 """From a request to a response: the one road that the command line, HTTP and MCP share."""
 
+from collections.abc import Sequence
+
 from germane.deadline import looking
 from germane.engine.advice import sought_words, suggestion, why_nothing
 from germane.engine.models.promotion import PROMOTED
@@ -10,7 +12,7 @@ from germane.engine.result_groups import GROUPED
 from germane.engine.results import SearchResult
 from germane.engine.searching import Searching, SearchOptions
 from germane.errors import QueryError
-from germane.rank.snippets import longest_of
+from germane.rank.snippets import Snippet, longest_of
 from germane.types import id_text
 
 
@@ -47,16 +49,15 @@ def answer_search(searching: Searching, request: SearchRequest) -> SearchRespons
     reason = None if len(result) else why_nothing(retriever, query, words, result)
     told = result.feedback if request.explain else None
     second = result.reranked_by if request.rerank == PROMOTED else request.rerank
-    shown, scored = request.snippets, request.sort is None
-    longest = longest_of(len(result))
+    hits, scored = list(looking(result)), request.sort is None
+    pieces: Sequence[Snippet | None] = [None] * len(hits)
+    if request.snippets:
+        pieces = result.snippets_of(looking(hit.fields for hit in hits), longest=longest_of(len(hits)))
     return SearchResponse(
         query,
         asked.name if second is None else f"{asked.name} >> {second}",
         request.k,
-        tuple(
-            HitResponse.of(hit, result.snippet_of(hit.fields, longest=longest) if shown else None, scored=scored)
-            for hit in looking(result)
-        ),
+        tuple(HitResponse.of(hit, piece, scored=scored) for hit, piece in zip(hits, pieces, strict=True)),
         suggestion(retriever, query, words, result.query.runs),
         None if told is None else FeedbackResponse.of(request.feedback.name, told),
         reason,

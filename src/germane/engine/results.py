@@ -1,8 +1,9 @@
 """What a search returns: scores at once, ids and stored fields when they are asked for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from germane.lm.parameters import whole
 from germane.rank.facets import Facet
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import Hits, Match, Retriever
-from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet, snippet_text
+from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet_text, snippets
 from germane.tables import Markup, figure, html
 from germane.types import RESULT_FIELDS, FieldValue, text_of, title_of
 
@@ -75,6 +76,8 @@ def _hit(rank: int, doc_id: str, score: float, fields: dict[str, FieldValue], so
     return made
 
 
+READ_AT_ONCE = 16
+"""Results whose documents are read together when all are wanted one after the other."""
 SHOWN = 20
 """Results that `repr` and notebooks show."""
 
@@ -190,9 +193,15 @@ class SearchResult(Sequence[Hit]):
 
     def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH, longest: int = LONGEST) -> Snippet:
         """The same of a result whose fields are at hand; `longest`: characters of its text that are looked at."""
+        return self.snippets_of([stored], width, longest)[0]
+
+    def snippets_of(
+        self, stored: Iterable[Mapping[str, FieldValue]], width: int = WIDTH, longest: int = LONGEST
+    ) -> list[Snippet]:
+        """`snippet_of` for several results, which takes less time than one by one."""
         fields, analyzer = self.texts
-        text = snippet_text(stored, fields)
-        return snippet(text, self.query.weights.keys(), analyzer, whole("width", width, least=20), longest)
+        texts = [snippet_text(each, fields) for each in stored]
+        return snippets(texts, self.query.weights.keys(), analyzer, whole("width", width, least=20), longest)
 
     @property
     def texts(self) -> "tuple[tuple[str, ...], Analyzer]":
@@ -216,12 +225,19 @@ class SearchResult(Sequence[Hit]):
     def __getitem__(self, i: int | slice) -> Hit | list[Hit]:
         """Result number i, from 0; negative numbers count from the end."""
         if isinstance(i, slice):
-            return [self[j] for j in range(*i.indices(len(self)))]
-        at = range(len(self))[i]
-        return _hit(self.offset + at + 1, self.ids[at], float(self.scores[at]), self.fields(at), self)
+            return self._hits_at(range(*i.indices(len(self))))
+        return self._hits_at([range(len(self))[i]])[0]
 
     def __iter__(self) -> Iterator[Hit]:
-        return (self[i] for i in range(len(self)))
+        return chain.from_iterable(self[i : i + READ_AT_ONCE] for i in range(0, len(self), READ_AT_ONCE))
+
+    def _hits_at(self, places: Sequence[int]) -> list[Hit]:
+        """These results, whose documents are read together."""
+        documents = self._retriever.documents(self._hits.refs[list(places)])
+        return [
+            _hit(self.offset + i + 1, self.ids[i], float(self.scores[i]), fields, self)
+            for i, fields in zip(places, documents, strict=True)
+        ]
 
     def __str__(self) -> str:
         """A line for each result: rank, score, id, title."""

@@ -42,7 +42,7 @@ from germane.rank.retriever import (
 )
 from germane.rank.searcher import Searcher
 from germane.rank.signed_topics import attracting
-from germane.rank.snippets import Snippet, snippet, snippet_text
+from germane.rank.snippets import Snippet, snippet_text, snippets
 from germane.rank.spellings import PairSample, near_terms, sample_pairs
 from germane.rank.statistics import CollectionStatistics, Need, Vocabulary
 from germane.rank.suggest import corrections
@@ -266,6 +266,8 @@ class SnapshotRetriever:
 
     def documents(self, refs: Refs) -> list[dict[str, FieldValue]]:
         """Read the stored fields of documents."""
+        if self._only is not None:
+            return self._only.stored.fields_of(refs.tolist())
         located, segments = self._located(refs), self.snapshot.segments
         return [
             segments[i].segment.stored.fields(doc)
@@ -275,10 +277,8 @@ class SnapshotRetriever:
     def snippets(self, refs: Refs, terms: Sequence[str], width: int, longest: int) -> list[Snippet]:
         """Cut snippets out of the stored text."""
         schema = self.schema()
-        return [
-            snippet(snippet_text(fields, schema.text_fields), terms, schema.analyzer, width, longest)
-            for fields in self.documents(refs)
-        ]
+        texts = [snippet_text(fields, schema.text_fields) for fields in self.documents(refs)]
+        return snippets(texts, terms, schema.analyzer, width, longest)
 
     def values(self, refs: Refs, field: str, numeric: bool | None = None) -> list[str | float | None]:
         """Read the first value of a field."""

@@ -1,9 +1,10 @@
 """The piece of a text that shows best why it was found, with the query's words marked."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, TypeAlias
 
 from germane.text import Analyzer
 from germane.types import FieldValue
@@ -26,8 +27,9 @@ def longest_of(n_results: int) -> int:
 
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-MOST_WORDS = 100_000
-"""Words whose terms are remembered, of each analyser."""
+_PIECE = re.compile(r"\S+")
+MOST_PIECES, LONGEST_PIECE = 1 << 16, 64
+"""Pieces whose words are remembered, of each analyser, and the characters that such a piece has at most."""
 MOST_ANALYZERS = 8
 MOST_IN_WINDOW = 50
 """Words of the query that are counted in one piece of a text."""
@@ -59,61 +61,105 @@ class Snippet(NamedTuple):
         return "".join([*parts, escape(self.text[end:])])
 
 
-class _Known:
-    """The terms of words, and the words that have each term."""
+Places: TypeAlias = tuple[tuple[int, int, tuple[str, ...]], ...]
+"""The words of a piece that have terms: where each begins and ends, and its terms."""
 
-    __slots__ = ("terms", "words")
+
+class _Known:
+    """The words of pieces, and the pieces that hold each term."""
+
+    __slots__ = ("pieces", "places")
 
     def __init__(self) -> None:
-        self.terms: dict[str, tuple[str, ...]] = {}
-        self.words: dict[str, set[str]] = {}
+        self.places: dict[str, Places] = {}
+        self.pieces: dict[str, set[str]] = {}
 
 
-class WordTerms:
-    """The terms of single words under an analyser, each found out once."""
+class Pieces:
+    """The words of pieces of text under an analyser: a piece is what stands between spaces.
+
+    Texts repeat most of their pieces, and each is analysed once.
+    """
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer, self._known = analyzer, _Known()
 
-    def asked(self, words: set[str], terms: Collection[str]) -> dict[str, str]:
-        """The words that have one of the terms, and the first that they have. Threads may ask at once: what each finds
-        out is the same."""
+    def holding(self, pieces: set[str], terms: Collection[str]) -> dict[str, list[tuple[int, int, str]]]:
+        """Return the pieces that hold one of the terms: where each of its words with one begins and ends, and the first
+        such term. Threads may ask at once: what each finds out is the same.
+        """
         known = self._known
-        if len(known.terms) > MOST_WORDS:
+        if len(known.places) > MOST_PIECES:
             known = self._known = _Known()  # another thread may still read the old one
-        for word in words.difference(known.terms):
-            own = tuple(self._analyzer.terms(word))
-            for term in own:
-                known.words.setdefault(term, set()).add(word)
-            known.terms[word] = own
-        found = [words & known.words[term] for term in terms if term in known.words]
-        return {word: next(each for each in known.terms[word] if each in terms) for word in set().union(*found)}
+        new = pieces.difference(known.places)
+        analysed = dict(zip(new, self._analysed(new), strict=True)) if new else {}
+        long = {piece: analysed.pop(piece) for piece in new if len(piece) > LONGEST_PIECE}
+        for piece, places in analysed.items():
+            for term in chain.from_iterable(own for _, _, own in places):
+                known.pieces.setdefault(term, set()).add(piece)
+            known.places[piece] = places
+        holding = set().union(*(pieces & known.pieces[term] for term in terms if term in known.pieces))
+        marked = {}
+        for piece, places in chain(((piece, known.places[piece]) for piece in holding), long.items()):
+            read = [(start, end, _first(own, terms)) for start, end, own in places]
+            marked[piece] = [(start, end, term) for start, end, term in read if term is not None]
+        return marked
+
+    def _analysed(self, pieces: Iterable[str]) -> list[Places]:
+        """The words of each piece, all of them analysed together."""
+        words = [[(0, len(p), p)] if p.isalnum() else [(*m.span(), m[0]) for m in _WORD.finditer(p)] for p in pieces]
+        terms = iter(self._analyzer.readings([word for own in words for _, _, word in own]))
+        read = [[(start, end, tuple(next(terms))) for start, end, _ in own] for own in words]
+        return [tuple(place for place in own if place[2]) for own in read]
 
 
-_WORDS: dict[int, tuple[Analyzer, WordTerms]] = {}
+def _first(terms: Iterable[str], wanted: Collection[str]) -> str | None:
+    return next((term for term in terms if term in wanted), None)
+
+
+_PIECES: dict[int, tuple[Analyzer, Pieces]] = {}
 """By the analyser itself, which is held, so that its number is no other's."""
 
 
-def _words_of(analyzer: Analyzer) -> WordTerms:
-    found = _WORDS.get(id(analyzer))
-    if found is None:
-        while len(_WORDS) >= MOST_ANALYZERS:
-            _WORDS.pop(next(iter(_WORDS), 0), None)
-        found = _WORDS[id(analyzer)] = analyzer, WordTerms(analyzer)
-    return found[1]
+def _pieces_of(analyzer: Analyzer) -> Pieces:
+    known = _PIECES.get(id(analyzer))
+    if known is None:
+        while len(_PIECES) >= MOST_ANALYZERS:
+            _PIECES.pop(next(iter(_PIECES), 0), None)
+        known = _PIECES[id(analyzer)] = analyzer, Pieces(analyzer)
+    return known[1]
 
 
 def marks(text: str, terms: Collection[str], analyzer: Analyzer) -> list[Span]:
     """The words of the text that the query asks for; with synonyms, the words of a term that is read as another too."""
     if analyzer.synonyms is not None:  # what a word stands for depends on its neighbours
-        found = list(_WORD.finditer(text))
-        read = analyzer.readings([match[0] for match in found])
-        first = [next((term for term in own if term in terms), None) for own in read]
-        return [Span(*match.span(), term) for match, term in zip(found, first, strict=True) if term is not None]
-    asked = _words_of(analyzer).asked(set(_WORD.findall(text)), terms)
-    if not asked:
-        return []
-    return [Span(match.start(), match.end(), asked[match[0]]) for match in _WORD.finditer(text) if match[0] in asked]
+        words = list(_WORD.finditer(text))
+        first = [_first(own, terms) for own in analyzer.readings([word[0] for word in words])]
+        return [Span(*word.span(), term) for word, term in zip(words, first, strict=True) if term is not None]
+    pieces = {match.start(): match[0] for match in _PIECE.finditer(text)}
+    marked = _pieces_of(analyzer).holding(set(pieces.values()), terms)
+    return [
+        Span(at + start, at + end, term)
+        for at, piece in pieces.items()
+        if piece in marked
+        for start, end, term in marked[piece]
+    ]
+
+
+def _marks_of_all(texts: Sequence[Sequence[str]], terms: Collection[str], analyzer: Analyzer) -> list[list[Span]]:
+    """`marks` of several texts, given as their pieces, which single spaces separate."""
+    if analyzer.synonyms is not None:
+        return [marks(" ".join(pieces), terms, analyzer) for pieces in texts]
+    marked = _pieces_of(analyzer).holding(set[str]().union(*texts), terms)
+    spans = []
+    for pieces in texts:
+        own, at = list[Span](), 0
+        for piece in pieces:
+            if piece in marked:
+                own += [Span(at + start, at + end, term) for start, end, term in marked[piece]]
+            at += len(piece) + 1
+        spans.append(own)
+    return spans
 
 
 def snippet_text(stored: Mapping[str, FieldValue], text_fields: Sequence[str]) -> str:
@@ -123,22 +169,30 @@ def snippet_text(stored: Mapping[str, FieldValue], text_fields: Sequence[str]) -
 
 
 def snippet(
-    text: str,
-    terms: Collection[str],
-    analyzer: Analyzer,
-    width: int = WIDTH,
-    longest: int = LONGEST,
+    text: str, terms: Collection[str], analyzer: Analyzer, width: int = WIDTH, longest: int = LONGEST
 ) -> Snippet:
     """About `width` characters that hold as many different words of the query as possible, of the first `longest`."""
-    text = " ".join(text[:longest].split())
-    spans = marks(text, terms, analyzer)
+    return snippets([text], terms, analyzer, width, longest)[0]
+
+
+def snippets(
+    texts: Iterable[str], terms: Collection[str], analyzer: Analyzer, width: int = WIDTH, longest: int = LONGEST
+) -> list[Snippet]:
+    """A snippet of each text; those of one answer take less time together than one by one."""
+    pieces = [text[:longest].split() for text in texts]
+    spans = _marks_of_all(pieces, terms, analyzer)
+    return [_cut(" ".join(own), marked, width) for own, marked in zip(pieces, spans, strict=True)]
+
+
+def _cut(text: str, spans: list[Span], width: int) -> Snippet:
+    """The window of a text with the most different terms."""
     start = _best_start(spans, width)
     start = 0 if start <= width // 3 else text.rfind(" ", 0, start - width // 6) + 1
     start = min(start, text.find(" ", max(len(text) - width - 1, 0)) + 1) if len(text) > width else 0
     end = len(text) if start + width >= len(text) else max(text.rfind(" ", start, start + width), start + width // 2)
     before, after = ("… " if start else ""), (" …" if end < len(text) else "")
     shift = len(before) - start
-    inside = [(span.start + shift, span.end + shift) for span in spans if start <= span.start and span.end <= end]
+    inside = [(first + shift, last + shift) for first, last, _ in spans if start <= first and last <= end]
     return Snippet(before + text[start:end] + after, inside)
 
 
@@ -146,16 +200,19 @@ def _best_start(spans: list[Span], width: int) -> int:
     """Where a window begins that holds the most different terms, then the most words."""
     best, start, end = (0, 0), 0, 0
     inside: dict[str, int] = {}
-    for i, first in enumerate(spans):  # the window moves on: each word comes in once and goes out once
-        end = max(end, i)
-        while end < min(len(spans), i + MOST_IN_WINDOW) and spans[end].end <= first.start + width * 2 // 3:
-            inside[spans[end].term] = inside.get(spans[end].term, 0) + 1
+    for i, (first, _, term) in enumerate(spans):  # the window moves on: each word comes in once and goes out once
+        if len(spans) - i <= best[0]:
+            break
+        end, stop = max(end, i), first + width * 2 // 3
+        while end < len(spans) and end < i + MOST_IN_WINDOW and spans[end].end <= stop:
+            entering = spans[end].term
+            inside[entering] = inside.get(entering, 0) + 1
             end += 1
         worth = len(inside), end - i
         if worth > best:
-            best, start = worth, first.start
+            best, start = worth, first
         if end > i:
-            inside[first.term] -= 1
-            if not inside[first.term]:
-                del inside[first.term]
+            inside[term] -= 1
+            if not inside[term]:
+                del inside[term]
     return start

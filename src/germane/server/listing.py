@@ -182,8 +182,8 @@ def _found(library: "Library", engine: "Engine", place: ViewState) -> Listing:
         hits, total, exact = members[first : first + PAGE], len(members), True
     terms, analyzer = answer.result.query.weights.keys(), engine.analyzer
     rows = []
-    for hit in looking(hits):
-        piece = answer.result.snippet_of(hit.fields, longest=longest_of(len(hits)))
+    shown = answer.result.snippets_of((hit.fields for hit in hits), longest=longest_of(len(hits)))
+    for hit, piece in zip(looking(hits), shown, strict=True):
         rows.append(
             Row(
                 hit.id,

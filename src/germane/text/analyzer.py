@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from germane.errors import ParameterError
 from germane.text.settings import check_settings, digest
-from germane.text.stemming import cached_stemmer, check_stemmer
+from germane.text.stemming import cached_stemmer, check_stemmer, stemmer
 from germane.text.stopwords import stop_list
 from germane.text.synonyms import SynonymRules, Synonyms, Word
 from germane.text.tokenizer import TOKENIZER_VERSION, tokenize
@@ -72,9 +72,11 @@ class Analyzer:
         >>> Analyzer(synonyms=Synonyms({"heart attack": "myocardial infarction"})).readings(["heart", "attack", "risk"])
         [['myocardi', 'infarct'], ['myocardi', 'infarct'], ['risk']]
         """
-        kept = [self._kept(word) for word in words]
         if self._rules is None:
-            return [[word.term for word in own] for own in kept]
+            kept_tokens = [[token for token in tokenize(word) if token not in self.stop_tokens] for word in words]
+            stems = iter(stemmer(self.stemmer)([token for own in kept_tokens for token in own]))
+            return [[next(stems) for _ in own] for own in kept_tokens]
+        kept = [self._kept(word) for word in words]
         owners = [place for place, own in enumerate(kept) for _ in own]
         terms = [word.term for own in kept for word in own]
         found: list[list[str]] = [[] for _ in words]

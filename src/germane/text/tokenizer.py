@@ -122,6 +122,8 @@ def is_cjk(char: str) -> bool:
 
 def tokenize(text: str) -> list[str]:
     """The tokens of a text, in order, by the rules at the top of this module."""
+    if text.isalnum() and text.isascii():  # one word, as queries and snippets have them
+        return [text.lower()[:MAX_TOKEN_BYTES]]
     return [_truncate(match[1].replace("'", "").replace(",", "")) for match in _TOKEN.finditer(scannable(text))]
 
 
