@@ -24,7 +24,7 @@ from germane import Engine
 from germane.data import dataset_path, read_documents, read_topics
 from germane.experiments.judged_lists import LISTS, read_list, rows_of
 from germane.lm.noisy_channel import edits_allowed
-from germane.rank.spellings import edit_distances
+from germane.rank.spellings import Spellings
 from germane.rank.suggest import RARE
 from germane.text import tokenize
 from germane.types import Document
@@ -81,8 +81,9 @@ def mistyped(engine: Engine, words: list[str], rng: random.Random) -> tuple[int,
 
 def _one_edit_away(engine: Engine, word: str) -> Iterator[str]:
     for live in engine.retriever.snapshot.segments:
-        for number in np.flatnonzero(edit_distances(live.segment, word, 1) == 1).tolist():
-            yield live.segment.surface(number)
+        for number in Spellings().near(live.segment, [(word, 1)])[0].tolist():
+            if live.segment.surface(number) != word:
+                yield live.segment.surface(number)
 
 
 def measured(name: str, *, shown: bool = False) -> list[int]:

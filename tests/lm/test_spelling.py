@@ -5,13 +5,12 @@ import random
 from functools import cache
 from math import log
 
-import numpy as np
 import pytest
 
 from germane.errors import ParameterError
 from germane.lm import BigramModel, JelinekMercer, Speller
 from germane.lm.noisy_channel import Candidate, Lexicon, edits_allowed, log_channel, most_probable
-from germane.rank import suggest_kernels
+from germane.rank.near_words import edits_between
 
 
 def literal_distance(a: str, b: str) -> int:
@@ -41,18 +40,11 @@ def test_lexicon_equals_the_recursion(typed: str, most: int) -> None:
 
 
 @pytest.mark.parametrize("typed", ["abba", "aab", "bbabab"])
-def test_lexicon_equals_the_kernel_of_the_index(typed: str) -> None:
-    """One channel, two roads: Numba over a segment's bytes, NumPy over a list of words."""
+def test_lexicon_equals_the_dictionary_of_an_index(typed: str) -> None:
+    """One channel, two ways: all words of a list at once, and those of an index one by one."""
     words = [word for word in random_words(2, 300) if word.isascii() and word]
-    data = np.frombuffer("".join(words).encode(), np.uint8)
-    offsets = np.concatenate([[0], np.cumsum([len(word) for word in words])]).astype(np.uint64)
-    nothing, nowhere = np.zeros(0, np.uint8), np.zeros(len(words) + 1, np.uint64)
-    distance = np.empty(len(words), np.uint8)
-    suggest_kernels.edit_distances(
-        data, offsets, nothing, nowhere, np.frombuffer(typed.encode(), np.uint8), 2, distance
-    )
     near = dict(Lexicon(words).within(typed, 2))
-    assert distance.tolist() == [near.get(word, 3) for word in words]
+    assert [edits_between(typed.encode(), word.encode(), 2) for word in words] == [near.get(word, 3) for word in words]
 
 
 def test_channel() -> None:

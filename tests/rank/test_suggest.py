@@ -7,12 +7,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from germane import Analyzer, Document, Engine, lazy
 from germane.engine import SearchRequest
+from germane.index.strings import pack_strings
 from germane.lm.noisy_channel import EDIT, Lexicon
+from germane.rank import suggest
+from germane.rank.near_words import Letters, edits_between, near_words
 from germane.rank.suggest import MU, RARE
-from germane.rank.suggest_kernels import edit_distances
 
 FILLER = " ".join(f"word{i}" for i in range(3000))
 """What makes a collection large enough for pairs of words to tell something."""
@@ -134,21 +138,56 @@ def test_the_correction_is_the_argmax_of_the_chain(tmp_path) -> None:
     engine.close()
 
 
-def test_distances_are_those_of_the_definition() -> None:
+WORDS = st.binary(min_size=1, max_size=9) | st.text("abcé", min_size=1, max_size=9).map(str.encode)
+
+
+@settings(max_examples=500, deadline=None)
+@given(WORDS, WORDS, st.integers(0, 3))
+def test_edits_are_those_of_the_definition(a: bytes, b: bytes, most: int) -> None:
     """Against the plain table of Damerau and Levenshtein, one cell at a time."""
-    rng = random.Random(1)
-    words = sorted({"".join(rng.choices("abc", k=rng.randint(1, 7))) for _ in range(300)})
-    data = np.frombuffer("".join(words).encode(), np.uint8)
-    ends = np.cumsum([0, *map(len, words)])
-    for most in (1, 2):
-        for typed in ("abcab", "ca", "bbbbbb", "a"):
-            found = np.empty(len(words), np.uint8)
-            none = np.zeros(len(words) + 1, np.int64)
-            edit_distances(data, ends, data[:0], none, np.frombuffer(typed.encode(), np.uint8), most, found)
-            assert found.tolist() == [min(distance(word, typed), most + 1) for word in words]
+    assert edits_between(a, b, most) == min(distance(a, b), most + 1)
 
 
-def distance(a: str, b: str) -> int:
+@settings(max_examples=200, deadline=None)
+@given(st.lists(WORDS, max_size=30), st.lists(st.booleans(), min_size=30, max_size=30), WORDS, st.integers(1, 2))
+def test_near_words_are_all_that_are_near(words: list[bytes], second: list[bool], typed: bytes, edits: int) -> None:
+    """No word is left out by its letters, whichever of two lists it is written in."""
+    first = [b"" if is_second else word for word, is_second in zip(words, second, strict=False)]
+    lists = [pack_strings(first), pack_strings(words)]
+    letters = Letters.of(lists, np.arange(len(words)))
+    expected = [i for i, word in enumerate(words) if distance(word, typed) <= edits]
+    assert near_words(letters, lists, typed, edits).tolist() == expected
+    some = np.arange(0, len(words), 2)
+    assert near_words(Letters.of(lists, some), lists, typed, edits).tolist() == [i for i in expected if i % 2 == 0]
+
+
+def test_only_the_first_words_are_corrected(tmp_path) -> None:
+    """Suspected words count, whether there is a better one for them or not."""
+    texts = ["myocardial infarction"] * 9 + ["diabetes mellitus therapies"] * 12
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([Document(str(i), {"text": text}) for i, text in enumerate(texts)])
+        assert engine.suggest("qqqqqq wwwwww zzzzzz diabtes") == "qqqqqq wwwwww zzzzzz diabetes"
+        assert engine.suggest("qqqqqq wwwwww zzzzzz jjjjjj diabtes") is None
+
+
+def test_words_in_context_are_those_of_all_pairs(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is lost where pairs are only looked up for words that could be better wherever they stood."""
+    rng = random.Random(5)
+    words = ["forms", "farms", "firms", "forts", "films", "corns", "horns", "taxes", "wheat", "actor", "camera"]
+    follow = {"taxes": "forms law", "wheat": "farms corns", "law": "firms forms", "camera": "films", "actor": "horns"}
+    texts = [FILLER] * 30
+    for first in rng.choices(sorted(follow), k=300):
+        texts.append(f"{first} {rng.choice(follow[first].split())} word{rng.randrange(3000)}")
+    with Engine.create(tmp_path / "index") as engine:
+        engine.add([Document(str(i), {"text": text}) for i, text in enumerate(texts)], threads=1)
+        queries = [" ".join(rng.sample(words, n)) for n in (2, 3, 5) for _ in range(40)]
+        found = [engine.suggest(query) for query in queries]
+        monkeypatch.setattr(suggest, "_may_replace_known", lambda told, typed, term: term != typed.term)
+        assert found == [engine.suggest(query) for query in queries]
+        assert any(found)
+
+
+def distance(a: bytes, b: bytes) -> int:
     table = {(i, j): i or j for i in range(len(a) + 1) for j in range(len(b) + 1) if not i or not j}
     for i in range(1, len(a) + 1):
         for j in range(1, len(b) + 1):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +10,7 @@ import numpy.typing as npt
 from germane.index.segment import Segment
 from germane.index.snapshot import Snapshot
 from germane.index.strings import string_at
-from germane.lazy import LazyModule
-
-if TYPE_CHECKING:
-    from germane.rank import suggest_kernels
-else:
-    suggest_kernels = LazyModule("germane.rank.suggest_kernels")
+from germane.rank.near_words import Letters, near_words
 
 Numbers = npt.NDArray[np.int64]
 
@@ -55,8 +50,7 @@ class SnapshotVocabulary:
 
     def within(self, term: str, edits: int, most: int | None) -> Expanded:
         """The terms at most so many edits away: bytes changed, left out or put in, or neighbours exchanged."""
-        typed = np.frombuffer(term.encode(), np.uint8)
-        return self._chosen(lambda segment: _near(segment, typed, edits), most)
+        return self._chosen(lambda segment: _near(segment, term.encode(), edits), most)
 
     def _chosen(self, find: Callable[[Segment], Numbers], most: int | None, also: Iterable[str] = ()) -> Expanded:
         df = {term: stats for term in also if (stats := self._snapshot.term_stats([term])[0].df)}
@@ -91,10 +85,6 @@ def _beginning(segment: Segment, prefix: bytes) -> Numbers:
     return np.arange(first(lambda term: term >= prefix), first(lambda term: term > prefix))
 
 
-def _near(segment: Segment, typed: npt.NDArray[np.uint8], edits: int) -> Numbers:
-    data, offsets = segment.packed("term")
-    none = np.zeros(len(offsets), offsets.dtype)  # no written forms: the terms themselves are compared
-    none.flags.writeable = False
-    distance = np.empty(segment.n_terms, np.uint8)
-    suggest_kernels.edit_distances(data, offsets, data[:0], none, typed, edits, distance)
-    return np.flatnonzero(distance <= edits)
+def _near(segment: Segment, typed: bytes, edits: int) -> Numbers:
+    words = (segment.packed("term"),)
+    return near_words(Letters.of(words, np.arange(segment.n_terms)), words, typed, edits)

@@ -43,7 +43,7 @@ from germane.rank.retriever import (
 from germane.rank.searcher import Searcher
 from germane.rank.signed_topics import attracting
 from germane.rank.snippets import Snippet, snippet_text, snippets
-from germane.rank.spellings import PairSample, near_terms, sample_pairs
+from germane.rank.spellings import PairSample, Spellings, near_terms, sample_pairs
 from germane.rank.statistics import CollectionStatistics, Need, Vocabulary
 from germane.rank.suggest import corrections
 from germane.rank.vectors import inner_products, search_vectors
@@ -62,6 +62,7 @@ class SnapshotRetriever:
     def __init__(self, snapshot: Snapshot, previous: "SnapshotRetriever | None" = None) -> None:
         self._searcher: Searcher = Searcher(snapshot, None if previous is None else previous._searcher)
         self._folded: FoldedTitles = FoldedTitles(None if previous is None else previous._folded)
+        self._spellings: Spellings = Spellings() if previous is None else previous._spellings
         self._latest_match: tuple[Match, MatchedDocs] | None = None
         segments = snapshot.segments
         self._only: Segment | None = segments[0].segment if len(segments) == 1 else None
@@ -328,9 +329,9 @@ class SnapshotRetriever:
         """Correct words by the collection's own."""
         return corrections(self, words, runs)
 
-    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
+    def near_terms(self, words: Sequence[tuple[str, int]], least: int = 1) -> list[list[str]]:
         """Compare words with the written forms of all terms."""
-        return near_terms(self._searcher, words)
+        return near_terms(self._searcher, self._spellings, words, least)
 
     def sample_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSample]:
         """Look for terms side by side."""

@@ -316,8 +316,11 @@ class Retriever(Protocol):
     def suggest(self, words: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
         """The words that are likely mistyped, each with a better one; `runs` are the terms that stand together."""
 
-    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
-        """For each word the terms that are written with at most so many edits somewhere."""
+    def near_terms(self, words: Sequence[tuple[str, int]], least: int = 1) -> list[list[str]]:
+        """For each word the terms that are written with at most so many edits somewhere.
+
+        Terms that fewer than `least` documents hold may be left out.
+        """
 
     def sample_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSample]:
         """For each pair of terms a sample of the documents that hold both."""

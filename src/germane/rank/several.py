@@ -297,8 +297,8 @@ class Several:
         """Correct words by those of all parts."""
         return corrections(self, words, runs)
 
-    def near_terms(self, words: Sequence[tuple[str, int]]) -> list[list[str]]:
-        """The terms that some part finds."""
+    def near_terms(self, words: Sequence[tuple[str, int]], least: int = 1) -> list[list[str]]:
+        """The terms that some part finds; how many documents hold one no part knows."""
         found = self._each(lambda part: part.near_terms(words))
         return [sorted(set().union(*own)) for own in zip(*found, strict=True)]
 

@@ -1,11 +1,12 @@
-"""What corrections ask of a collection: terms that are written nearly so, and whether terms stand side by side.
+"""What corrections need of a collection: terms that are written similarly, and whether terms stand side by side.
 
 Documents that hold two terms are sampled by a hash of their ids: those with the least hashes. Which these are does not
 depend on how documents lie in segments or parts, and samples of parts merge.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +15,8 @@ from germane.arrays import Integers, Mask
 from germane.deadline import look
 from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all, phrase_among
-from germane.index.strings import unpack_strings
-from germane.lazy import LazyModule, is_few
-from germane.lm.noisy_channel import Lexicon
+from germane.rank.near_words import Letters, near_words
 from germane.rank.searcher import Searcher
-
-if TYPE_CHECKING:
-    from germane.rank import suggest_kernels
-else:
-    suggest_kernels = LazyModule("germane.rank.suggest_kernels")
 
 LOOKED_AT = 32
 """Of the documents that hold two terms, so many are looked at for them side by side."""
@@ -51,16 +45,41 @@ class PairSample(NamedTuple):
         return int(self.held.sum()) * self.documents / max(len(self.held), 1)
 
 
-def near_terms(searcher: Searcher, words: Sequence[tuple[str, int]]) -> list[list[str]]:
-    """For each word the terms that some segment writes with at most so many edits, bytes changed; ascending."""
-    found = []
-    for word, edits in words:
-        near: set[str] = set()
-        for live in searcher.snapshot.segments:
-            look()
-            near.update(live.segment.terms(np.flatnonzero(edit_distances(live.segment, word, edits) <= edits)))
-        found.append(sorted(near))
-    return found
+class Spellings:
+    """The terms of segments by their written forms; the letters of a segment are kept as long as it is open."""
+
+    def __init__(self) -> None:
+        self._letters: WeakKeyDictionary[Segment, dict[int, Letters]] = WeakKeyDictionary()
+
+    def near(self, segment: Segment, words: Sequence[tuple[str, int]], least: int = 1) -> list[Integers]:
+        """Return for each word the terms that are written with at most this many edits, counted in bytes.
+
+        Only the terms count that `least` documents of the segment hold, deleted ones included.
+        """
+        forms = segment.packed("surface"), segment.packed("term")  # a term without a written form is its own
+        known = self._letters.setdefault(segment, {})
+        letters = known.get(least)
+        if letters is None:
+            letters = known[least] = Letters.of(forms, np.flatnonzero(segment.df >= least))
+        return [near_words(letters, forms, word.encode(), edits) for word, edits in words]
+
+
+def near_terms(
+    searcher: Searcher, spellings: Spellings, words: Sequence[tuple[str, int]], least: int = 1
+) -> list[list[str]]:
+    """For each word the terms that some segment writes with at most so many edits, bytes changed; ascending.
+
+    Terms that fewer than `least` documents hold may be left out.
+    """
+    near: list[set[str]] = [set() for _ in words]
+    segments = searcher.snapshot.segments
+    for live in segments:
+        look()
+        numbers = spellings.near(live.segment, words, least if len(segments) == 1 else 1)
+        for terms, own in zip(near, numbers, strict=True):
+            if len(own):
+                terms.update(live.segment.terms(own))
+    return list(map(sorted, near))
 
 
 def sample_pairs(searcher: Searcher, pairs: Sequence[tuple[str, str]]) -> list[PairSample]:
@@ -76,16 +95,16 @@ def _sample(searcher: Searcher, pair: tuple[str, str]) -> PairSample:
     for live, own in zip(searcher.snapshot.segments, numbers, strict=True):
         docs = documents_with_all(live.segment, own).astype(np.int64)
         both.append(docs[~live.deletions.deleted[docs]])
-        hashes.append(hashed_ids(live.segment, both[-1]))
+        hashes.append(hashed_ids(live.segment, both[-1]) if len(both[-1]) else np.empty(0, np.uint64))
     n, everything = sum(map(len, both)), np.concatenate([np.empty(0, np.uint64), *hashes])
+    if n == 0:
+        return PairSample(0, everything, np.empty(0, np.bool_))
     last = np.partition(everything, LOOKED_AT - 1)[LOOKED_AT - 1] if n > LOOKED_AT else np.uint64(2**64 - 1)
     samples = []
     for live, own, docs, own_hashes in zip(searcher.snapshot.segments, numbers, both, hashes, strict=True):
         some = docs[own_hashes <= last]
         held = np.isin(some, phrase_among(live.segment, some, own, 0, searcher.texts)) if len(some) else some > 0
         samples.append(PairSample(0, own_hashes[own_hashes <= last], held))
-    if not samples:
-        return PairSample(0, everything, np.empty(0, np.bool_))
     return PairSample.merged(samples)._replace(documents=n)
 
 
@@ -107,21 +126,3 @@ def _mixed(numbers: Hashes) -> Hashes:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-
-
-def edit_distances(segment: Segment, token: str, most: int) -> npt.NDArray[np.uint8]:
-    """Edits between the token and each term's written form, counted in bytes, at most `most` + 1."""
-    typed, terms, surfaces = token.encode(), segment.packed("term"), segment.packed("surface")
-    if is_few(len(terms[0])):
-        pairs = zip(unpack_strings(*surfaces), unpack_strings(*terms), strict=True)
-        return distances(typed, [form or term for form, term in pairs], most)
-    found = np.empty(segment.n_terms, np.uint8)
-    suggest_kernels.edit_distances(*terms, *surfaces, np.frombuffer(typed, np.uint8), most, found)
-    return found
-
-
-def distances(typed: bytes, forms: Sequence[bytes], most: int) -> npt.NDArray[np.uint8]:
-    """Edits between a word and each form, counted in bytes, at most `most` + 1."""
-    bytewise = [form.decode("latin-1") for form in forms]  # a character for each byte
-    near = dict(Lexicon(bytewise).within(typed.decode("latin-1"), most))
-    return np.array([near.get(form, most + 1) for form in bytewise], np.uint8)

@@ -13,13 +13,14 @@ A term is written as the collection writes it most often. What is asked of the c
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 from germane.deadline import look
 from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
+from germane.rank.near_words import edits_between
 from germane.rank.retriever import Retriever
-from germane.rank.spellings import distances
 from germane.rank.statistics import CollectionStatistics, Need
 from germane.text import Analyzer
 
@@ -35,7 +36,7 @@ MOST_KNOWN = 1000
 LEAST_LETTERS = 5
 """Shorter known words are left alone: too many others are one edit away."""
 MOST_LOOKED_UP = 4
-"""Words of one query for which all terms of the collection are looked at."""
+"""Words of one query that may be corrected: the first ones that are suspected."""
 
 
 class _Typed(NamedTuple):
@@ -51,8 +52,20 @@ class _Typed(NamedTuple):
         return [(term if a == self.term else a, term if b == self.term else b) for a, b in self.beside]
 
 
+class _Form(NamedTuple):
+    """A term, its commonest written form, and the edits from what was typed."""
+
+    term: str
+    surface: str
+    edits: int
+
+
 def corrections(retriever: Retriever, tokens: Sequence[str], runs: Sequence[Sequence[str]]) -> dict[str, str]:
-    """The words that are likely mistyped, each with the better one. `runs`: the terms that stand side by side."""
+    """The words that are likely mistyped, each with the better one. `runs`: the terms that stand side by side.
+
+    Whether words stand side by side takes longest to find out and comes last: most words have none near them that could
+    be better, wherever it stood.
+    """
     schema = retriever.schema()
     typed = _typed(schema.analyzer, tokens, runs)
     if not typed:
@@ -60,29 +73,43 @@ def corrections(retriever: Retriever, tokens: Sequence[str], runs: Sequence[Sequ
     needed = dict.fromkeys([*(each.term for each in typed), *chain.from_iterable(p for t in typed for p in t.beside)])
     known = retriever.statistics(Need(tuple(needed)))
     df = {term: stats.df for term, stats in known.terms.items()}
-    misplaced = [each for each in typed if RARE <= df[each.term] <= MOST_KNOWN and len(each.token) >= LEAST_LETTERS]
-    together = _estimates(retriever, [pair for each in misplaced for pair in each.beside]) if schema.keeps_order else {}
-    suspected = [
+    doubtful = [
         each
         for each in typed
-        if df[each.term] < RARE
-        or (each in misplaced and together and each.beside and not any(map(together.__getitem__, each.beside)))
-    ][:MOST_LOOKED_UP]
-    if not suspected:
+        if df[each.term] < RARE or (schema.keeps_order and _may_be_misplaced(each, df[each.term]))
+    ]
+    if not doubtful:
         return {}
-    near = retriever.near_terms([(each.token, each.edits if df[each.term] < RARE else 1) for each in suspected])
-    candidates = tuple(dict.fromkeys(chain.from_iterable(near)))
-    told = retriever.statistics(Need((*known.terms, *candidates), surfaces=candidates))
-    found = {}
-    for each, terms in zip(suspected, near, strict=True):
+    near = retriever.near_terms([(each.token, each.edits if df[each.term] < RARE else 1) for each in doubtful], RARE)
+    told = retriever.statistics(Need(tuple({*known.terms, *chain.from_iterable(near)})))
+
+    @cache
+    def stand_together(pair: Pair) -> bool:
+        return _estimates(retriever, [pair])[pair] > 0.0
+
+    def is_suspected(typed: _Typed) -> bool:
+        return df[typed.term] < RARE or not any(map(stand_together, typed.beside))
+
+    better = {}
+    for i, (each, terms) in enumerate(zip(doubtful, near, strict=True)):
         look()
+        may_replace = _may_replace_unknown if df[each.term] < RARE else _may_replace_known
+        candidates = tuple(term for term in terms if may_replace(told, each, term))
+        if not candidates or not is_suspected(each):
+            continue
+        forms = _near(retriever.statistics(Need((), surfaces=candidates)), each, candidates)
         if df[each.term] < RARE:
-            better = _correct(told, each, terms)
+            word = _correct(told, each, forms)
         else:
-            better = _correct_in_context(retriever, told, each, terms)
-        if better != each.token:
-            found[each.token] = better
-    return found
+            word = _correct_in_context(retriever, told, each, forms)
+        if word != each.token and sum(map(is_suspected, doubtful[:i])) < MOST_LOOKED_UP:
+            better[each.token] = word
+    return better
+
+
+def _may_be_misplaced(typed: _Typed, df: int) -> bool:
+    """Whether a word is known, beside another, and neither too common nor too short to be suspected."""
+    return bool(typed.beside) and RARE <= df <= MOST_KNOWN and len(typed.token) >= LEAST_LETTERS
 
 
 def _typed(analyzer: Analyzer, tokens: Sequence[str], runs: Sequence[Sequence[str]]) -> list[_Typed]:
@@ -103,36 +130,45 @@ def _estimates(retriever: Retriever, pairs: Sequence[Pair]) -> dict[Pair, float]
     return {pair: sample.estimate for pair, sample in zip(distinct, samples, strict=True)}
 
 
-def _near(told: CollectionStatistics, typed: _Typed, terms: Sequence[str], most: int) -> list[tuple[str, str, int]]:
-    """The terms whose commonest form is near what was typed, with this form and the edits between."""
+def _may_replace_unknown(told: CollectionStatistics, typed: _Typed, term: str) -> bool:
+    """Whether a term is common enough."""
+    return told.terms[term].df >= max(RARE, 10 * told.terms[typed.term].df)
+
+
+def _may_replace_known(told: CollectionStatistics, typed: _Typed, term: str) -> bool:
+    """Whether a term would be likelier if it stood beside the neighbours wherever it is, and the typed one nowhere."""
+    if term == typed.term or told.terms[term].df < RARE:
+        return False
+    pairs = typed.with_term(term)
+    wherever = {(a, b): min(told.terms[a].df, told.terms[b].df) for a, b in pairs}
+    as_typed = _log_chain(told, typed.beside, dict.fromkeys(typed.beside, 0.0))
+    return _log_chain(told, pairs, wherever) + log_channel(1) >= as_typed
+
+
+def _near(told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> list[_Form]:
+    """The terms whose commonest form is near what was typed."""
     surfaces = [told.surface(term) for term in terms]
-    edits = distances(typed.token.encode(), [surface.encode() for surface in surfaces], most).tolist()
-    return [each for each in zip(terms, surfaces, edits, strict=True) if each[2] <= most]
+    edits = [edits_between(typed.token.encode(), surface.encode(), typed.edits) for surface in surfaces]
+    return [form for form in map(_Form, terms, surfaces, edits) if form.edits <= typed.edits]
 
 
-def _correct(told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> str:
+def _correct(told: CollectionStatistics, typed: _Typed, near: Sequence[_Form]) -> str:
     """The word that is the likeliest whatever stands beside it; the typed one if it is."""
     known = told.terms[typed.term]
     as_typed = math.log(known.cf / told.n_tokens) if known.cf else -math.inf
     candidates = [Candidate(typed.token, as_typed, log_channel(0))]
-    common = [term for term in terms if told.terms[term].cf > 0 and told.terms[term].df >= max(RARE, 10 * known.df)]
-    for term, surface, edits in _near(told, typed, common, typed.edits):
+    for term, surface, edits in near:
         candidates.append(Candidate(surface, math.log(told.terms[term].cf / told.n_tokens), log_channel(edits)))
     return most_probable(candidates).word
 
 
-def _correct_in_context(retriever: Retriever, told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> str:
+def _correct_in_context(retriever: Retriever, told: CollectionStatistics, typed: _Typed, near: Sequence[_Form]) -> str:
     """The word that stands between its neighbours far more probably; the typed one if it does."""
     nowhere = dict.fromkeys(typed.beside, 0.0)
     scored = [Candidate(typed.token, _log_chain(told, typed.beside, nowhere), log_channel(0))]
-    common = [term for term in terms if term != typed.term and told.terms[term].df >= RARE]  # so often beside another
-    near = [
-        (term, surface)
-        for term, surface, edits in _near(told, typed, common, 1)
-        if edits == 1 and not any(map(str.isdigit, surface))
-    ]
-    counts = _estimates(retriever, [pair for term, _ in near for pair in typed.with_term(term)])
-    for term, surface in near:
+    words = {form.term: form.surface for form in near if form.edits == 1 and not any(map(str.isdigit, form.surface))}
+    counts = _estimates(retriever, [pair for term in words for pair in typed.with_term(term)])
+    for term, surface in words.items():
         there = typed.with_term(term)
         if max(map(counts.__getitem__, there)) >= RARE:
             scored.append(Candidate(surface, _log_chain(told, there, counts), log_channel(1)))
