@@ -619,6 +619,43 @@ def test_what_is_pressed_is_in_sight_at_every_width(page: Page, library: Library
         page.locator(f".{menu} summary").click()
 
 
+def test_words_without_an_end_widen_no_page(chromium: Browser, tmp_path: Path) -> None:
+    """Titles, ids, fields and names that are one long word, at every width."""
+    word = "Segmentation" * 25
+    fields = {"title": f"copper {word}", "text": f"copper {word}", "journal": word, "topic": word, word: word}
+    with Engine.create(tmp_path / ("library" * 12)) as engine:
+        engine.add([Document(f"{word}{n}", {**fields, "author": f"{word}, A.", "year": n}) for n in range(3)])
+    opened = {name * 12: Engine.open(tmp_path / ("library" * 12)) for name in ("library", "another")}
+    library = Library(opened, Workspace.open(tmp_path / "w"), Settings(port=0), tmp_path)
+    first = opened["library" * 12]
+    topics.follow(library, word[:150], [first.document(f"{word}0")], first)
+    topics.feed(library, (Document(f"copy-{each.id}", each.fields) for each in first.documents()))
+    library.screens.create(word[:150], [*first.documents()])
+    library.screens.join(word[:150], "ann")
+    views = [
+        "/search?q=copper", f"/document?q=copper&id={word}1", "/topics", f"/topics/{word[:150]}",
+        f"/topics/{word[:150]}/digest", "/screen", f"/screen/{word[:150]}?reviewer=ann", "/evaluate", "/import",
+    ]  # fmt: skip
+    taken, server = listening(library.settings), server_of(library)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
+    thread.start()
+    wide = []
+    with chromium.new_context(base_url=address_of(library.settings, taken).rstrip("/")) as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        for path in views:
+            answer = page.goto(path)
+            assert answer is not None
+            assert answer.ok, path
+            for width in (390, 768, 1280):
+                page.set_viewport_size({"width": width, "height": 800})
+                if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                    wide.append((path[:12], width))
+    server.should_exit = True
+    thread.join()
+    assert wide == []
+
+
 # -- looks -------------------------------------------------------------------------------------------------------------
 
 VIEWS = {

@@ -17,6 +17,7 @@ from germane.server.problems import ProblemError
 from germane.types import Document
 from germane.workspace import Workspace
 from germane.workspace.agreement import Agreement
+from germane.workspace.names import check_name
 from germane.workspace.screening import ReviewerScreening
 from germane.workspace.values import Conflict, Project
 
@@ -86,6 +87,7 @@ class Screens:
 
         `decided`: what was said of them already, by id; `reviewer` is who said it where nobody is named.
         """
+        check_name(name, "a project")
         listed = list(documents)
         if not listed:
             raise ParameterError("a project needs records to read")
