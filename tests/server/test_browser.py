@@ -9,8 +9,11 @@ import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -66,14 +69,25 @@ def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Library:
 @pytest.fixture(scope="module")
 def address(library: Library) -> Iterator[str]:
     """A running server, which closes the library when it ends."""
+    with _serving(library, _late_scripts) as at:
+        yield at
+
+
+@contextmanager
+def _serving(library: Library, wrap: Callable[..., Any] = lambda app: app) -> Iterator[str]:
+    """The address of a server of the library. It listens once it has started, which is waited for."""
     taken = listening(library.settings)
     server = server_of(library)
-    server.config.app = _late_scripts(server.config.app)
+    server.config.app = wrap(server.config.app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
-    yield address_of(library.settings, taken).rstrip("/")
-    server.should_exit = True
-    thread.join()
+    while not server.started and thread.is_alive():
+        time.sleep(0.01)
+    try:
+        yield address_of(library.settings, taken).rstrip("/")
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def _late_scripts(app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -636,11 +650,8 @@ def test_words_without_an_end_widen_no_page(chromium: Browser, tmp_path: Path) -
         "/search?q=copper", f"/document?q=copper&id={word}1", "/topics", f"/topics/{word[:150]}",
         f"/topics/{word[:150]}/digest", "/screen", f"/screen/{word[:150]}?reviewer=ann", "/evaluate", "/import",
     ]  # fmt: skip
-    taken, server = listening(library.settings), server_of(library)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
-    thread.start()
     wide = []
-    with chromium.new_context(base_url=address_of(library.settings, taken).rstrip("/")) as context:
+    with _serving(library) as at, chromium.new_context(base_url=at) as context:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         for path in views:
@@ -651,8 +662,6 @@ def test_words_without_an_end_widen_no_page(chromium: Browser, tmp_path: Path) -
                 page.set_viewport_size({"width": width, "height": 800})
                 if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                     wide.append((path[:12], width))
-    server.should_exit = True
-    thread.join()
     assert wide == []
 
 
