@@ -3,18 +3,21 @@
 - `lazy_exports` gives a package its `__getattr__`, so that importing the package loads none of its modules.
 - `LazyClasses` maps names to classes, so that a help text lists the names of a registry without importing a class.
 - `LazyModule` stands in for a module of Numba kernels, so that opening an index does not load the compiler.
+- `on_first_use` defers the imports of a block: of a command's modules, so that its help text appears at once.
+- `optional` imports a library of an extra, or names the extra to install.
 
 The module also decides when the compiler is worth loading: `is_few` and `search_is_early` choose the NumPy fallback for
 small inputs and for the first searches of a process.
 """
 
+import builtins
 import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from germane.errors import MissingExtraError
@@ -154,6 +157,78 @@ class LazyModule:
                 self._module = import_module(self._name)
         value = vars(self)[name] = getattr(self._module, name)  # cached: __getattr__ is not called for it again
         return value
+
+
+class _Deferred:
+    """A proxy for a module: each attribute access goes to the module, which the first one imports."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
+_deferring = threading.RLock()
+"""Lets one thread at a time replace `builtins.__import__`, so that each restores what it has found."""
+
+
+@contextmanager
+def on_first_use(module: str) -> Iterator[None]:
+    """Defer the imports of a `with` block at the top of `module` (its `__name__`) until a module of them is used.
+
+    The block holds `from package import module`, or `import library`: modules only, because the proxy of a class would
+    not work in `isinstance` and `except`. Not even the package is imported. Type checkers see ordinary imports.
+
+        with on_first_use(__name__):
+            from germane.data import writing
+    """
+    with _deferring:
+        ordinary = builtins.__import__
+
+        def deferred(name: str, scope: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
+            if scope is None or scope.get("__name__") != module:
+                return ordinary(name, scope, local, names, level)
+            if level or (not names and "." in name):
+                raise ImportError(f"{module}: a block of deferred imports has 'from package import module' only")
+            if not names:
+                return _Deferred(name)
+            return SimpleNamespace(**{each: _Deferred(f"{name}.{each}") for each in names})
+
+        vars(builtins)["__import__"] = deferred
+        try:
+            yield
+        finally:
+            vars(builtins)["__import__"] = ordinary
+
+
+EXTRAS: Mapping[str, tuple[str, str]] = {
+    "alembic": ("sqlalchemy", "workspace"),
+    "duckdb": ("duckdb", "clicks"),
+    "httpcore": ("httpx", "metasearch"),
+    "ir_datasets": ("ir_datasets", "datasets"),
+    "ir_measures": ("ir_measures", "measures"),
+    "matplotlib": ("matplotlib", "plots"),
+    "mcp": ("mcp", "mcp"),
+    "sklearn": ("scikit-learn", "learn"),
+    "sqlalchemy": ("sqlalchemy", "workspace"),
+    "usearch": ("usearch", "ann"),
+}
+"""Optional modules: the distribution that holds each, and the extra that installs it."""
+
+
+def optional(module: str, purpose: str) -> Any:
+    """Import a module of an optional library, such as "sklearn.svm".
+
+    Raise `MissingExtraError`, which says that `purpose` needs an extra, where the library is not installed.
+    """
+    root = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != root:
+            raise
+        raise MissingExtraError(*EXTRAS[root], purpose) from None
 
 
 def load(home: str) -> Any:

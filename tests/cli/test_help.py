@@ -8,7 +8,7 @@ import pytest
 from germane import __version__
 from germane.cli.app import COMMANDS, function_of
 
-NAMES = [name for name, _ in COMMANDS]
+NAMES = [name for name, *_ in COMMANDS]
 TYPED = [
     words
     for name in NAMES

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from germane.cli.progress import watched
 from germane.cli.streams import put_json, tell
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.wording import counted, without_a_number
+
+with on_first_use(__name__):
+    from germane import data
+    from germane.engine import responses
 
 if TYPE_CHECKING:
     from germane.data import SkipReport
@@ -30,9 +35,7 @@ class InputFile:
 
     def read(self, report: "SkipReport") -> Iterator["Document"]:
         """The documents, one at a time."""
-        from germane.data import read_documents
-
-        return read_documents(
+        return data.read_documents(
             self.name,
             format=self.format,
             mapping=mapping_of(self.mapping),
@@ -111,9 +114,7 @@ def put_added(report: "AddReport", skipped: "SkipReport", holds: Holds, *, json:
     """Say what an add did; with `json`, for programs too."""
     total, no_number = holds
     if json:
-        from germane.engine.responses import AddResponse
-
-        put_json(AddResponse.of(report, unreadable=skipped.count, documents=total, no_number=no_number))
+        put_json(responses.AddResponse.of(report, unreadable=skipped.count, documents=total, no_number=no_number))
     parts = [f"{counted(report.added, 'document')} indexed"]
     if report.replaced:
         parts.append(f"{report.replaced:,} of them replaced older ones")

@@ -8,6 +8,11 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from germane.cli import streams
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    import termios
+    import tty
 
 END = ""
 """The key that stands for the end of the input."""
@@ -33,9 +38,6 @@ def keys() -> Iterator[Keys]:
     if not sys.stdin.isatty():
         yield PipedKeys()
         return
-    import termios
-    import tty
-
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
     try:
@@ -78,8 +80,6 @@ class TerminalKeys:
 
     def line(self, prompt: str) -> str:
         """A line that can be corrected while it is typed: the terminal's own editing, for so long."""
-        import termios
-
         changed = termios.tcgetattr(self._fd)
         before = [*changed]
         changed[3] |= termios.ICANON | termios.ECHO

@@ -5,6 +5,11 @@ from typing import Annotated
 
 import typer
 
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    from germane.evaluate import measures as evaluate_measures
+
 RunFile = Annotated[
     str,
     typer.Argument(metavar="RUN", help="A run: TREC's six columns, TSV (query, document, score) or JSON."),
@@ -30,6 +35,6 @@ Alternative = Annotated[
 
 def named(measures: Sequence[str] | None, more: Sequence[str] | None, default: Sequence[str]) -> list[str]:
     """The measures asked for, in order, or the default; commas outside parentheses separate too."""
-    from germane.evaluate.measures import measure_names
-
-    return [name for text in (*(measures or ()), *(more or ())) for name in measure_names(text)] or list(default)
+    return [
+        name for text in (*(measures or ()), *(more or ())) for name in evaluate_measures.measure_names(text)
+    ] or list(default)

@@ -12,6 +12,17 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    import traceback
+
+    import orjson
+    from rich import console as rich_console
+    from rich import segment as rich_segment
+
+    from germane import schema
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
@@ -92,8 +103,6 @@ def tell(message: str) -> None:
 
 def tell_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """What Python says of an exception that nobody caught; its message may repeat what stands in a file."""
-    import traceback
-
     print(neutral("".join(traceback.format_exception(kind, error, trace))), end="", file=sys.stderr, flush=True)
 
 
@@ -115,11 +124,7 @@ def put_row(cells: Iterable[object]) -> None:
 
 def put_json(answer: "Response | Sequence[Any]") -> None:
     """A response, or a list of them, as one line of JSON."""
-    import orjson
-
-    from germane.schema import json_value
-
-    put_json_line(orjson.dumps(json_value(answer)))
+    put_json_line(orjson.dumps(schema.json_value(answer)))
 
 
 def put_json_line(line: bytes) -> None:
@@ -147,10 +152,8 @@ class _Neutral:
         self._renderable = renderable
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        from rich.segment import Segment
-
         for segment in console.render(self._renderable, options):
-            yield segment if segment.control else Segment(neutral(segment.text), segment.style)
+            yield segment if segment.control else rich_segment.Segment(neutral(segment.text), segment.style)
 
 
 class _EverythingNeutral:
@@ -162,12 +165,10 @@ class _EverythingNeutral:
 
 def terminal(*, stderr: bool = False) -> "Console":
     """Where tables for people are printed: without markup, so that no document can change its look."""
-    from rich.console import Console
-
     stream = sys.stderr if stderr else sys.stdout
     file = stream.beneath if isinstance(stream, PeopleStream) else stream  # what Rich itself adds may command it
 
-    class _Console(Console):
+    class _Console(rich_console.Console):
         def on_broken_pipe(self) -> None:
             """Rich would end the program as if nothing had been found."""
             raise BrokenPipeError

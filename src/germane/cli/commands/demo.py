@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from germane.cli.app import program
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.samples import NAME as SAMPLE
 from germane.cli.samples import sample_path, write_sample_files
@@ -65,8 +66,6 @@ def demo(
 
 def _run(remark: str, command: tuple[str, ...], folder: Path, shown: str) -> None:
     """Show a command as one would type it, and run it."""
-    from germane.cli.app import program
-
     console = terminal()
     console.print()
     console.print(remark, style="italic")

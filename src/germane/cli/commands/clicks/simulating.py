@@ -9,7 +9,12 @@ import typer
 
 from germane.cli import options
 from germane.cli.streams import put_json, tell
+from germane.lazy import on_first_use
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane import data as data_files
 
 _USERS = "Users"
 
@@ -87,15 +92,12 @@ def simulate(
 
     Example: germane clicks simulate cranfield --into log --user cascade
     """
-    from germane.clicks import ClickModel, simulate_log
-    from germane.data import read_documents, read_qrels, read_topics
-
-    found = simulate_log(
-        read_documents(data),
-        read_topics(topics or data),
-        read_qrels(qrels or data),
+    found = clicks.simulate_log(
+        data_files.read_documents(data),
+        data_files.read_topics(topics or data),
+        data_files.read_qrels(qrels or data),
         into,
-        model=ClickModel(user.value, eta=eta, noise=noise),
+        model=clicks.ClickModel(user.value, eta=eta, noise=noise),
         searches=searches,
         users=users,
         days=days,
