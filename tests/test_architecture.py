@@ -54,8 +54,8 @@ def tree_of(path: Path) -> ast.Module:
 
 
 class Import(NamedTuple):
-    """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes; and
-    what it takes from the module."""
+    """One import: the module named, its line, whether it stands in a function, or only in a type checker's eyes; what
+    it takes from the module; whether it is deferred until it is used (`germane.lazy.on_first_use`)."""
 
     module: str
     line: int
@@ -63,24 +63,28 @@ class Import(NamedTuple):
     typing_only: bool
     relative: bool
     names: tuple[str, ...] = ()
+    deferred: bool = False
 
 
-def imports_of(tree: ast.AST, inside: bool = False, typing_only: bool = False) -> Iterator[Import]:
+def imports_of(
+    tree: ast.AST, inside: bool = False, typing_only: bool = False, deferred: bool = False
+) -> Iterator[Import]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, node.lineno, inside, typing_only, False)
+                yield Import(alias.name, node.lineno, inside, typing_only, False, (), deferred)
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             names = tuple(alias.name for alias in node.names)
-            yield Import(module, node.lineno, inside, typing_only, node.level > 0, names)
+            yield Import(module, node.lineno, inside, typing_only, node.level > 0, names, deferred)
             if module == "germane":
                 for alias in node.names:
-                    yield Import(f"germane.{alias.name}", node.lineno, inside, typing_only, node.level > 0)
+                    yield Import(f"germane.{alias.name}", node.lineno, inside, typing_only, False, (), deferred)
         else:
             checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
             function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-            yield from imports_of(node, inside or function, typing_only or checking)
+            waits = isinstance(node, ast.With) and ast.unparse(node.items[0]) == "on_first_use(__name__)"
+            yield from imports_of(node, inside or function, typing_only or checking, deferred or waits)
 
 
 def package_of(path: Path) -> str:
@@ -169,7 +173,7 @@ def needed(path: Path, imports: list[Import], known: set[str]) -> set[str]:
     own = {module[:i] for i, sign in enumerate(module) if sign == "."}
     found: set[str] = set()
     for each in imports:
-        if each.inside or each.typing_only:
+        if each.inside or each.typing_only or each.deferred:
             continue
         name = each.module.removeprefix("germane.")
         taken = {f"{name}.{other}" for other in each.names} & known
@@ -266,12 +270,42 @@ def test_no_relative_imports(graph: dict[Path, list[Import]]) -> None:
     assert [name_of(path) for path, imports in graph.items() if any(found.relative for found in imports)] == []
 
 
-def test_heavy_libraries_are_imported_where_they_are_used(graph: dict[Path, list[Import]]) -> None:
+def test_heavy_libraries_are_imported_when_they_are_used(graph: dict[Path, list[Import]]) -> None:
     wrong = [
         f"{name_of(path)}:{found.line} imports {found.module}"
         for path, imports in graph.items()
         for found in imports
-        if found.module.split(".")[0] in HEAVY and not (found.inside or found.typing_only)
+        if found.module.split(".")[0] in HEAVY and not (found.deferred or found.typing_only)
+    ]
+    assert wrong == []
+
+
+INSIDE_FUNCTIONS = {
+    "kept_kernels.py",  # germane.lazy itself imports this module
+    *{"cli/commands/batch.py", "cli/commands/explain.py", "cli/commands/search.py", "cli/requests.py"},  # the last ones
+}
+
+
+def test_imports_stand_at_the_top(graph: dict[Path, list[Import]]) -> None:
+    """What is to be loaded later stands in a block of `germane.lazy.on_first_use`, or comes from `germane.lazy`."""
+    wrong = [
+        f"{name_of(path)}:{found.line} imports {found.module}"
+        for path, imports in graph.items()
+        for found in imports
+        if found.inside and name_of(path) not in INSIDE_FUNCTIONS
+    ]
+    assert wrong == []
+
+
+def test_deferred_imports_take_modules(graph: dict[Path, list[Import]]) -> None:
+    known = {module_of(path) for path in FILES}
+    wrong = [
+        f"{name_of(path)}:{found.line} defers {found.module}.{name}"
+        for path, imports in graph.items()
+        for found in imports
+        if found.deferred and found.module.split(".")[0] == "germane"
+        for name in found.names
+        if f"{found.module}.{name}".removeprefix("germane.") not in known
     ]
     assert wrong == []
 
@@ -372,6 +406,8 @@ def f():
 class C:
     def g(self):
         from matplotlib import pyplot
+with on_first_use(__name__):
+    import duckdb
 """
     found = {i.module: i for i in imports_of(ast.parse(source))}
     assert found["torch"].typing_only
@@ -380,6 +416,8 @@ class C:
     assert found["ray.data"].inside
     assert found["matplotlib"].inside
     assert not found["typing"].inside
+    assert found["duckdb"].deferred
+    assert not found["typing"].deferred
     doors = list(imports_of(ast.parse("from germane.cli import app\nfrom germane import mcp, engine\n")))
     assert [door for door, _ in doors_among(doors, "server")] == ["cli", "mcp"]
     assert [door for door, _ in doors_among(doors, "cli")] == ["mcp"]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from germane.errors import MissingExtraError
 from germane.kept_kernels import were_kept
@@ -26,33 +26,56 @@ from germane.kept_kernels import were_kept
 Kind = TypeVar("Kind")
 
 
-class Extra(NamedTuple):
-    """An optional dependency: its module and distribution, the extra that installs it, the feature that needs it."""
+EXTRAS: Mapping[str, tuple[str, str]] = {
+    "alembic": ("sqlalchemy", "workspace"),
+    "anyio": ("starlette", "web"),
+    "duckdb": ("duckdb", "clicks"),
+    "httpcore": ("httpx", "metasearch"),
+    "httptools": ("httptools", "web"),
+    "httpx": ("httpx", "metasearch"),
+    "ir_datasets": ("ir_datasets", "datasets"),
+    "ir_measures": ("ir_measures", "measures"),
+    "jinja2": ("jinja2", "web"),
+    "matplotlib": ("matplotlib", "plots"),
+    "mcp": ("mcp", "mcp"),
+    "psycopg": ("psycopg", "postgresql"),
+    "sklearn": ("scikit-learn", "learn"),
+    "sqlalchemy": ("sqlalchemy", "workspace"),
+    "starlette": ("starlette", "web"),
+    "usearch": ("usearch", "ann"),
+    "uvicorn": ("uvicorn", "web"),
+}
+"""Optional libraries by the name that is imported: the distribution, and the extra that installs it."""
 
-    module: str
-    distribution: str
-    name: str
-    purpose: str
+
+def optional(module: str, purpose: str) -> Any:
+    """Import a module of an optional library, such as "sklearn.svm", or one of ours that needs such a library.
+
+    Raise `MissingExtraError`, which says that `purpose` needs an extra, where the library is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        needed = (error.name or "").partition(".")[0]
+        if needed not in EXTRAS:
+            raise
+        raise MissingExtraError(*EXTRAS[needed], purpose) from None
 
 
 def lazy_exports(
-    package: str, homes: Mapping[str, Sequence[str]], extra: Extra | None = None
+    package: str, homes: Mapping[str, Sequence[str]], purpose: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package; `homes` maps each of its modules to the names it exports.
 
-    Raise `MissingExtraError` where a module cannot be imported because `extra` is not installed.
+    Raise `MissingExtraError`, which says that `purpose` needs an extra, where a module cannot be imported without it.
     """
     home_of = {name: module for module, exported in homes.items() for name in exported}
 
     def attribute(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        try:
-            return getattr(import_module(f"{package}.{home_of[name]}"), name)
-        except ModuleNotFoundError as error:
-            if extra is None or (error.name or "").split(".")[0] != extra.module:
-                raise
-            raise MissingExtraError(extra.distribution, extra.name, extra.purpose) from None
+        home = f"{package}.{home_of[name]}"
+        return getattr(import_module(home) if purpose is None else optional(home, purpose), name)
 
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *home_of})
@@ -200,35 +223,6 @@ def on_first_use(module: str) -> Iterator[None]:
             yield
         finally:
             vars(builtins)["__import__"] = ordinary
-
-
-EXTRAS: Mapping[str, tuple[str, str]] = {
-    "alembic": ("sqlalchemy", "workspace"),
-    "duckdb": ("duckdb", "clicks"),
-    "httpcore": ("httpx", "metasearch"),
-    "ir_datasets": ("ir_datasets", "datasets"),
-    "ir_measures": ("ir_measures", "measures"),
-    "matplotlib": ("matplotlib", "plots"),
-    "mcp": ("mcp", "mcp"),
-    "sklearn": ("scikit-learn", "learn"),
-    "sqlalchemy": ("sqlalchemy", "workspace"),
-    "usearch": ("usearch", "ann"),
-}
-"""Optional modules: the distribution that holds each, and the extra that installs it."""
-
-
-def optional(module: str, purpose: str) -> Any:
-    """Import a module of an optional library, such as "sklearn.svm".
-
-    Raise `MissingExtraError`, which says that `purpose` needs an extra, where the library is not installed.
-    """
-    root = module.partition(".")[0]
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != root:
-            raise
-        raise MissingExtraError(*EXTRAS[root], purpose) from None
 
 
 def load(home: str) -> Any:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from germane.cli.streams import put_row
 from germane.lazy import on_first_use
-from germane.rank.snippets import marks, snippet
 from germane.tables import figure
 from germane.types import RunEntry
 from germane.wording import counted, people
@@ -17,6 +16,7 @@ with on_first_use(__name__):
 
     from germane import data
     from germane.data import writing
+    from germane.rank import snippets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +58,7 @@ def show(console: "Console", engine: "Engine", found: "SearchResponse") -> None:
     others = [name for name in engine.text_fields if name != "title"]
     for hit in found.hits:
         title = rich_text.Text(_title(hit) or hit.id, "bold")
-        _mark(title, [span[:2] for span in marks(title.plain, terms, engine.analyzer)])
+        _mark(title, [span[:2] for span in snippets.marks(title.plain, terms, engine.analyzer)])
         facts = rich_text.Text(" · ".join([hit.id, *_facts(hit, engine.text_fields)]), "dim")
         lines = [title, facts, _snippet(hit, others, terms, engine.analyzer)]
         score = "" if hit.score is None else f"{hit.score:.4f}"
@@ -101,7 +101,7 @@ def show_groups(console: "Console", found: "SearchResponse") -> None:
 
 
 def _snippet(hit: "HitResponse", names: Sequence[str], terms: set[str], analyzer: "Analyzer") -> Any:
-    piece = snippet("\n".join(_written(hit.fields.get(name)) for name in names), terms, analyzer)
+    piece = snippets.snippet("\n".join(_written(hit.fields.get(name)) for name in names), terms, analyzer)
     text = rich_text.Text(piece.text)
     _mark(text, piece.marks)
     return text

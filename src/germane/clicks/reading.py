@@ -20,6 +20,10 @@ from germane.clicks.rules import ImportRules
 from germane.data.compression import compression_of, open_binary
 from germane.data.lines import read_lines
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    import duckdb
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -153,8 +157,6 @@ class LogReader:
 
     def read(self, path: Path) -> None:
         """Add a file's rows. What is wrong with them, or with the file, is in `report`."""
-        import duckdb
-
         before = self._count()
         bad = sum(self.report.dropped.values())
         try:
@@ -360,8 +362,6 @@ class LogReader:
         self, types: Mapping[str, str], path: str, scan: str, parameters: Sequence[object]
     ) -> tuple[str, str] | None:
         """The expression of a path and its type: a column of that very name, a member of a structure or a JSON text."""
-        import duckdb
-
         if path in types:
             return _quoted(path), types[path]
         head, _, rest = path.partition(".")

@@ -28,6 +28,7 @@ from germane.engine.results import SearchResult
 from germane.engine.searching import Query, Searching, SearchOptions
 from germane.errors import InputError, ParameterError
 from germane.feedback import FeedbackMethod
+from germane.lazy import on_first_use
 from germane.lm.parameters import positive, whole
 from germane.rank.fusion import Fused, Ranking, fusion_named
 from germane.rank.models import RankingModel
@@ -35,6 +36,10 @@ from germane.rank.priors import Prior
 from germane.rank.query import ParsedQuery
 from germane.rank.retriever import Hits, Retriever, SignedTopic
 from germane.types import Marks, Topic
+
+with on_first_use(__name__):
+    from germane.evaluate import compare, frames
+    from germane.evaluate import measures as evaluate_measures
 
 if TYPE_CHECKING:
     from germane.evaluate.compare import RunsCompared
@@ -133,9 +138,7 @@ class Pipeline(ABC):
         `topics`: `Topic`s, `{"q1": "heart attack"}`, or a frame with the columns qid and query. They are plain text, as
         in `Engine.batch`; with `syntax` they are in the query language. `filter`: as in `Engine.search`.
         """
-        from germane.evaluate.frames import RunTable, as_topics
-
-        wanted = as_topics(topics)
+        wanted = frames.as_topics(topics)
         whole("k", k, least=1)
         workers = whole("threads", threads, least=1) if threads is not None else os.cpu_count() or 1
 
@@ -148,7 +151,7 @@ class Pipeline(ABC):
             with ThreadPoolExecutor(workers) as pool:
                 rankings = list(pool.map(one, wanted))
         ids = [topic.id for topic in wanted]
-        return RunTable(dict(zip(ids, rankings, strict=True)), {topic.id: topic.text for topic in wanted})
+        return frames.RunTable(dict(zip(ids, rankings, strict=True)), {topic.id: topic.text for topic in wanted})
 
     def evaluate(
         self,
@@ -161,13 +164,12 @@ class Pipeline(ABC):
         threads: int | None = None,
     ) -> "Evaluation":
         """Run the topics that are judged, and measure the run (`germane.evaluate.evaluate`)."""
-        from germane.evaluate.frames import as_qrels, as_topics
-        from germane.evaluate.measures import DEFAULT_MEASURES, evaluate
-
-        judged = as_qrels(qrels)
-        wanted = [topic for topic in as_topics(topics) if topic.id in judged]
+        judged = frames.as_qrels(qrels)
+        wanted = [topic for topic in frames.as_topics(topics) if topic.id in judged]
         run = self.run(wanted, k, syntax=syntax, threads=threads)
-        return evaluate(run, judged, DEFAULT_MEASURES if measures is None else measures)
+        return evaluate_measures.evaluate(
+            run, judged, evaluate_measures.DEFAULT_MEASURES if measures is None else measures
+        )
 
     # -- composing -------------------------------------------------------------------------------------------------
 
@@ -521,9 +523,6 @@ def experiment(
 
     Each is compared with each, or with the `baseline` alone. `test`: "t", "wilcoxon", "sign" or "randomisation".
     """
-    from germane.evaluate.compare import compare_runs
-    from germane.evaluate.frames import as_qrels, as_topics
-
     if isinstance(pipelines, Pipeline):
         pipelines = {"pipeline": pipelines}
     elif not isinstance(pipelines, Mapping):
@@ -531,7 +530,7 @@ def experiment(
     for name, one in pipelines.items():
         if not isinstance(one, Pipeline):
             raise ParameterError(f"'{name}' is no pipeline but {one!r:.60}: engine.pipeline(...) begins one")
-    judged = as_qrels(qrels)
-    wanted = [topic for topic in as_topics(topics) if topic.id in judged]
+    judged = frames.as_qrels(qrels)
+    wanted = [topic for topic in frames.as_topics(topics) if topic.id in judged]
     runs = {name: one.run(wanted, k, syntax=syntax, threads=threads) for name, one in pipelines.items()}
-    return compare_runs(runs, judged, measures, baseline=baseline, test=test)
+    return compare.compare_runs(runs, judged, measures, baseline=baseline, test=test)

@@ -11,11 +11,15 @@ from germane.arrays import Floats
 from germane.engine.candidates import Candidates
 from germane.engine.registry import RERANKER_NAMES, RERANKERS, is_reranker
 from germane.errors import ParameterError
-from germane.lazy import load
+from germane.lazy import load, on_first_use
 from germane.rank.models import RankingModel
 from germane.rank.query import ParsedQuery
 from germane.rank.registry import MODELS, model_named
 from germane.rank.retriever import Hits
+
+with on_first_use(__name__):
+    from germane.engine.models import stage
+    from germane.latent import saving
 
 DEFAULT_DEPTH = 1000
 """How many results are scored again when nothing is said: as many as a TREC run holds."""
@@ -71,19 +75,14 @@ AnyReranker: TypeAlias = str | Reranker | FoldsIn
 def reranker_of(rerank: AnyReranker) -> Reranker:
     """The re-ranker of that name; the file of a saved latent model, or such a model, as one."""
     if isinstance(rerank, str) and not is_reranker(rerank) and Path(rerank).is_file():
-        from germane.latent import saving
-
         rerank = saving.load(rerank)
     if isinstance(rerank, str):
         return reranker_named(rerank)
     if isinstance(rerank, Reranker):
         return rerank
-    from germane.latent.saving import is_latent_model
 
-    if is_latent_model(rerank):
-        from germane.engine.models.stage import LatentStage
-
-        return LatentStage(rerank)
+    if saving.is_latent_model(rerank):
+        return stage.LatentStage(rerank)
     raise ParameterError(f"a re-ranker has a method rerank(query, candidates); {rerank!r} has none")
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from germane.data.fields import squeeze
 from germane.engine.feedback_report import FeedbackReport
 from germane.engine.result_groups import ResultGroup
-from germane.lazy import load
+from germane.lazy import load, on_first_use
 from germane.lm.parameters import whole
 from germane.rank.facets import Facet
 from germane.rank.query import ParsedQuery
@@ -19,6 +19,10 @@ from germane.rank.retriever import Hits, Match, Retriever
 from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet, snippet_text
 from germane.tables import Markup, figure, html
 from germane.types import RESULT_FIELDS, FieldValue, text_of, title_of
+
+with on_first_use(__name__):
+    from germane.engine import grouping
+    from germane.evaluate import frames
 
 if TYPE_CHECKING:
     from germane.text import Analyzer
@@ -170,9 +174,9 @@ class SearchResult(Sequence[Hit]):
 
     def groups(self, n: int) -> tuple[ResultGroup, ...]:
         """These results in at most `n` groups of alike ones, the largest first (`engine.grouping`)."""
-        from germane.engine.grouping import grouped
-
-        return grouped(self._hits.refs, self._retriever, whole("n", n, least=1), self.query.weights.keys(), self.offset)
+        return grouping.grouped(
+            self._hits.refs, self._retriever, whole("n", n, least=1), self.query.weights.keys(), self.offset
+        )
 
     def snippet(self, i: int, width: int = WIDTH) -> Snippet:
         """The piece of result number i (from 0) that shows best why it was found, and where the query's words are.
@@ -253,11 +257,9 @@ class SearchResult(Sequence[Hit]):
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame: rank, id, score, and a column for each stored field. Needs pandas."""
-        from germane.evaluate.frames import dataframe
-
         columns: dict[str, Any] = dict.fromkeys(("rank", "id", "score"))
         rows = [columns | hit.fields | {"rank": hit.rank, "id": hit.id, "score": hit.score} for hit in self]
-        return dataframe(rows)
+        return frames.dataframe(rows)
 
     def fields(self, i: int) -> dict[str, FieldValue]:
         """The stored fields of result number i (from 0)."""

@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from germane.errors import MissingExtraError, ParameterError, StorageError
+from germane.errors import ParameterError, StorageError
 from germane.evaluate.calibration import Reliability
 from germane.evaluate.compare import LEVEL, Comparison, RunsCompared
 from germane.evaluate.detection import Band, DetectionCurve, min_cost
 from germane.evaluate.measures import evaluate
 from germane.evaluate.rankings import Qrels, Run
+from germane.lazy import optional
 
 if TYPE_CHECKING:
     from germane.classify.explanation import ClassPart
@@ -49,13 +50,9 @@ def _axes(width: float = 6.0, height: float = 4.5) -> tuple[Any, Any]:
 
 def panels(columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """A figure of its own, outside pyplot's global list, with axes side by side."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots", "Drawing a figure") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    backend = optional("matplotlib.backends.backend_agg", "Drawing a figure")
+    figure = optional("matplotlib.figure", "Drawing a figure").Figure(figsize=(width, height), layout="constrained")
+    backend.FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(1, columns, place) for place in range(1, columns + 1)]
 
 

@@ -26,6 +26,7 @@ from germane.latent.ensemble import EnsembleModel
 from germane.latent.pairs import Pairs
 from germane.latent.registry import Estimator, latent_named
 from germane.latent.saving import LatentModel
+from germane.lazy import on_first_use
 from germane.learning.combining import tuned_weights, with_weights
 from germane.learning.drift import distribution_of, positions_stability, queries_stability
 from germane.learning.gate import GateQuery, judged_at_gate
@@ -33,6 +34,9 @@ from germane.learning.sample import ClickedPair, ClickSample, held_out, sampled
 from germane.learning.tuning import GRIDS, mixed, tuned_mixing
 from germane.learning.values import Health
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane import clicks as click_logs
 
 if TYPE_CHECKING:
     from germane.engine.engine import Engine
@@ -286,9 +290,10 @@ def health(engine: "Engine", name: str, store: ClickStore | None, rules: ClickRu
     if store is None or not newer:
         more = "" if store is None else "; no newer clicks"
         return Health(name, serving.version, serving.trained_at, line + more)
-    from germane.clicks import observe
 
-    with observe(store, rules.search, memory_mb=rules.memory_mb, threads=rules.threads, days=newer) as observed:
+    with click_logs.observe(
+        store, rules.search, memory_mb=rules.memory_mb, threads=rules.threads, days=newer
+    ) as observed:
         searches, clicks = observed.searches_by_query(), observed.raw_curve()[1]
     queries = queries_stability(serving.distribution, searches)
     positions = positions_stability(serving.distribution, clicks)

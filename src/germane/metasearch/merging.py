@@ -12,12 +12,17 @@ from germane.data.duplicates import find_duplicates
 from germane.data.title_pairs import TitlePairs
 from germane.data.works import Work
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.metasearch.answers import Failure, SourceAnswer
 from germane.rank.fusion import FUSIONS, Ranking, fusion_named
 from germane.tables import figure, html, text
 from germane.text import Analyzer
 from germane.types import RESULT_FIELDS, Document, FieldValue, text_of, title_of
 from germane.wording import counted
+
+with on_first_use(__name__):
+    from germane.metasearch import union
+    from germane.refine import refiner
 
 if TYPE_CHECKING:
     from germane.metasearch.union import Counts, Reference
@@ -107,11 +112,9 @@ class FoundList(Sequence[Found]):
 
     def refine(self, marks: "AnyMarks", method: str = "auto", **options: Any) -> "Refinement":
         """The list in the order that a few marks ask for (`germane.refine.Refiner`): ids to True or False."""
-        from germane.refine.refiner import Refiner
-
         if not self.results:
             raise InputError("there are no results to refine")
-        return Refiner(method, **options).fit(self.texts(), marks).rank()
+        return refiner.Refiner(method, **options).fit(self.texts(), marks).rank()
 
     def texts(self) -> list[tuple[str, str]]:
         """Ids and texts, as refinement takes them."""
@@ -180,8 +183,6 @@ class Merger:
         self._reference = reference
         self._counts: Counts | None = None
         if ranking == LANGUAGE_MODEL:
-            from germane.metasearch import union
-
             known = reference.analyzer if reference is not None else Analyzer()
             self._counts = union.Counts(analyzer or known)
         self._answers: dict[str, SourceAnswer] = {}

@@ -8,8 +8,12 @@ from scipy import sparse
 
 from germane.arrays import Floats, Labels, Mask
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.lm.parameters import fraction
 from germane.types import Mark
+
+with on_first_use(__name__):
+    from scipy import special
 
 NO_REJECTED = -0.8
 """Stands for the marks' own log-odds where nothing is marked as not relevant."""
@@ -52,9 +56,8 @@ class Calibration(NamedTuple):
         """P(relevant) from log-odds standardised over the unmarked results."""
         standard = standardised(log_odds, labels)
         intercept, slope = self.line(standard, labels)
-        from scipy.special import expit  # takes a third of a second to load
 
-        return np.asarray(expit(intercept + slope * standard))
+        return np.asarray(special.expit(intercept + slope * standard))
 
 
 def f1_threshold(probability: Floats) -> float:

@@ -16,10 +16,13 @@ from germane.index.manifest import NAME as MANIFEST
 from germane.lazy import load
 from germane.server import budget
 from germane.server.audit import Audit
+from germane.server.histories import remove_left
 from germane.server.locks import lock_file, locked
 from germane.server.requested import requested
 from germane.server.saved_searches import SavedSearches
+from germane.server.screens import Screens
 from germane.server.settings import Settings
+from germane.server.uploads import Uploads
 from germane.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -58,10 +61,6 @@ class Library:
     def __init__(
         self, engines: "Mapping[str, Engine]", workspace: Workspace, settings: Settings, home: Path, sample: str = ""
     ) -> None:
-        from germane.server.histories import remove_left
-        from germane.server.screens import Screens
-        from germane.server.uploads import Uploads
-
         if not engines:
             raise ParameterError("there is no collection to serve")
         self.engines = dict(engines)

@@ -32,6 +32,7 @@ from germane.server.safety import TOKEN
 from germane.server.sample import SCREENED, SEARCHES
 from germane.server.screens import REASONS, ScreenState
 from germane.server.sending import Sender
+from germane.server.streaming import find_stream
 from germane.server.view_state import PAGE, ViewState
 from germane.track.registry import METHOD_TITLES as TRACKED_BY
 from germane.types import Document
@@ -42,8 +43,6 @@ MOST_DAYS = 10_000
 
 def routes(library: Library, renderer: Renderer, aside: Aside, sender: Sender) -> list[BaseRoute]:
     """All pages."""
-    from germane.server.streaming import find_stream
-
     made = Pages(library, renderer, aside, sender)
     return [
         Route("/", made.search),

@@ -14,12 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 from germane.data.owned import make_private_folder
 from germane.engine import Engine
-from germane.errors import MissingExtraError, ParameterError
+from germane.errors import ParameterError
+from germane.lazy import on_first_use, optional
 from germane.server.library import Library
 from germane.server.sample import NAME, sample_documents
 from germane.server.settings import Settings, is_loopback
 from germane.types import Document
 from germane.workspace import Workspace
+
+with on_first_use(__name__):
+    import webbrowser
+
+    from germane.server import connections, starting
+    from germane.server import ending as server_ending
 
 if TYPE_CHECKING:
     import uvicorn
@@ -127,11 +134,8 @@ def starting_server(
     settings: Settings, make: "Callable[[Say], Library]", *, compiles: bool = True, listens: bool = True
 ) -> "tuple[uvicorn.Server, Start]":
     """A server that answers while `make` still opens what it serves, and how far it is (`server.starting`)."""
-    try:
-        from germane.server.starting import Start
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "starlette", "web", "The server") from None
-    start = Start(make, compiles=compiles, listens=listens)
+    optional("germane.server.starting", "The server")
+    start = starting.Start(make, compiles=compiles, listens=listens)
     server = _server(start, settings, start.ending)
 
     def stop() -> None:
@@ -154,15 +158,12 @@ def uvicorn_server(app: "Starlette", library: Library) -> "uvicorn.Server":
 
 
 def _server(app: "App", settings: Settings, ending: Callable[[], None]) -> "uvicorn.Server":
-    try:
-        from germane.server.connections import timed
-        from germane.server.ending import Server
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "uvicorn", "web", "The server") from None
-    return Server(
+    optional("germane.server.connections", "The server")
+    optional("germane.server.ending", "The server")
+    return server_ending.Server(
         app,
         ending,
-        http=timed(settings.head_seconds, settings.take_seconds),
+        http=connections.timed(settings.head_seconds, settings.take_seconds),
         ws="none",
         proxy_headers=False,  # `safety.py` does it, for the proxies that were named
         log_level="warning",
@@ -194,8 +195,6 @@ def open_page(address: str) -> None:
         and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))
     ):
         return
-    import webbrowser
-
     webbrowser.open(address)
 
 

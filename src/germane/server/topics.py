@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from germane.errors import ParameterError, UnknownDocumentError
+from germane.lazy import on_first_use
 from germane.server.operations import PREFIX
 from germane.server.safety import feed_key
 from germane.stream import Watch
@@ -32,6 +33,10 @@ from germane.stream.watch import MAIN
 from germane.track.missed import BIN
 from germane.track.thresholds import Costs, costs_at, thresholds
 from germane.types import RESULT_FIELDS, Document, text_of
+
+with on_first_use(__name__):
+    from germane.evaluate import detection
+    from germane.stream import reports
 
 if TYPE_CHECKING:
     from germane.engine import Engine
@@ -201,9 +206,7 @@ def _reach(watch: Watch, name: str) -> tuple[int, int]:
 
 def _report(watch: Watch, name: str) -> "TrackReport":
     """The report on a topic, over the latest documents."""
-    from germane.stream.reports import report_of
-
-    return watch.cached("report", name, lambda: report_of(watch, name, most=MOST_AT_ONCE))
+    return watch.cached("report", name, lambda: reports.report_of(watch, name, most=MOST_AT_ONCE))
 
 
 def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
@@ -219,14 +222,12 @@ def _dial(watch: Watch, name: str, report: "TrackReport", shift: int) -> Dial:
     best: tuple[float, float] | None = None
     judged = 0, 0
     if report.response.detection is not None:
-        from germane.evaluate.detection import min_cost
-
         found = report.curve
         judged = report.response.detection.on_topic, report.response.detection.off_topic
         curve = tuple(zip(found.p_miss.tolist(), found.p_fa.tolist(), strict=True))
         place = int((found.thresholds >= decision).sum()) - 1  # they descend, and what has this score is accepted
         point = curve[max(place, 0)]
-        least = min_cost(found, p_target=moved.p_target, cost_miss=moved.miss, cost_fa=moved.false_alarm)
+        least = detection.min_cost(found, p_target=moved.p_target, cost_miss=moved.miss, cost_fa=moved.false_alarm)
         best = least.p_miss, least.p_fa
     return Dial(
         shift, lowest, highest, decision, moved.miss / moved.false_alarm, above,

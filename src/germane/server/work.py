@@ -13,6 +13,7 @@ from germane.data.owned import make_private_folder
 from germane.data.writing import write_documents
 from germane.engine.requests import RankingRequest, SearchRequest
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.rank.registry import DEFAULT_MODEL, MODEL_NAMES
 from germane.server import finding, topics
 from germane.server.exports import ENDINGS, harmless
@@ -21,6 +22,10 @@ from germane.server.jobs import Progress, Runner
 from germane.server.leftovers import forget_old
 from germane.types import Document
 from germane.workspace.values import Result, Search
+
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.latent import projection
 
 if TYPE_CHECKING:
     from germane.clicks import ClickRules, ClickStore
@@ -60,8 +65,6 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
     Where the clicked titles have fewer words than the model has dimensions, and nobody said how many it is to have, it
     has half as many as there are words.
     """
-    from germane.latent.projection import TooManyDimensionsError  # loads SciPy
-
     progress.step("reading clicks")
     name = settings.get("collection") or library.first
     engine = library.engine(name)
@@ -80,7 +83,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
     with history(library.home, library.events, name) as store:
         try:
             report = learn(store, **given)
-        except TooManyDimensionsError as error:
+        except projection.TooManyDimensionsError as error:
             if "n_dimensions" in given:
                 raise
             report = learn(store, **given, n_dimensions=max(1, error.n_words // 2))
@@ -93,9 +96,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
 
 def click_rules(min_users: int) -> "ClickRules":
     """How the server's own log is read: a query that fewer visitors typed is in no pair."""
-    from germane.clicks import ClickRules, PairRules
-
-    return ClickRules(pairs=PairRules(min_users), memory_mb=MEMORY, threads=THREADS)
+    return clicks.ClickRules(pairs=clicks.PairRules(min_users), memory_mb=MEMORY, threads=THREADS)
 
 
 def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

@@ -6,11 +6,15 @@ import hmac
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from germane.lazy import on_first_use
 from germane.metasearch.answers import SourceError
 from germane.metasearch.calls import Call, Policy
 from germane.metasearch.clock import Clock
 from germane.metasearch.payload import Payload
 from germane.metasearch.rates import SHARED, Buckets, Rate
+
+with on_first_use(__name__):
+    from germane import metasearch
 
 Value = TypeVar("Value")
 
@@ -57,11 +61,9 @@ class Fetcher:
         return min(FIRST_WAIT * 2.0 ** min(failures - 1, 20), LONGEST_WAIT)
 
     def _asked(self, call: Call, policy: Policy, seconds: float, parse: Callable[[Payload], Value]) -> Value:
-        from germane.metasearch import Conversation, Web
-
         async def talk() -> Value:
-            async with Web(clock=self.clock, buckets=self._buckets, agent=AGENT) as web:
-                talking = Conversation(web, call.url, policy, web.clock.now() + seconds)
+            async with metasearch.Web(clock=self.clock, buckets=self._buckets, agent=AGENT) as web:
+                talking = metasearch.Conversation(web, call.url, policy, web.clock.now() + seconds)
                 try:
                     async with asyncio.timeout(seconds):
                         return await talking.ask(call, parse)

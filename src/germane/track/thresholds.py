@@ -9,12 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.arrays import Floats
+from germane.lazy import on_first_use
 from germane.lm.parameters import open_fraction, positive
 from germane.track.background import Background
 from germane.track.bags import Bag, Batch
 from germane.track.method import Tracker, TrackMethod, Weights
 from germane.track.percolator import Reading
 from germane.track.representation import Representation
+
+with on_first_use(__name__):
+    from scipy import special
 
 TAILS = (0.1, 0.01)
 """The shares of background text that fix the scale of a typical topic: it is true where thresholds lie."""
@@ -130,9 +134,8 @@ class Reference:
         found = np.array([unseen.scores(topic, method.representation) for topic in topics])
         tails = np.quantile(found, [1.0 - tail for tail in TAILS], axis=1)
         low, high = np.median(tails, axis=1).tolist()
-        from scipy.special import ndtri  # takes a third of a second to load
 
-        below, above = (-ndtri(tail) for tail in TAILS)
+        below, above = (-special.ndtri(tail) for tail in TAILS)
         spread = float((high - low) / (above - below))
         noise = ROUNDING * float(np.abs(found).max())
         if spread <= noise:  # hardly any document shares a word with another, or all share the same

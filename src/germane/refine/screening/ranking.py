@@ -8,8 +8,11 @@ from scipy import sparse
 
 from germane.arrays import Floats, Labels
 from germane.errors import ParameterError
-from germane.lazy import LazyModule
+from germane.lazy import LazyModule, on_first_use
 from germane.types import Mark
+
+with on_first_use(__name__):
+    from scipy import optimize
 
 if TYPE_CHECKING:
     from germane.refine.screening import ranking_kernels
@@ -114,8 +117,6 @@ def best_bias(margins: Floats, signs: Floats, costs: Floats) -> float:
     def slope(bias: float) -> float:
         p = 0.5 * (1.0 - np.tanh(0.5 * signs * (margins + bias)))
         return bias - float((costs * signs * p).sum())
-
-    from scipy import optimize  # as long as all else that is imported
 
     bound = 1.0 + float(costs.sum())  # 0 < p < 1: the slope is positive there, and negative at -bound
     return float(optimize.brentq(slope, -bound, bound, xtol=1e-10))

@@ -14,12 +14,16 @@ from scipy import sparse
 
 from germane.arrays import Floats, Integers, Labels, Mask
 from germane.errors import ParameterError
+from germane.lazy import on_first_use
 from germane.refine.screening.order import EXPLORE, next_to_read
 from germane.refine.screening.ranking import QUICK, Fit, Ranker, RankerParameters
 from germane.refine.screening.sampling import quiet_after, shuffled
 from germane.refine.screening.stopping import StoppingRule
 from germane.refine.screening.weighting import weigh_documents
 from germane.types import Document, Mark
+
+with on_first_use(__name__):
+    from scipy import stats
 
 GROWTH = 20
 """The simulation learns anew each time a twentieth more has been read."""
@@ -78,7 +82,6 @@ class Mean(NamedTuple):
         middle = float(x.mean())
         if len(x) < 2:
             return cls(middle, middle, middle)
-        from scipy import stats
 
         half = float(stats.t.ppf(0.975, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x)))
         return cls(middle, middle - half, middle + half)

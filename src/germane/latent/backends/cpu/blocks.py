@@ -6,6 +6,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from germane.lazy import on_first_use
+
+with on_first_use(__name__):
+    import numba
+
 MOST = 8
 """Blocks at most: each has sums of its own, which may be large."""
 LEAST_ROWS = 16384
@@ -19,7 +24,5 @@ def in_blocks(n_rows: int, work: Callable[[int, int], BlockResult], least: int =
     ends = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     if n_blocks == 1:
         return [work(0, n_rows)]
-    from numba import get_num_threads  # a page that shows no model needs no compiler
-
-    with ThreadPoolExecutor(min(get_num_threads(), n_blocks)) as pool:
+    with ThreadPoolExecutor(min(numba.get_num_threads(), n_blocks)) as pool:
         return list(pool.map(work, ends[:-1], ends[1:]))
