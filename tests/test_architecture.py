@@ -15,7 +15,7 @@ ROOT = Path(germane.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENT = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = {
-    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "kept_kernels": 0, "schema": 0, "tables": 0, "jit": 0,
+    "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "kernel_cache": 0, "schema": 0, "tables": 0, "jit": 0,
     "wording": 0, "deadline": 0,
     "text": 1, "data": 1,
     "index": 2, "clicks": 2,
@@ -281,7 +281,7 @@ def test_heavy_libraries_are_imported_when_they_are_used(graph: dict[Path, list[
 
 
 INSIDE_FUNCTIONS = {
-    "kept_kernels.py",  # germane.lazy itself imports this module
+    "kernel_cache.py",  # germane.lazy itself imports this module
     *{"cli/commands/batch.py", "cli/commands/explain.py", "cli/commands/search.py", "cli/requests.py"},  # the last ones
 }
 
@@ -308,6 +308,22 @@ def test_deferred_imports_take_modules(graph: dict[Path, list[Import]]) -> None:
         if f"{found.module}.{name}".removeprefix("germane.") not in known
     ]
     assert wrong == []
+
+
+KERNELS = {path for path in FILES if path.name.endswith("kernels.py")}
+
+
+def test_files_of_kernels_are_named_so(graph: dict[Path, list[Import]]) -> None:
+    """They alone are left out by the type checker, and they alone load the compiler."""
+    assert {path for path in FILES if "# mypy: ignore-errors" in path.read_text("utf-8")} == KERNELS
+    assert "ignore_errors" not in (REPOSITORY / "pyproject.toml").read_text("utf-8")
+    loading = {
+        path
+        for path, imports in graph.items()
+        for found in imports
+        if found.module.split(".")[0] in ("numba", "llvmlite") and not (found.deferred or found.typing_only)
+    }
+    assert loading - KERNELS == {ROOT / "jit.py"}
 
 
 def test_nothing_is_unpickled(graph: dict[Path, list[Import]]) -> None:

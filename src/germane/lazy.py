@@ -21,7 +21,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Generic, TypeVar
 
 from germane.errors import MissingExtraError
-from germane.kept_kernels import were_kept
+from germane.kernel_cache import were_kept
 
 Kind = TypeVar("Kind")
 

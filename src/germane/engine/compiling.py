@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from germane import kept_kernels
+from germane import kernel_cache
 from germane.index.snapshot import RECENT_DOCS
 from germane.index.unpacking import use_kernels
 from germane.lazy import load_compiler, on_first_use
@@ -36,7 +36,7 @@ def warm_up(everything: bool = False) -> float:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         _work(Path(folder) / "index")
-        kept_kernels.note()
+        kernel_cache.note()
         if everything:
             _learn(Path(folder) / "vectors")
     return time.perf_counter() - began
@@ -62,11 +62,11 @@ os._exit(0)
 
 def warm_up_once() -> None:
     """`warm_up`, one process at a time, where the kernels are not kept yet."""
-    folder = kept_kernels.folder()
+    folder = kernel_cache.folder()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "germane-kernels.turn").open("ab") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        if not kept_kernels.are_kept():
+        if not kernel_cache.are_kept():
             warm_up()
 
 

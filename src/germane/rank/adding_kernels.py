@@ -1,10 +1,11 @@
+# mypy: ignore-errors
 """Adding up what postings of a chunk are worth in units, into an accumulator of two bytes for each document."""
 
 import numpy as np
 
 from germane.jit import inner
 from germane.rank.records import CHUNK, CHUNK_BITS, CODES, FREQUENT, LANES
-from germane.rank.simd import add_classes, four_at
+from germane.rank.simd_kernels import add_classes, four_at
 from germane.rank.unit_kernels import BACKGROUNDS
 
 AT_ONCE = 4

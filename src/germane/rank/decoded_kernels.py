@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Scoring over decoded lists: exact top k where the lists of the query's terms lie unpacked in memory.
 
 A list is kept as two bytes for each document (its place in a chunk of 2^15), one byte for its count and, where sizes
@@ -19,7 +20,7 @@ Equivalent in NumPy: score every document, `np.lexsort((id_rank, -score))[:k]`.
 
 import numpy as np
 
-from germane.index.simd import prefetch
+from germane.index.simd_kernels import prefetch
 from germane.jit import inner, kernel
 from germane.rank.adding_kernels import add_all, add_peaks, enter, is_dense, lay
 from germane.rank.exact_kernels import finish, make_room, settle
@@ -27,7 +28,7 @@ from germane.rank.finding_kernels import find
 from germane.rank.impact_kernels import score_of, with_rest
 from germane.rank.records import CHUNK, CHUNK_BITS, LANES, Asked, Decoded, DocumentArrays, Sums
 from germane.rank.result_kernels import rise, take
-from germane.rank.simd import count_bits, lowest_bit, reach_mask
+from germane.rank.simd_kernels import count_bits, lowest_bit, reach_mask
 from germane.rank.unit_kernels import BACKGROUNDS, cap, start
 
 ASKING = 16

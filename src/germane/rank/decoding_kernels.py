@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Unpacking lists into memory, as `rank.decoded` keeps them and `rank.decoded_kernels` searches them."""
 
 import math
@@ -9,7 +10,7 @@ from germane.index.blocks import BLOCK
 from germane.jit import inner, kernel
 from germane.rank.kinds import COUNT, SATURATION
 from germane.rank.records import CHUNK, CHUNK_BITS, CLASSES, CODES, MANTISSA_BITS, PEAKS, Decoded, Lists
-from germane.rank.simd import count_bits
+from germane.rank.simd_kernels import count_bits
 
 
 @inner

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Scoring over decoded lists where it is known what the best documents reach, as of feedback's second ranking.
 
 What k documents reach is told, or found from documents that are likely to be among the best. The terms that can lift a
@@ -18,7 +19,7 @@ from germane.rank.forward_kernels import score_all
 from germane.rank.kinds import SATURATION
 from germane.rank.records import CHUNK, CHUNK_BITS, HINT_MARGIN, LANES, Asked, Decoded, DocumentArrays, Sums
 from germane.rank.result_kernels import arrange
-from germane.rank.simd import lowest_bit, reach_mask
+from germane.rank.simd_kernels import lowest_bit, reach_mask
 from germane.rank.unit_kernels import start
 
 READING = 256

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """EM of IBM model 1 over a sparse table of word pairs: arrays in, arrays out, no checks."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Rows of tables as values, by instructions that the compiler would not choose of itself.
 
 Tables have rows of a multiple of `LANES` numbers, zeros behind the topics (`lanes.py`). A row that is loaded lies in

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """What processors can do and Numba does not say: read eight bytes as one number, fetch from memory ahead of use."""
 
 from llvmlite import ir
