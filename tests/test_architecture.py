@@ -462,6 +462,33 @@ def test_the_checks_see_what_they_should(source: str, outside: bool, printing: b
     assert (reaches_outside(tree), prints(tree)) == (outside, printing)
 
 
+ONE_MEANING = {
+    "Documents", "Evidence", "FollowedTopic", "Found", "Memory", "ModelVersion", "Source", "TopicModel", "Vocabulary",
+}  # fmt: skip
+"""Nouns that several packages want for a class of their own: one of them has it."""
+
+
+def test_a_name_has_one_meaning() -> None:
+    classes = [node.name for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    assert {name for name in ONE_MEANING if classes.count(name) > 1} == set()
+
+
+def statements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The number of statements of a function and of all its blocks, without the docstring."""
+    nodes = [node for child in function.body for node in ast.walk(child) if isinstance(node, ast.stmt)]
+    return len(nodes) - (ast.get_docstring(function) is not None)
+
+
+def test_the_engine_is_a_facade() -> None:
+    """It names what can be done and passes it on: what does it stands in other modules."""
+    (engine,) = (node for node in tree_of(ROOT / "engine" / "engine.py").body if isinstance(node, ast.ClassDef))
+    assert engine.end_lineno is not None
+    assert engine.end_lineno - engine.lineno + 1 <= 450
+    methods = [node for node in engine.body if isinstance(node, ast.FunctionDef)]
+    assert len(methods) > 20
+    assert [method.name for method in methods if statements(method) > 5] == []
+
+
 WRITING = {
     "engine/changing.py", "engine/compiling.py", "engine/merging.py", "engine/models/fold_in.py",
     "engine/open_index.py",

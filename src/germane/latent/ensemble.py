@@ -17,7 +17,7 @@ import numpy.typing as npt
 from germane.arrays import Floats
 from germane.errors import ParameterError
 from germane.latent.generative import GenerativeModel
-from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, WordIds
 from germane.latent.projection import ProjectionModel
 
 PartModel: TypeAlias = GenerativeModel | ProjectionModel
@@ -53,7 +53,7 @@ class Ensemble:
 class EnsembleModel:
     """Models over one vocabulary, their names and weights. The vectors of a document are those of all parts, joined."""
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     names: tuple[str, ...]
     parts: tuple[PartModel, ...]
     weights: Floats

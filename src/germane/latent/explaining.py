@@ -79,7 +79,7 @@ def _first(sources: Sequence[LatentSource]) -> tuple[LatentSource, ...]:
 
 
 def _words(query: Query, document: FoldedDocuments) -> list[str]:
-    """The query's words in the order of their ids, as `Vocabulary.query` has them."""
+    """The query's words in the order of their ids, as `WordIds.query` has them."""
     terms = list(dict.fromkeys(document.vocabulary.analyzer.terms(query))) if isinstance(query, str) else [
         term for term, weight in query.items() if weight > 0
     ]  # fmt: skip

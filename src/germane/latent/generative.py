@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
-from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, WordIds, check_share
 
 
 class QueryProbabilities(NamedTuple):
@@ -43,7 +43,7 @@ class QueryProbabilities(NamedTuple):
 class GenerativeModel(ABC):
     """A fitted model of P(q|d). `background` is P(w|C) by id; its last entry is the floor, for words without id."""
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     background: Floats
     lambda1: float
     lambda2: float

@@ -24,7 +24,7 @@ from scipy.sparse.linalg import LinearOperator, cg, eigsh
 
 from germane.arrays import AnyArray, Floats, sums_of_products
 from germane.errors import ParameterError
-from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, Vocabulary, check_above, check_count, check_share
+from germane.latent.pairs import FoldedDocuments, Pairs, Query, Texts, WordIds, check_above, check_count, check_share
 
 
 class Cosines(NamedTuple):
@@ -59,7 +59,7 @@ class ProjectionModel:
     `softness` is ε of the cosine Q̂·D̂ / (√(‖Q̂‖² + ε²) √(‖D̂‖² + ε²)); 0 is the plain one.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: WordIds
     idf: Floats
     matrix: npt.NDArray[np.float32]
     literal_weight: float
@@ -186,7 +186,7 @@ class Eigenprojection(ABC):
         idf = inverse_frequencies(pairs)
         return self.update(pairs.vocabulary, idf, Moments.of(pairs, idf))
 
-    def update(self, vocabulary: Vocabulary, idf: Floats, moments: Moments) -> ProjectionModel:
+    def update(self, vocabulary: WordIds, idf: Floats, moments: Moments) -> ProjectionModel:
         """The model that the moments of all pairs give."""
         if not self.n_dimensions < len(vocabulary):
             raise TooManyDimensionsError(self.n_dimensions, len(vocabulary))

@@ -12,7 +12,7 @@ from germane.data.model_file import Arrays, ModelFile
 from germane.errors import InputError
 from germane.latent.ensemble import EnsembleModel, PartModel
 from germane.latent.generative import GenerativeModel
-from germane.latent.pairs import Vocabulary
+from germane.latent.pairs import WordIds
 from germane.latent.projection import ProjectionModel
 from germane.latent.topics import BLTM, TopicModel
 from germane.latent.translation import TranslationModel
@@ -53,7 +53,7 @@ def _described(model: PartModel) -> tuple[dict[str, Any], Arrays]:
             arrays[each.name] = value
         elif isinstance(value, BLTM):
             settings[each.name] = {own.name: getattr(value, own.name) for own in fields(value)}
-        elif not isinstance(value, Vocabulary):
+        elif not isinstance(value, WordIds):
             settings[each.name] = value
     return settings, arrays
 
@@ -68,7 +68,7 @@ def load(path: str | Path, content: bytes | None = None) -> LatentModel:
     what the file holds, if it was read already."""
     with FILE.reading(path, content) as (settings, arrays, _):
         words = tuple(arrays.pop(_WORDS).tobytes().decode().split("\n"))
-        vocabulary = Vocabulary(words, analyzer_from_dict(settings.pop("analyzer")))
+        vocabulary = WordIds(words, analyzer_from_dict(settings.pop("analyzer")))
         if settings["model"] != _ENSEMBLE:
             return _rebuilt(vocabulary, settings, arrays)
         parts = [
@@ -80,7 +80,7 @@ def load(path: str | Path, content: bytes | None = None) -> LatentModel:
     raise InputError("cannot be read", source=str(path))  # not reached: whatever fails above raises
 
 
-def _rebuilt(vocabulary: Vocabulary, settings: dict[str, Any], arrays: Arrays) -> PartModel:
+def _rebuilt(vocabulary: WordIds, settings: dict[str, Any], arrays: Arrays) -> PartModel:
     kind = _CLASSES[settings.pop("model")]
     if "settings" in settings:
         settings["settings"] = BLTM(**settings["settings"])
