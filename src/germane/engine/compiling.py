@@ -20,7 +20,7 @@ with on_first_use(__name__):
     from germane import feedback, latent, rank
     from germane.engine import engine as engine_module
     from germane.index import vector_fields
-    from germane.rank import priors
+    from germane.rank.scoring import priors
 
 N_DOCUMENTS = RECENT_DOCS + 100
 """So many that there is a large segment, and a small one beside it."""

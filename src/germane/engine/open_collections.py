@@ -9,11 +9,11 @@ from germane.engine.open_index import OpenIndex
 from germane.errors import ParameterError
 from germane.index.writer import IndexWriter
 from germane.lazy import on_first_use
-from germane.rank.local import SnapshotRetriever
 from germane.rank.retriever import Retriever
+from germane.rank.retrievers.local import SnapshotRetriever
 
 with on_first_use(__name__):
-    from germane.rank import calls, several
+    from germane.rank.retrievers import calls, several
 
 
 class OpenCollections:

@@ -6,10 +6,10 @@ from germane.engine.rerank import Reranker
 from germane.errors import ParameterError
 from germane.latent.parts import LatentExplanation
 from germane.lazy import on_first_use
-from germane.rank.explain import Explanation
-from germane.rank.priors import Prior
-from germane.rank.query import ParsedQuery
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Retriever, Scoring, SignedTopic
+from germane.rank.scoring.explain import Explanation
+from germane.rank.scoring.priors import Prior
 
 with on_first_use(__name__):
     from germane.engine.models import stage as models_stage
