@@ -229,7 +229,7 @@ def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def test_no_module_imports_itself_through_others(graph: dict[Path, list[Import]]) -> None:
-    """Whoever reads one module of a circle has to read all. Imports of every kind count, those for a type checker and
+    """A reader of one module of a circle has to read all. Imports of every kind count, those for a type checker and
     those inside a function too; what is loaded by its name, through `germane.lazy`, does not. The root package exports
     from everywhere and is left out."""
     known = {module_of(path) for path in FILES if path != ROOT / "__init__.py"}
@@ -287,7 +287,7 @@ INSIDE_FUNCTIONS = {
 
 
 def test_imports_stand_at_the_top(graph: dict[Path, list[Import]]) -> None:
-    """What is to be loaded later stands in a block of `germane.lazy.on_first_use`, or comes from `germane.lazy`."""
+    """Modules that are loaded later stand in a block of `germane.lazy.on_first_use`, or come from `germane.lazy`."""
     wrong = [
         f"{name_of(path)}:{found.line} imports {found.module}"
         for path, imports in graph.items()

@@ -58,7 +58,7 @@ def test_help(tmp_path: Path, door: str, arguments: tuple[str, ...]) -> None:
 
 
 def test_no_command_loads_a_compiler_at_its_top(tmp_path: Path) -> None:
-    """What a command needs is imported when it is used: help, and a complaint about the command line, do without."""
+    """Help, and a complaint about the command line, do without the modules that do the work."""
     statement = "from germane.cli.app import COMMANDS, function_of; [function_of(each.name) for each in COMMANDS]"
     _, names, _ = loaded(tmp_path, statement)
     assert names & (HEAVY - {"numpy"}) == set()

@@ -34,7 +34,7 @@ _COSTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 @dataclass(frozen=True)
 class TextModel:
-    """Where in `germane.classify` the estimator is, where its tuning starts, and the values its parameters may take."""
+    """Home of the estimator in `germane.classify`, the start of its tuning, and the values of its parameters."""
 
     home: str
     start: "Setting"

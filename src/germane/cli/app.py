@@ -62,7 +62,7 @@ COMMANDS = (
     Command("stats", CARE, "Show numbers about an index, and its settings."),
     Command("check", CARE, "Read every file of an index and verify it, its learnt models too."),
     Command("repair", CARE, "Make a damaged index usable again."),
-    Command("merge", CARE, "Merge all segments into one and drop deleted documents for good."),
+    Command("merge", CARE, "Merge all segments into one and drop deleted documents permanently."),
     Command("upgrade", CARE, "Make a new index of the documents of one that an older version made."),
     Command("export", CARE, "Write the documents in the format of the file's ending, or the index in CIFF."),
     Command("warmup", CARE, "Compile all that building and searching an index need, and keep it on disk."),

@@ -107,7 +107,7 @@ def search_rules(
 
 
 def tell_dropped(kind: str, dropped: Mapping[str, int]) -> None:
-    """What was left out, the commonest reason first."""
+    """Report what was left out, the commonest reason first."""
     for reason, count in sorted(dropped.items(), key=lambda item: (-item[1], item[0])):
         noun = kind if count != 1 else kind.removesuffix("es" if kind == "searches" else "s")
         tell(f"left out: {count:,} {noun}: {reason}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """Where documents come from, as the command line says it."""
+    """Source of documents, as the command line names it."""
 
     name: str
     format: str | None
@@ -84,8 +84,8 @@ def _all(
             yield document
         if empty:
             skipped = report.count - before
-            told = f" ({counted(skipped, 'record')} skipped)" if skipped else ""
-            raise InputError(f"there are no documents in it{told}", source=source.name)
+            suffix = f" ({counted(skipped, 'record')} skipped)" if skipped else ""
+            raise InputError(f"there are no documents in it{suffix}", source=source.name)
 
 
 def tell_skipped(report: "SkipReport") -> None:
@@ -100,7 +100,7 @@ def tell_skipped(report: "SkipReport") -> None:
 
 
 class Holds(NamedTuple):
-    """What an index holds after an add: documents, and in how many of them a field of numbers holds something else."""
+    """Count the documents of an index after an add, and those whose field of numbers holds something else."""
 
     total: int
     no_number: dict[str, int]
@@ -120,8 +120,8 @@ def put_added(report: "AddReport", skipped: "SkipReport", holds: Holds, *, json:
         parts.append(f"{report.replaced:,} of them replaced older ones")
     if report.skipped:
         parts.append(f"{report.skipped:,} skipped, their ids being there already")
-    for told in without_a_number(no_number):
-        tell(told)
+    for note in without_a_number(no_number):
+        tell(note)
     tell(f"{', '.join(parts)}; the index holds {total:,}")
 
 

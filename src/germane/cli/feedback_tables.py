@@ -1,4 +1,4 @@
-"""What feedback did to a search, as tables and a figure: the words, where they are from, and what moved."""
+"""Feedback of a search as tables and a figure: its words, their documents, and the results that moved."""
 
 from typing import TYPE_CHECKING
 
@@ -78,7 +78,7 @@ def _words(report: "FeedbackResponse") -> "Table":
 
 
 def typed_share(word: "ExpansionWord") -> float:
-    """How much of a word's weight is the query's own; all, where documents only took from it."""
+    """Return the query's share of a word's weight: 1 where documents only lowered it."""
     return min(word.query_weight / word.weight, 1.0) if word.weight > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What the reader types: single keys, and now and then a line. From a terminal, or from a pipe."""
+"""Input of the reader: single keys, and now and then a line, from a terminal or a pipe."""
 
 import os
 import select
@@ -57,7 +57,7 @@ class PipedKeys:
         return found
 
     def line(self, prompt: str) -> str:
-        """What follows the key on its line."""
+        """Return the rest of the key's line."""
         return sys.stdin.readline().strip()
 
 

@@ -97,7 +97,7 @@ class Reading:
             number=True,
         )
         columns = _Columns(self)
-        found = Labelled()
+        labelled = Labelled()
         for document in watched(documents, "reading", always=progress):
             columns.see(document)
             try:
@@ -108,15 +108,15 @@ class Reading:
                     raise
                 report.note(error)
                 continue
-            found.ids.append(document.id)
-            found.texts.append(text)
-            found.labels.append(labels)
+            labelled.ids.append(document.id)
+            labelled.texts.append(text)
+            labelled.labels.append(labels)
         columns.check()
         tell_skipped(report)
-        if not found.ids:
+        if not labelled.ids:
             skipped = f" ({counted(report.count, 'record')} skipped)" if report.count else ""
             raise InputError(f"there are no documents in it{skipped}", source=self.source)
-        return found
+        return labelled
 
 
 class _Columns:

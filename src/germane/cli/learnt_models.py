@@ -39,7 +39,7 @@ Alpha = Annotated[
 
 
 class HoldOut(StrEnum):
-    """What is held out for the gate."""
+    """Queries that are held out for the gate."""
 
     QUERY = "query"
     TIME = "time"

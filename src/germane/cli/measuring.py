@@ -1,4 +1,4 @@
-"""What the commands that measure have in common: runs, judgements, and measures by name."""
+"""Shared options of the commands that measure: runs, judgements, and measures by name."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What a refinement did to a list: tables for people, lines for programs."""
+"""A refined list: tables for people, lines for programs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

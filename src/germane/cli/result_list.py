@@ -40,7 +40,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class ResultSource:
-    """Where the list comes from: a file of documents, or what `germane search --json` printed (- for stdin)."""
+    """Source of the list: a file of documents, or what `germane search --json` printed (- for stdin)."""
 
     name: str
     columns: Sequence[str]

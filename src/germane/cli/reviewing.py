@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from germane.workspace.values import Project
 
 WORKSPACE = "germane.workspace"
-"""Where decisions are kept if nothing else is named: in the folder where one works."""
+"""Default file of decisions, in the working directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a reviewer's decisions are kept. `begins`: whether a project that is not there is made."""
+    """Place of a reviewer's decisions. `begins`: whether a project that is not there is made."""
 
     workspace: str
     project: str | None

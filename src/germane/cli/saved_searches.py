@@ -50,10 +50,10 @@ def taken_up(workspace: "Workspace", search: "Search") -> "FoundList":
 
 def keep_marks(workspace: "Workspace", search: "Search", marks: "Marks") -> "Marks":
     """Keep marks that are not there yet; all that hold then."""
-    held = workspace.marks.current(search)
+    stored = workspace.marks.current(search)
     for given, known, mark in (
-        (marks.relevant, held.relevant, Mark.RELEVANT),
-        (marks.not_relevant, held.not_relevant, Mark.NOT_RELEVANT),
+        (marks.relevant, stored.relevant, Mark.RELEVANT),
+        (marks.not_relevant, stored.not_relevant, Mark.NOT_RELEVANT),
     ):
         for doc_id in given:
             if doc_id not in known:

@@ -1,4 +1,4 @@
-"""What screening answers: tables for people, rows for programs."""
+"""Answers of screening: tables for people, rows for programs."""
 
 from typing import TYPE_CHECKING
 
@@ -51,7 +51,7 @@ def put_answers(screening: "Screening", n: int, wanted: str, *, abstracts: bool 
 
 
 def facts_of(screening: "Screening") -> list[list[str]]:
-    """Where a screening stands, in a few named sentences."""
+    """Describe the state of a screening in a few named sentences."""
     left, advice = screening.estimate(), screening.recommendation()
     waiting = sum(annotation.maybe for annotation in screening.annotations.values())
     return [
@@ -88,7 +88,7 @@ def put_explanation(screening: "Screening", doc_id: str, wanted: str) -> None:
 
 
 def show_explanation(console: "Console", screening: "Screening", doc_id: str) -> None:
-    """The same for people, the strongest words alone."""
+    """Show an explanation to people: the strongest words alone."""
     found = responses.ScreeningExplanation.of(screening, doc_id)
     console.print(f"{doc_id}: {found.title}", soft_wrap=True)
     console.print(f"probability {found.probability:.0%}, score {found.score:.3f} (bias {found.bias:.3f})")

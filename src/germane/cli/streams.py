@@ -102,7 +102,7 @@ def tell(message: str) -> None:
 
 
 def tell_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What Python says of an exception that nobody caught; its message may repeat what stands in a file."""
+    """Print the traceback of an uncaught exception; its message may repeat the content of a file."""
     print(neutral("".join(traceback.format_exception(kind, error, trace))), end="", file=sys.stderr, flush=True)
 
 
@@ -112,7 +112,7 @@ def say(text: str) -> None:
 
 
 def prompt(text: str) -> None:
-    """What a reader is asked, on the line on which the answer is typed."""
+    """Print a question on the line on which the answer is typed."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -133,7 +133,7 @@ def put_json_line(line: bytes) -> None:
 
 
 def put_bytes(content: bytes) -> None:
-    """What is read by programs and names its own encoding (JSON, XML), as it is."""
+    """Write bytes unchanged: text for programs names its own encoding (JSON, XML)."""
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
 
@@ -164,7 +164,7 @@ class _EverythingNeutral:
 
 
 def terminal(*, stderr: bool = False) -> "Console":
-    """Where tables for people are printed: without markup, so that no document can change its look."""
+    """Return the console that prints tables for people: without markup, so that no document can change its look."""
     stream = sys.stderr if stderr else sys.stdout
     file = stream.beneath if isinstance(stream, PeopleStream) else stream  # what Rich itself adds may command it
 

@@ -59,5 +59,5 @@ def working_database(folder: Path, *, memory_mb: int, threads: int | None) -> "I
 
 
 def first_line(error: BaseException) -> str:
-    """What went wrong, without the statement that DuckDB repeats below it."""
+    """Return the first line of an error, without the statement that DuckDB repeats below it."""
     return str(error).partition("\n")[0]

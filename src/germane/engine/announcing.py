@@ -32,7 +32,7 @@ FEATURES = {
     "germane.latent": "models learnt from clicks", "germane.classify": "classification",
     "germane.refine.screening": "screening", "germane.track": "following topics",
 }  # fmt: skip
-"""What kernels are for, by the beginning of their module's name; all others are for searching."""
+"""Purpose of kernels, by the beginning of their module's name; all others are for searching."""
 
 
 @cache
@@ -48,7 +48,7 @@ def announce_compiling() -> None:
 
 
 def feature_of(module: str) -> str:
-    """What the kernels of a module are for."""
+    """Return the purpose of the kernels of a module."""
     return next((feature for begin, feature in FEATURES.items() if module.startswith(begin)), "searching")
 
 

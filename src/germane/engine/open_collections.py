@@ -61,7 +61,7 @@ class OpenCollections:
 
     @property
     def paths(self) -> list[str]:
-        """What opens the indexes in another process."""
+        """Paths that open the indexes in another process."""
         return [part.paths for part in self.parts]
 
     @property

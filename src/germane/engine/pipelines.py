@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from germane.evaluate.measures import Evaluation
 
 COMBINED_DEPTH = 1000
-"""How many results of each part a combination looks at, if no cut-off says fewer and no more are wanted."""
+"""Number of results that a combination takes of each part, unless a cut-off or k names another."""
 BELOW = 1.0
 """By how much the first document of the second part of `a ^ b` is scored below the last of the first part."""
 
@@ -61,7 +61,7 @@ class Asked(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """What is known between two steps: the best documents, where they lie, and the query that ranked them."""
+    """State between two steps: the best documents, where they lie, and the query that ranked them."""
 
     query: ParsedQuery
     topic: SignedTopic
@@ -71,7 +71,7 @@ class Ranked(NamedTuple):
     report: FeedbackReport | None
 
     def with_hits(self, hits: Hits) -> "Ranked":
-        """The same query with other documents."""
+        """Return the query with other documents."""
         report = None if self.report is None else dataclasses.replace(self.report, _hits=hits)
         return self._replace(hits=hits, report=report)
 
@@ -218,7 +218,7 @@ Step: TypeAlias = FeedbackMethod | SecondStage | int
 
 @dataclass(frozen=True)
 class Steps:
-    """What follows a pipeline: `rerank("dirichlet", depth=50) % 10` is one before it has anything to follow."""
+    """Steps that follow a pipeline: `rerank("dirichlet", depth=50) % 10` is one before it has anything to follow."""
 
     steps: tuple[Step, ...]
 
@@ -230,7 +230,7 @@ class Steps:
 
 
 Following: TypeAlias = Steps | FeedbackMethod | Reranker
-"""What may stand on the right of >>."""
+"""Operand on the right of >>."""
 
 
 def rerank(reranker: str | Reranker, depth: int | None = None) -> Steps:
@@ -244,7 +244,7 @@ def rerank(reranker: str | Reranker, depth: int | None = None) -> Steps:
 
 
 def steps_of(following: "Following") -> tuple[Step, ...]:
-    """What stands on the right of >>, as steps."""
+    """Return the operand on the right of >> as steps."""
     if isinstance(following, Steps):
         return following.steps
     if isinstance(following, FeedbackMethod):
@@ -369,7 +369,7 @@ class CutOff(Pipeline):
 
 @dataclass(frozen=True)
 class Scaled(Pipeline):
-    """The same order with scores times a factor, for a combination."""
+    """Multiply scores by a factor, for a combination."""
 
     first: Pipeline
     factor: float
@@ -518,7 +518,7 @@ def experiment(
 ) -> "RunsCompared":
     """Run pipelines over the judged topics and compare them: means, differences, p-values corrected by Holm's method.
 
-    `pipelines`: by the names that the table shall have; in a sequence they are called 1, 2 and so on. Of one
+    `pipelines`: by the names of the table; in a sequence they are called 1, 2 and so on. Of one
     alone the means are told.
 
     Each is compared with each, or with the `baseline` alone. `test`: "t", "wilcoxon", "sign" or "randomisation".

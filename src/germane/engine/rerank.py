@@ -22,7 +22,7 @@ with on_first_use(__name__):
     from germane.latent import saving
 
 DEFAULT_DEPTH = 1000
-"""How many results are scored again when nothing is said: as many as a TREC run holds."""
+"""Default number of results that are scored again: the size of a TREC run."""
 
 
 @runtime_checkable
@@ -62,10 +62,10 @@ def reranker_named(name: str) -> Reranker:
 
 
 class FoldsIn(Protocol):
-    """What a latent model has (`latent`): named here without loading one."""
+    """Protocol of a latent model (`latent`), so that none is loaded."""
 
     def fold_in(self, titles: Sequence[str]) -> Any:
-        """What it keeps of documents."""
+        """Return the folded documents."""
 
 
 AnyReranker: TypeAlias = str | Reranker | FoldsIn
@@ -109,7 +109,7 @@ class SecondStage:
 
     @classmethod
     def of(cls, rerank: "AnyReranker | None", depth: int | None) -> "SecondStage | None":
-        """What a search asked for; None if nothing. A name that is not known here may be that of a learnt model."""
+        """Return the re-ranker of a search, or None. A name that is not known here may be that of a learnt model."""
         if rerank is None:
             if depth is not None:
                 raise ParameterError(

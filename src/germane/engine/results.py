@@ -1,4 +1,4 @@
-"""What a search returns: scores at once, ids and stored fields when they are asked for."""
+"""Results of a search: scores at once, ids and stored fields on first access."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Shown:
-    """Where the snippet of a hit comes from: its result, or what was carried with it. No field of its values."""
+    """Source of the snippet of a hit: its result, or the values carried with it. No field of its values."""
 
     __slots__ = ("_source",)
     _source: "Snippet | SearchResult"
@@ -91,7 +91,7 @@ class SearchResult(Sequence[Hit]):
     _hits: Hits = field(repr=False)
     _retriever: Retriever = field(repr=False)
     feedback: FeedbackReport | None = field(default=None, repr=False)
-    """What feedback made of the query, and why the ranking changed; None without feedback."""
+    """Report of feedback: the words of the query, and why the ranking changed; None without feedback."""
     offset: int = 0
     """Results that were left out before the first."""
     widened: bool = False
@@ -148,7 +148,7 @@ class SearchResult(Sequence[Hit]):
 
     @property
     def total(self) -> int:
-        """How many documents the query finds, counted when it is asked for; see `total_is_exact`."""
+        """Number of documents that the query finds, counted on first access; see `total_is_exact`."""
         return max(self._retriever.count(self._match), self.offset + len(self) if len(self) else 0)
 
     @property
@@ -193,7 +193,7 @@ class SearchResult(Sequence[Hit]):
         return self.snippet_of(self.fields(i), width)
 
     def snippet_of(self, stored: Mapping[str, FieldValue], width: int = WIDTH, longest: int = LONGEST) -> Snippet:
-        """The same of a result whose fields are at hand; `longest`: characters of its text that are looked at."""
+        """Return the snippet of a result whose fields are known; at most `longest` characters of its text are read."""
         fields, analyzer = self.texts
         text = snippet_text(stored, fields)
         return snippet(text, self.query.weights.keys(), analyzer, whole("width", width, least=20), longest)

@@ -1,4 +1,4 @@
-"""How good a classifier is: accuracy, F1, break-even precision, the confusion matrix; and two classifiers compared.
+"""Quality of a classifier: accuracy, F1, break-even precision, the confusion matrix; and two classifiers compared.
 
 Break-even precision is the precision at the rank where it equals recall, R = N_rel; also called R-precision.
 """

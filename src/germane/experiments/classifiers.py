@@ -16,7 +16,7 @@ with on_first_use(__name__):
 SEED = 0
 """LinearSVC visits documents in random order."""
 REST, CLASSES = "rest", "classes"
-"""What `OneVersusRestRanker` may take for the others of a class."""
+"""Values of `others` of `OneVersusRestRanker`."""
 
 
 class _Kind(NamedTuple):

@@ -22,7 +22,7 @@ METHODS: "LazyClasses[FeedbackMethod]" = LazyClasses(
         "mixture": "germane.feedback.mixture.Mixture",
     },
 )
-"""Where each class is. A new method is a class here; see docs/extending.md."""
+"""Home of each class. A new method is a class here; see docs/extending.md."""
 
 FEEDBACK_NAMES = tuple(METHODS)
 

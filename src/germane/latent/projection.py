@@ -69,7 +69,7 @@ class ProjectionModel:
         check_share("literal_weight", self.literal_weight)
 
     def mixed(self, *, literal_weight: float) -> Self:
-        """The same model with another weight of the words' own cosine."""
+        """Return the model with another weight of the words' cosine."""
         return replace(self, literal_weight=literal_weight)
 
     @property
@@ -170,7 +170,7 @@ class TooManyDimensionsError(ParameterError):
 
 @dataclass(frozen=True)
 class Eigenprojection(ABC):
-    """What the three have in common: k dimensions, found from moments."""
+    """Base of the three projections: k dimensions, found from moments."""
 
     n_dimensions: int = 100
     literal_weight: float = 0.5

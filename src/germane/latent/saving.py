@@ -52,7 +52,7 @@ def _described(model: PartModel) -> tuple[dict[str, Any], Arrays]:
         if isinstance(value, np.ndarray):
             arrays[each.name] = value
         elif isinstance(value, BLTM):
-            settings[each.name] = {own.name: getattr(value, own.name) for own in fields(value)}
+            settings[each.name] = {members.name: getattr(value, members.name) for members in fields(value)}
         elif not isinstance(value, WordIds):
             settings[each.name] = value
     return settings, arrays
@@ -64,8 +64,10 @@ def is_latent_model(value: object) -> TypeGuard[LatentModel]:
 
 
 def load(path: str | Path, content: bytes | None = None) -> LatentModel:
-    """What `save` wrote; `InputError` for what is missing, damaged, of a newer version or something else. `content`:
-    what the file holds, if it was read already."""
+    """Load a model that `save` wrote. `content`: what the file holds, if it was read already.
+
+    Raise `InputError` for a file that is missing, damaged, of a newer version or something else.
+    """
     with FILE.reading(path, content) as (settings, arrays, _):
         words = tuple(arrays.pop(_WORDS).tobytes().decode().split("\n"))
         vocabulary = WordIds(words, analyzer_from_dict(settings.pop("analyzer")))

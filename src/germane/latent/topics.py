@@ -75,12 +75,12 @@ class BLTM:
 
     @property
     def backend(self) -> Backend:
-        """Where sums over pairs are computed."""
+        """Backend that computes sums over pairs."""
         return CPU()
 
     @property
     def e_step(self) -> EStep:
-        """What these settings ask of a backend."""
+        """Return the settings of the E-step."""
         steps = self.projection_steps if self.regularised and not self.titles_only else 0
         return EStep(self.n_topics, self.alpha, self.dtype, steps, self.tolerance, self.titles_only)
 

@@ -53,7 +53,7 @@ OnProgress: TypeAlias = Callable[[str], None]
 
 @dataclass(frozen=True)
 class LearnSettings:
-    """How a candidate is learnt and judged.
+    """Settings of learning and judging a candidate.
 
     `model`: a name of `latent.LATENT_NAMES`; `parameters`: its own, weights of the mixture among them, which are then
     not tuned. `hold_out`: "query" (a share of the queries) or "time" (that share of the days, the last ones).
@@ -167,7 +167,7 @@ def compare(
 def split(
     engine: "Engine", store: ClickStore, settings: LearnSettings, rules: ClickRules
 ) -> tuple[ClickSample, list[GateQuery], ClickSample]:
-    """What is learnt from, the queries held out, and all of the days learnt from."""
+    """Return the training pairs, the held-out queries, and all of the days learnt from."""
 
     def sample(days: Sequence[str] | None) -> ClickSample:
         return sampled(
@@ -212,7 +212,7 @@ def gate_queries(pairs: Sequence[ClickedPair]) -> list[GateQuery]:
     for pair in pairs:
         gains.setdefault(pair.query, {})[pair.doc_id] = pair.weight
     users = {pair.query: pair.users for pair in pairs}
-    return [GateQuery(query, own, users[query]) for query, own in gains.items()]
+    return [GateQuery(query, gains_of_query, users[query]) for query, gains_of_query in gains.items()]
 
 
 def judged_queries(topics: AnyTopics | None, qrels: AnyQrels | None) -> list[GateQuery]:

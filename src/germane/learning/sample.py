@@ -1,4 +1,4 @@
-"""What a click history says of an index: pairs with the titles that the index has, and how clicks are distributed."""
+"""Samples of a click history for an index: pairs with the titles that the index has, and how clicks are distributed."""
 
 import hashlib
 import tempfile

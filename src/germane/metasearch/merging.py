@@ -35,7 +35,7 @@ RANKINGS = (*FUSIONS, LANGUAGE_MODEL)
 DEFAULT_RANKING = "rrf"
 
 SHOWN, WIDTH = 20, 80
-"""How many results are shown in a shell and in notebooks, and how much of their titles."""
+"""Number of results shown in a shell and in notebooks, and length of their titles."""
 
 _KEPT_APART = {"record_format", "record_tags"}
 """Fields that mean something in the record they are of only."""
@@ -43,7 +43,7 @@ _KEPT_APART = {"record_format", "record_tags"}
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What one source said of a result: its own id there, its rank there (of all pages), its page, its score."""
+    """One source's record of a result: its id there, its rank there (of all pages), its page, its score."""
 
     source: str
     id: str
@@ -96,7 +96,7 @@ class FoundList(Sequence[Found]):
 
     @property
     def failures(self) -> dict[str, Failure]:
-        """What went wrong, by source."""
+        """Failures by source."""
         return {answer.source: answer.failure for answer in self.answers if answer.failure is not None}
 
     @property
@@ -305,7 +305,7 @@ def merge(query: str, answers: Sequence[SourceAnswer], **options: Any) -> FoundL
 
 
 def _joined(documents: Sequence[Document]) -> dict[str, FieldValue]:
-    """What the first record says, and what only the others do."""
+    """Join the fields of the first record with those that only the others have."""
     fields = dict(documents[0].fields)
     for document in documents[1:]:
         for name, value in document.fields.items():

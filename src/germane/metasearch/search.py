@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 RECORDING = "germane answers 1"
-"""What a file of recorded answers says it is."""
+"""Format name of a file of recorded answers."""
 
 
 class MetaSearch:
@@ -111,7 +111,7 @@ class MetaSearch:
                 await web.__aexit__(None, None, None)
 
     async def _opened(self) -> "Web | None":
-        """What web sources share; nothing where all are on this machine."""
+        """Return the connections that web sources share; None where all sources are on this machine."""
         if not any(isinstance(source, WebSource) for source in self.sources):
             return None
         made: Web = load("germane.metasearch.Web")(cache=self.cache, random_state=self._random_state, **self._web)

@@ -20,7 +20,7 @@ NO_REJECTED = -0.8
 
 
 LIKENESS = (-3.5, -2.4)
-"""Where the logarithm of the mean cosine of the unmarked results is held: most lists that were fitted lie there."""
+"""Bounds of the logarithm of the mean cosine of the unmarked results: most fitted lists lie within."""
 
 
 class Calibration(NamedTuple):
@@ -121,8 +121,8 @@ def likeness(rows: sparse.csr_array, labels: Labels) -> float:
     part = rows[np.flatnonzero(judged_by(labels))]
     n = part.shape[0]
     total = np.asarray(part.sum(axis=0), np.float64).ravel()
-    own = float(part.multiply(part).sum())
-    return float((total @ total - own) / (n * (n - 1))) if n > 1 else 0.0
+    of_pairs = float(part.multiply(part).sum())
+    return float((total @ total - of_pairs) / (n * (n - 1))) if n > 1 else 0.0
 
 
 def skewness(scores: Floats) -> float:

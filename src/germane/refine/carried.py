@@ -18,7 +18,7 @@ with on_first_use(__name__):
     from scipy import special
 
 FIRST_RANKS = 10.0
-"""How many ranks pass before the prior of the retrieval order falls quickly."""
+"""Number of ranks before the prior of the retrieval order falls quickly."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,7 +47,7 @@ METHOD_TITLES = {
     "rocchio": "Rocchio",
     "logistic": "logistic regression",
 }
-"""What people are told a method is."""
+"""Title of each method for people."""
 
 METHOD_NAMES = tuple(METHODS)
 

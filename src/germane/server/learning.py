@@ -37,8 +37,8 @@ TRAINING = "train"
 """The kind of job that learns."""
 RANKS = 10
 QUICK, REST = 0.5, 100.0
-"""Seconds for which a log is counted anew whenever it has grown; a slower count serves for so many times as long as it
-took. Else whoever searches and looks here in turn would keep the server counting."""
+"""Seconds for which a log is counted again whenever it has grown; a slower count serves for `REST` times as long as it
+took. Else a person who searches and looks here in turn would keep the server counting."""
 LEAST_SEARCHES = 100
 """Searches since a model was trained that say whether queries have drifted."""
 MODELS = {
@@ -48,12 +48,12 @@ MODELS = {
     "bltm": "bilingual topics (BLTM)",
     "combination": "several models combined",
 }
-"""What is learnt from clicks, and what people are told it is; the first is the usual one."""
+"""Models that are learnt from clicks, with their titles for people; the first is the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clicks:
-    """What the log holds; `stats` is None where there is nothing to count, and `problem` says why it cannot be.
+    """Content of the log; `stats` is None where there is nothing to count, and `problem` says why it cannot be.
     `health` has a line for each model that serves."""
 
     stats: "ClickStats | None"
@@ -72,7 +72,7 @@ class Clicks:
 
     @property
     def left_out(self) -> list[tuple[str, str, int]]:
-        """What was not counted: of which kind, why, how many."""
+        """Rows that were not counted: kind, reason, number."""
         dropped = {} if self.stats is None else self.stats.dropped
         return [(kind, reason, n) for kind, reasons in dropped.items() for reason, n in reasons.items() if n]
 

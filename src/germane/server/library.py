@@ -1,4 +1,4 @@
-"""What the server serves: open indexes by name, a workspace, and the things kept in memory for them."""
+"""Everything that the server serves: open indexes by name, a workspace, and the things kept in memory for them."""
 
 import os
 import threading
@@ -49,7 +49,7 @@ UNFIT = {
 }
 MOST_FACETS = 4
 WAIT_SECONDS = 30.0
-"""How long a change waits for those of other processes of the server."""
+"""Seconds that a change waits for those of other processes of the server."""
 
 
 class Library:
@@ -82,7 +82,7 @@ class Library:
         self.tracking = threading.Lock()
         """Held while topics change: a `Watch` is not for several threads."""
         self.watch: Watch | None = None
-        """The stream of the topics once it was looked at; what it knows is read anew where it was changed elsewhere."""
+        """The stream of the topics once it was looked at; its state is read again where it was changed elsewhere."""
 
     @property
     def first(self) -> str:

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 WORKSPACE = "germane.workspace"
 GRACE = 10
-"""Seconds that requests under way have to end when the server is told to stop."""
+"""Seconds that requests under way have to end when the server stops."""
 NOT_SENT = 128 << 10
 """Bytes of an answer that the system takes in advance: what a slow reader takes is soon seen."""
 
 
 def home_folder() -> Path:
-    """Where the sample, the workspace and the logs of the server lie unless others are named: GERMANE_HOME, else the
+    """Return the default folder of the sample, the workspace and the logs of the server: GERMANE_HOME, else the
     user's folder for the data of programs."""
     named = os.environ.get("GERMANE_HOME")
     if named:
@@ -120,13 +120,13 @@ def listening(settings: Settings) -> socket.socket:
 
 
 def address_of(settings: Settings, taken: socket.socket) -> str:
-    """What a browser is to open."""
+    """Return the address that a browser opens."""
     host = "127.0.0.1" if is_loopback(settings.host) else settings.host
     return f"http://{f'[{host}]' if ':' in host else host}:{taken.getsockname()[1]}/"
 
 
 def server_of(library: Library) -> "uvicorn.Server":
-    """The server of the page over what is open; `run(sockets=[...])` runs it until it is told to stop."""
+    """The server of the page over what is open; `run(sockets=[...])` runs it until it is stopped."""
     return starting_server(library.settings, lambda say: library, listens=False)[0]
 
 
@@ -146,7 +146,7 @@ def starting_server(
 
 
 def run(server: "uvicorn.Server", start: "Start", taken: socket.socket) -> None:
-    """Run the server until it is told to stop. What kept it from starting is raised."""
+    """Run the server until it is stopped. What kept it from starting is raised."""
     server.run(sockets=[taken])
     if start.error is not None:
         raise start.error

@@ -1,4 +1,4 @@
-"""What the kinds of jobs do (`jobs.py` has when, and how they end)."""
+"""Work of each kind of job (`jobs.py` has when, and how they end)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -95,7 +95,7 @@ def train(library: "Library", settings: Mapping[str, Any], progress: Progress) -
 
 
 def click_rules(min_users: int) -> "ClickRules":
-    """How the server's own log is read: a query that fewer visitors typed is in no pair."""
+    """Rules of reading the server's log: a query that fewer visitors typed is in no pair."""
     return clicks.ClickRules(pairs=clicks.PairRules(min_users), memory_mb=MEMORY, threads=THREADS)
 
 
@@ -109,7 +109,7 @@ def refresh(library: "Library", settings: Mapping[str, Any], progress: Progress)
 
 
 def _searched_again(library: "Library", search: Search) -> Search:
-    """The same search in its own collection, as it is now."""
+    """Repeat a search in its collection, as it is now."""
     model = search.settings.get("model")
     ranking = RankingRequest(model if model in MODEL_NAMES and model != DEFAULT_MODEL else None)
     wanted = search.settings.get("filter")
@@ -180,7 +180,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def runner_of(library: "Library", kinds: Mapping[str, Kind] = KINDS) -> Runner:
-    """What does the jobs of a library, and takes old clicks out of its log."""
+    """Worker that does the jobs of a library and removes old clicks from its log."""
     bound = {name: partial(work, library) for name, work in kinds.items()}
     return Runner(library.workspace.jobs, library.home, bound, partial(forget_old_clicks, library))
 

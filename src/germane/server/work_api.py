@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from germane.workspace.values import Job
 
 LOOK_SECONDS = 0.25
-"""How often a stream of a job's progress looks for news."""
+"""Seconds between two looks of a stream at a job's progress."""
 JOB = Parameter("job", "the number of a job", "integer", "path", least=1, most=10**11)
 VERSION = Parameter("version", "a version, as clicks@3; clicks is the one that serves", where="path", most=100)
 NAME = Parameter("name", "the name of a learnt model", where="path", most=64)

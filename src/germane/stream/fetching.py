@@ -29,7 +29,7 @@ OWN = (
     "If you trust it, give that address itself in place of the one that led there, its host as a number or localhost "
     "(http://10.0.0.7/feed)"
 )
-"""What to do where an address that is not public was refused."""
+"""Advice where an address that is not public was refused."""
 _SENT = frozenset({201, 202, 203, 204, 205})
 
 
@@ -40,7 +40,7 @@ class Fetcher:
         self.clock, self._buckets, self._retries = clock or Clock(), buckets, retries
 
     def feed(self, url: str, validators: Mapping[str, str], max_bytes: int) -> Payload:
-        """What is at the address; status 304 where it has not changed since the answer with these validators."""
+        """Fetch an address; status 304 where it has not changed since the answer with these validators."""
         asked = {"If-None-Match": validators.get("etag", ""), "If-Modified-Since": validators.get("last_modified", "")}
         headers = {name: value for name, value in asked.items() if value}
         accept = "application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.5"
@@ -75,8 +75,8 @@ class Fetcher:
         except SourceError as error:
             if error.failure.kind != "address":
                 raise
-            told = str(error).partition("; ")[0]
-            raise SourceError("address", f"{told}. {OWN}") from None
+            message = str(error).partition("; ")[0]
+            raise SourceError("address", f"{message}. {OWN}") from None
 
 
 def signature(body: bytes, secret: str) -> str:

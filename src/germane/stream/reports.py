@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrackReport:
-    """What is told of a topic, and the curve to draw."""
+    """Return the report about a topic, and the curve to draw."""
 
     response: TrackReportResponse
     _curve: "DetectionCurve | None"

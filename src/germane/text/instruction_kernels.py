@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""What processors can do and Numba does not say: read eight bytes as one number, fetch from memory ahead of use."""
+"""Processor instructions that Numba lacks: read eight bytes as one number, fetch from memory ahead of use."""
 
 from llvmlite import ir
 from numba.core import types

@@ -12,7 +12,7 @@ from germane.text.instruction_kernels import eight
 from germane.text.tokenizer import MAX_TOKEN_BYTES
 
 DONE, GROW, NEW_PAGE = range(3)
-"""What `fold` returns: finished, or resume after making more room, or after adding a page of characters."""
+"""Results of `fold`: finished, or resume after making more room, or after adding a page of characters."""
 
 POS, DOC, OUT, PAGE = range(4)
 """Places in its state: next byte, text, how much was written; the page that is missing."""

@@ -16,7 +16,7 @@ from germane.jit import njit
 from germane.text.instruction_kernels import eight, fetch
 
 DONE, GROW_TABLE, GROW_ARENA = range(3)
-"""What `enter_words` returns: finished, or resume after making room for more words, or for more bytes."""
+"""Results of `enter_words`: finished, or resume after making room for more words, or for more bytes."""
 
 NEXT, WORDS, BYTES = range(3)
 """Places in its state: the next word to enter; words in the table, bytes in its arena."""

@@ -27,7 +27,7 @@ METHOD_TITLES = {
     "nb": "naive Bayes",
     "sd": "smoothed Dirichlet",
 }
-"""What people are told a method is."""
+"""Title of each method for people."""
 
 METHOD_NAMES = tuple(METHODS)
 

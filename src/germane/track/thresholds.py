@@ -35,7 +35,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Costs:
-    """What a miss and a false alarm cost, and how many documents of a stream are expected on topic, SD (6.1)."""
+    """Costs of a miss and of a false alarm, and the expected share of documents on topic, SD (6.1)."""
 
     miss: float = 10.0
     false_alarm: float = 1.0
@@ -48,7 +48,7 @@ class Costs:
 
     @property
     def ratio(self) -> float:
-        """What P_FA weighs against P_Miss: (1 - P_target)·C_FA/(P_target·C_Miss)."""
+        """Weight of P_FA against P_Miss: (1 - P_target)·C_FA/(P_target·C_Miss)."""
         return (1.0 - self.p_target) * self.false_alarm / (self.p_target * self.miss)
 
 
@@ -110,7 +110,7 @@ class Reference:
         return found[1].scores(weights)
 
     def scale(self, method: TrackMethod) -> Scale:
-        """Where a method's scores of background text lie, made once for each state of the background.
+        """Return the scores of background text of a method, made once for each state of the background.
 
         Up to `SEEDS` documents of one half of the sample each start a topic, with their neighbours in that half, and
         those of the other half are scored: no topic has seen what it scores. The scale is the line through the two

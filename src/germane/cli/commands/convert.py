@@ -80,9 +80,9 @@ def convert(
     tell_skipped(skipped)
     if not count:
         raise InputError("there are no documents in it", source=source)
-    found = report.response()
+    losses = report.response()
     if json:
-        put_json(found)
-    elif found.losses:
-        show_rows(["field", f"in {chosen}", "records", "first"], [[*loss] for loss in found.losses])
+        put_json(losses)
+    elif losses.losses:
+        show_rows(["field", f"in {chosen}", "records", "first"], [[*loss] for loss in losses.losses])
     tell(f"{counted(count, 'record')} written to {target} ({chosen})")

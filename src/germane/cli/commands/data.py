@@ -19,7 +19,7 @@ with on_first_use(__name__):
 
 
 class Action(StrEnum):
-    """What to do with data sets."""
+    """Action on data sets."""
 
     LIST = "list"
     INFO = "info"
@@ -27,7 +27,7 @@ class Action(StrEnum):
 
 
 class Format(StrEnum):
-    """How topics and judgements are written."""
+    """Format of topics and judgements."""
 
     TREC = "trec"
     TSV = "tsv"

@@ -15,7 +15,7 @@ from germane.cli.samples import sample_path, write_sample_files
 from germane.cli.streams import terminal
 
 SHOWN = "demo-index"
-"""What the index is called in the commands shown, where it lies in a temporary folder."""
+"""Name of the index in the commands that are shown; it lies in a temporary folder."""
 
 TOUR: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("80 short texts become an index.", ("index", SAMPLE, "--into", SHOWN)),

@@ -330,7 +330,7 @@ def _searching(
 
 
 def _tell(found: "FoundList") -> None:
-    """What each source gave, on stderr."""
+    """Report the results of each source on stderr."""
     for answer in found.answers:
         total = f" of {answer.total:,}" if answer.total is not None else ""
         tell(f"{answer.source}: {counted(len(answer.records), 'record')}{total}")

@@ -128,13 +128,13 @@ def learn(
 
 def parameters_typed(texts: list[str] | tuple[()]) -> dict[str, Any]:
     """NAME=VALUE, each once; numbers and truth values as such."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
-        if not sign or not name.strip().isidentifier() or name.strip() in found:
+        if not sign or not name.strip().isidentifier() or name.strip() in parameters:
             raise ParameterError(f"--set wants a parameter and its value, each once, as in n_topics=50, not '{text}'")
-        found[name.strip()] = _value(value.strip())
-    return found
+        parameters[name.strip()] = _value(value.strip())
+    return parameters
 
 
 def _value(text: str) -> Any:

@@ -27,12 +27,12 @@ def methods(
 
     Example: germane methods rm3
     """
-    found = named_methods.methods(name)
+    listed = named_methods.methods(name)
     if json:
-        put_json(list(found))
+        put_json(list(listed))
         return
     for kind, where in named_methods.KINDS.items():
-        own = [method for method in found if method.kind == kind]
+        own = [method for method in listed if method.kind == kind]
         if not own:
             continue
         if name is None:

@@ -95,26 +95,26 @@ def show(folder: options.Folder, version: Version, json: options.Json = False) -
 
     Example: germane models show my-index clicks@1
     """
-    found = open_engine(folder).models.version(version)
+    chosen = open_engine(folder).models.version(version)
     if json:
-        put_json(found)
+        put_json(chosen)
         return
-    data = found.data
+    data = chosen.data
     rows = [
-        ("model", found.model + "".join(f", {name} {value}" for name, value in found.parameters.items())),
-        ("mixture", ", ".join(f"{name} {value:g}" for name, value in found.mixing.items())),
-        ("trained", found.trained_at),
-        ("serves", "yes" if found.serving else "no"),
+        ("model", chosen.model + "".join(f", {name} {value}" for name, value in chosen.parameters.items())),
+        ("mixture", ", ".join(f"{name} {value:g}" for name, value in chosen.mixing.items())),
+        ("trained", chosen.trained_at),
+        ("serves", "yes" if chosen.serving else "no"),
         ("days", f"{data.first_day} to {data.last_day}"),
         ("searches, clicks", f"{data.searches:,}, {data.clicks:,}"),
         ("pairs", f"{data.pairs:,} of {data.queries:,} queries; {data.held_out_queries:,} held out by {data.held_out}"),
         ("data", data.fingerprint),
-        ("file", found.file),
+        ("file", chosen.file),
     ]
-    show_rows((f"{found.name}@{found.version}", ""), rows)
-    if found.gate is not None:
-        show_gate(found.gate)
-        say(("passed: " if found.gate.passed else "did not pass: ") + found.gate.reason)
+    show_rows((f"{chosen.name}@{chosen.version}", ""), rows)
+    if chosen.gate is not None:
+        show_gate(chosen.gate)
+        say(("passed: " if chosen.gate.passed else "did not pass: ") + chosen.gate.reason)
 
 
 @models.command("compare")
@@ -167,11 +167,11 @@ def promote(folder: options.Folder, version: Version, json: options.Json = False
     Example: germane models promote my-index clicks@2
     """
     with open_engine(folder) as engine:
-        found = engine.promote(version)
+        promoted = engine.promote(version)
     if json:
-        put_json(found)
+        put_json(promoted)
         return
-    tell(f"{found.name}@{found.version} serves now")
+    tell(f"{promoted.name}@{promoted.version} serves now")
 
 
 @models.command("rollback")

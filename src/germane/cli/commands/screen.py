@@ -358,7 +358,7 @@ def _labels(documents: "Sequence[Document]", column: str, source: str) -> dict[s
 def _decided(
     known: Set[str], include: Sequence[str] | None, exclude: Sequence[str] | None, undecide: Sequence[str] | None
 ) -> dict[str, bool | None]:
-    """What the command line decides, None taking back; checked before anything is kept."""
+    """Return the decisions of the command line, None for one taken back; they are checked before any is stored."""
     decided: dict[str, bool | None] = {}
     for decision, texts in ((None, undecide), (True, include), (False, exclude)):
         for doc_id in _ids(texts, known):

@@ -117,9 +117,9 @@ def serve(
     address = running.address_of(settings, taken)
     if check:
         server, start = running.starting_server(settings, opened, compiles=False)
-        found = running.answers_once(server, start, settings, taken)
-        total = sum(found["documents"].values())
-        say(f"{address} answers: a page of {found['page']:,} bytes, {counted(total, 'document')}")
+        answered = running.answers_once(server, start, settings, taken)
+        total = sum(answered["documents"].values())
+        say(f"{address} answers: a page of {answered['page']:,} bytes, {counted(total, 'document')}")
         return
 
     def ready() -> None:

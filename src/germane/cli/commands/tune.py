@@ -113,9 +113,9 @@ def _axis(text: str, option: str = "--grid", most: int | None = None) -> tuple[s
     name, _, values = text.partition("=")
     example = "NAME=NUMBER, as in n_docs=10" if most == 1 else "NAME=A,B,C with numbers, as in mu=100,400"
     try:
-        found = [float(value) for value in values.split(",")]
+        numbers = [float(value) for value in values.split(",")]
     except ValueError:
-        found = []
-    if not found or (most is not None and len(found) > most):
+        numbers = []
+    if not numbers or (most is not None and len(numbers) > most):
         raise ParameterError(f"{option} wants {example}, not '{text}'")
-    return name.strip(), found
+    return name.strip(), numbers

@@ -1,4 +1,4 @@
-"""What lies on this machine: a Germane index, and files of records or texts."""
+"""Sources on this machine: a Germane index, and files of records or texts."""
 
 import threading
 from abc import abstractmethod
@@ -67,7 +67,7 @@ class LocalSource(Source):
 
 
 def _of_promotion(found: "SearchResult") -> tuple[str, ...]:
-    """What is to be known of the learnt model that was promoted in the index."""
+    """Return the note about the learnt model that was promoted in the index."""
     ranked = f"ranked by {found.reranked_by}, learnt from clicks" if found.reranked_by else None
     return tuple(filter(None, (ranked, found.not_reranked)))
 
@@ -129,7 +129,7 @@ class Folder(LocalSource):
 
 
 def _notes(report: "SkipReport") -> tuple[str, ...]:
-    """What was passed over, the first by name."""
+    """Describe the skipped records, the first by name."""
     named = [
         f"passed over: {InputError(one.reason, source=one.source, line=one.line, field=one.field)}"
         for one in report.first

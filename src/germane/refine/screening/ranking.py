@@ -1,4 +1,4 @@
-"""How likely is each document relevant? Logistic regression that takes the unread for mostly irrelevant."""
+"""Probability of relevance of each document. Logistic regression that takes the unread for mostly irrelevant."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ QUICK = (6, 0.05)
 UNREAD_WEIGHT = 3.0
 """All unread documents together weigh as much as so many times those read; docs/screening.md has how it was chosen."""
 THOROUGH = (30, 0.01)
-"""The same from a cold start: the answer then depends on the decisions alone, not on the way to them."""
+"""(passes, tolerance) from a cold start: the answer then depends on the decisions alone, not on the way to them."""
 
 
 @dataclass(frozen=True)

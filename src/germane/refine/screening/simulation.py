@@ -1,4 +1,4 @@
-"""What would screening have saved? Read a labelled review in the proposed order, from one relevant and one irrelevant.
+"""Work that screening would have saved: a labelled review in the proposed order, from one relevant and one irrelevant.
 
 WSS@R = 1 - n_R/N - (1 - R), where recall reaches R after n_R of N documents (Cohen et al. 2006). RRF@10: the share of
 the relevant that are among the first tenth read. The two documents to start from count as read in both.
@@ -89,7 +89,7 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Simulation:
-    """What the runs say together. The interval is over starting points of this one review, not over reviews."""
+    """Summary of the runs. The interval is over starting points of this one review, not over reviews."""
 
     n_docs: int
     n_relevant: int

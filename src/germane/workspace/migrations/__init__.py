@@ -25,7 +25,7 @@ def is_known(version: str) -> bool:
 
 
 def added_since(version: str) -> dict[str, dict[str, Any]]:
-    """What rows of that version lack, by table: the columns, and what they hold in such rows."""
+    """Return the columns that rows of that version lack, by table, with their values in such rows."""
     lacking: dict[str, dict[str, Any]] = {}
     for later in VERSIONS[VERSIONS.index(version) + 1 :]:
         for table, columns in ADDED.get(later, {}).items():

@@ -138,11 +138,11 @@ def _analyzer(stemmer: str, stopwords: str, ngrams: str | None, model: str) -> "
 
     if not {stemmer, stopwords} <= {"english", "none"}:  # the defaults cannot be told from what was typed
         raise ParameterError("--ngrams takes the characters as they are: leave --stemmer and --stopwords out")
-    found = re.fullmatch(r"([0-9]{1,3})-([0-9]{1,3})", ngrams.strip())
-    if found is None:
+    matched = re.fullmatch(r"([0-9]{1,3})-([0-9]{1,3})", ngrams.strip())
+    if matched is None:
         raise ParameterError(f"--ngrams is the shortest and the longest run, such as 1-3, not '{ngrams}'")
     try:
-        return germane_text.CharacterNGrams((int(found[1]), int(found[2])))
+        return germane_text.CharacterNGrams((int(matched[1]), int(matched[2])))
     except ParameterError as error:
         raise ParameterError(f"--ngrams {ngrams}: {error}") from None
 

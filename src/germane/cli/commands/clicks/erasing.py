@@ -122,7 +122,7 @@ def erase(
 def _seen(folder: Path, engine: "Engine", gone: "EraseResponse", *, remove: bool, force: bool) -> "list[ErasedFrom]":
     """The versions that hold what was erased, and whether each was removed."""
     people = gone.people or None
-    found = [
+    versions = [
         values.ErasedFrom(
             str(folder),
             f"{each.name}@{each.version}",
@@ -132,8 +132,8 @@ def _seen(folder: Path, engine: "Engine", gone: "EraseResponse", *, remove: bool
         )
         for each in engine.models.learnt_from(gone.dates, people)
     ]
-    tell_behind(folder, engine.remove_models([each.version for each in found if each.removed], force=force))
-    return found
+    tell_behind(folder, engine.remove_models([each.version for each in versions if each.removed], force=force))
+    return versions
 
 
 def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> None:
@@ -155,7 +155,7 @@ def _tell_models(found: "list[ErasedFrom]", *, named: bool, erased: bool) -> Non
 
 
 def _erase_from_log(path: Path, user: str | None, older_than: int | None, *, json: bool) -> None:
-    """The same of a log that a server writes, which may run meanwhile."""
+    """Erase from a log that a server writes, which may run meanwhile."""
     log = clicks_log.ClickLog(path)
     if user is not None:
         lines = log.erase_user(user)

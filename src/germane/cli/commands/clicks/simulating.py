@@ -20,14 +20,14 @@ _USERS = "Users"
 
 
 class User(StrEnum):
-    """How simulated people click."""
+    """Behaviour of simulated people."""
 
     POSITION = "position"
     CASCADE = "cascade"
 
 
 class LogFormat(StrEnum):
-    """How the log is written."""
+    """Format of the log."""
 
     JSONL = "jsonl"
     PARQUET = "parquet"
@@ -92,7 +92,7 @@ def simulate(
 
     Example: germane clicks simulate cranfield --into log --user cascade
     """
-    found = clicks.simulate_log(
+    simulated = clicks.simulate_log(
         data_files.read_documents(data),
         data_files.read_topics(topics or data),
         data_files.read_qrels(qrels or data),
@@ -112,10 +112,10 @@ def simulate(
         random_state=random_state,
     )
     if json:
-        put_json(found)
+        put_json(simulated)
         return
     tell(
-        f"{found.searches:,} searches for {found.queries:,} queries by {counted(found.users, 'user')} and "
-        f"{counted(found.robots, 'robot')}, with "
-        f"{counted(found.clicks, 'click')}, written to {into}; the truth is in {into / 'truth.json'}"
+        f"{simulated.searches:,} searches for {simulated.queries:,} queries by {counted(simulated.users, 'user')} and "
+        f"{counted(simulated.robots, 'robot')}, with "
+        f"{counted(simulated.clicks, 'click')}, written to {into}; the truth is in {into / 'truth.json'}"
     )

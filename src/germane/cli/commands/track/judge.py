@@ -81,10 +81,10 @@ def _ask(watch: "Watch", name: str, n: int, by: str) -> None:
     ]
     missed = [(miss.document, miss.score, miss.title, "not delivered") for miss in health.near_misses(watch, name, n)]
     half = max(n - len(missed), n // 2)
-    asked = [*hits[:half], *missed][:n]
+    candidates = [*hits[:half], *missed][:n]
     done = 0
-    for place, (document, score, title, what) in enumerate(asked, start=1):
-        say(f"{place}/{len(asked)}  {what}, score {score:.2f}: {title} ({document})")
+    for place, (document, score, title, what) in enumerate(candidates, start=1):
+        say(f"{place}/{len(candidates)}  {what}, score {score:.2f}: {title} ({document})")
         while True:
             prompt("on topic? [y/n/s/u/q] ")
             typed = sys.stdin.readline()

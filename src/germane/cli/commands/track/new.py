@@ -146,10 +146,10 @@ def _seeds(given: list[str], index: Path | None) -> list[str]:
 
 def _read(name: str) -> "list[Document]":
     intake = stream_intake.Intake()
-    found = [Document(each.id, each.fields) for each in files.file_arrivals(Path(name), intake)]
+    seeds = [Document(each.id, each.fields) for each in files.file_arrivals(Path(name), intake)]
     for trouble in intake.troubles:
         tell(f"skipped: {trouble}")
-    return found
+    return seeds
 
 
 def _watch(

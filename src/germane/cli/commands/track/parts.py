@@ -32,8 +32,8 @@ StreamName = Annotated[
 @contextmanager
 def opened(workspace: str, stream: str) -> "Iterator[Watch]":
     """The stream, which must be there."""
-    with workspaces.Workspace.open(workspace, create=False) as found:
-        yield streaming.Watch.open(found, stream)
+    with workspaces.Workspace.open(workspace, create=False) as store:
+        yield streaming.Watch.open(store, stream)
 
 
 def moment_of(since: str | None) -> str | None:

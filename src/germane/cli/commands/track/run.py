@@ -91,19 +91,21 @@ def run(
     with opened(workspace, stream) as watch:
         if not watch.topics():
             raise ParameterError("no topic is followed yet: begin one with 'germane track new'")
-        found = [_source(name, watch, fetcher) for name in sources or ["-"]]
+        followed = [_source(name, watch, fetcher) for name in sources or ["-"]]
         outbox = stream_outbox.Outbox(watch.store, fetcher)
         _print(watch.untold(), watch, json=json)
         with _ended_by_request(), steps("following", always=progress, otherwise=lambda _: None) as step:
             try:
-                for done in running.run(watch, found, intake, posts=posts, outbox=outbox, follow=follow, every=every):
+                for done in running.run(
+                    watch, followed, intake, posts=posts, outbox=outbox, follow=follow, every=every
+                ):
                     _print(done.hits, watch, json=json)
                     step(f"{counted(intake.new, 'document')}, {counted(intake.hits, 'hit')}")
                     _tell_troubles(intake)
             finally:
                 _tell_troubles(intake)
                 _summarise(intake, outbox.waiting(), outbox.undeliverable())
-    if not intake.documents and intake.troubled == {source.name for source in found}:
+    if not intake.documents and intake.troubled == {source.name for source in followed}:
         raise typer.Exit(NOTHING_FOUND)
 
 

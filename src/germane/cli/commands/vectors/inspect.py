@@ -24,14 +24,14 @@ def list_(folder: options.Folder, json: options.Json = False) -> None:
 
     Example: germane vectors list my-index
     """
-    found = open_engine(folder).stats().vectors
+    stored = open_engine(folder).stats().vectors
     if json:
-        put_json(found)
+        put_json(stored)
         return
-    for field in found:
+    for field in stored:
         own = (field.name, field.dimension, field.dtype, field.similarity, field.documents, field.bytes)
         put_row(own if field.model is None else (*own, field.model))
-    if not found:
+    if not stored:
         tell("the index has no vector field")
 
 

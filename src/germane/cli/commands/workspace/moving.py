@@ -107,9 +107,9 @@ def _import_records(
     tell_skipped(skipped)
     for doc_id in report.clashing[: skipped.keep]:
         tell(f"left out: '{doc_id}' is the id of another record")
-    told = f", {report.present:,} were there already" if report.present else ""
+    suffix = f", {report.present:,} were there already" if report.present else ""
     clashing = f", {len(report.clashing):,} left out for their ids" if report.clashing else ""
-    tell(f"{counted(report.added, 'record')} added to '{name}'{told}{clashing}")
+    tell(f"{counted(report.added, 'record')} added to '{name}'{suffix}{clashing}")
 
 
 def _import_decisions(workspace: "Workspace", source: str, name: str, reviewer: str) -> None:

@@ -37,11 +37,11 @@ def note(
             workspace.notes.add(document, text, by=by)
             tell(f"a note on {document} is kept")
             return
-        found = responses.NotesResponse(document, tuple(workspace.notes.of(document)))
+        notes = responses.NotesResponse(document, tuple(workspace.notes.of(document)))
     if wanted == "json":
-        put_json(found)
-    elif found.notes:
-        rows = [[each.at, each.by, each.text] for each in found.notes]
+        put_json(notes)
+    elif notes.notes:
+        rows = [[each.at, each.by, each.text] for each in notes.notes]
         (put_rows if wanted == "tsv" else show_rows)(["at", "by", "note"], rows)
     else:
         tell(f"there is no note on {document}")

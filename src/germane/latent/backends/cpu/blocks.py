@@ -19,7 +19,7 @@ BlockResult = TypeVar("BlockResult")
 
 
 def in_blocks(n_rows: int, work: Callable[[int, int], BlockResult], least: int = LEAST_ROWS) -> list[BlockResult]:
-    """`work(first, last)` for each block of at least so many rows, side by side; the results in order."""
+    """`work(first, last)` for each block of at least `least` rows, side by side; the results in order."""
     n_blocks = min(max(n_rows // max(least, 1), 1), MOST)
     ends = np.linspace(0, n_rows, n_blocks + 1).astype(int).tolist()
     if n_blocks == 1:

@@ -8,7 +8,7 @@ from germane.jit import allocating, inner
 
 @inner
 def _place(columns, low, high, word):
-    """Where `word` is in columns[low:high], which are sorted and hold it."""
+    """Return the position of `word` in columns[low:high], which are sorted and hold it."""
     while low < high:
         middle = (low + high) // 2
         if columns[middle] < word:
