@@ -172,9 +172,9 @@ def test_files_that_wait_are_not_kept_without_end(tmp_path: Path) -> None:
 def test_a_slow_method_orders_fewer(tmp_path: Path) -> None:
     kept = SavedSearches(Workspace.open(tmp_path / "w"))
     many = [Result(f"d{number}", {"text": f"copper {number}"}, 1.0) for number in range(MOST_SLOWLY + 1)]
-    assert kept.refined(kept.keep("copper", many[1:], "library").id, method="knn").results
+    assert kept.refined(kept.save("copper", many[1:], "library").id, method="knn").results
     with pytest.raises(ParameterError, match="knn orders 500"):
-        kept.refined(kept.keep("copper", many, "library").id, method="knn")
+        kept.refined(kept.save("copper", many, "library").id, method="knn")
 
 
 def test_a_long_log_is_not_counted_for_every_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
