@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from germane import kept_kernels
+from germane import kernel_cache
 from germane.engine import compiling
 from germane.engine.announcing import FEATURES as FEATURES_NAMED
 from germane.engine.announcing import feature_of
@@ -109,7 +109,7 @@ FEATURES = """
 from germane.engine.announcing import announce_compiling
 from germane.jit import njit
 announce_compiling()
-for module in ("rank.plan_kernels", "index.kernels", "rank.vector_kernels", "text.kernels"):
+for module in ("rank.maxscore.plan_kernels", "index.kernels", "rank.vector_kernels", "text.kernels"):
     function = lambda x: x + 1
     function.__module__ = f"germane.{module}"
     njit(function)(1)
@@ -127,20 +127,20 @@ def test_every_feature_that_is_named_has_kernels() -> None:
     package = Path(compiling.__file__).parents[1]
     modules = {f"germane.{'.'.join(path.relative_to(package).with_suffix('').parts)}" for path in package.rglob("*.py")}
     assert all(any(module.startswith(begin) for module in modules) for begin in FEATURES_NAMED)
-    assert feature_of("germane.rank.decoded_kernels") == feature_of("germane.feedback.kernels") == "searching"
+    assert feature_of("germane.rank.maxscore.search_kernels") == feature_of("germane.feedback.kernels") == "searching"
     assert feature_of("germane.rank.vector_kernels") == "vectors"
 
 
 def test_a_note_says_that_kernels_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    assert not kept_kernels.are_kept()
-    kept_kernels.note()
-    assert kept_kernels.are_kept()
+    assert not kernel_cache.are_kept()
+    kernel_cache.note()
+    assert kernel_cache.are_kept()
     monkeypatch.setenv("NUMBA_CPU_NAME", "of another machine")
-    assert not kept_kernels.are_kept()
+    assert not kernel_cache.are_kept()
     monkeypatch.delenv("NUMBA_CPU_NAME")
-    (tmp_path / "kernels" / kept_kernels.NAME).write_bytes(b"\xff")
-    assert not kept_kernels.are_kept()
+    (tmp_path / "kernels" / kernel_cache.NAME).write_bytes(b"\xff")
+    assert not kernel_cache.are_kept()
 
 
 def test_one_process_warms_up_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_one_process_warms_up_for_all(tmp_path: Path, monkeypatch: pytest.Monkey
 
     def warm_up() -> None:
         made.append(1)
-        kept_kernels.note()
+        kernel_cache.note()
 
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setattr(compiling, "warm_up", warm_up)

@@ -1,4 +1,4 @@
-"""What to say to a query that found little: did you mean ..., and why nothing was found."""
+"""Advice for a query that found little: did you mean ..., and why nothing was found."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from germane.engine.results import SearchResult
 from germane.errors import QueryError
 from germane.rank.retriever import Retriever
-from germane.rank.statistics import Need
+from germane.rank.scoring.statistics import Need
 from germane.text import tokenize
 from germane.wording import counted
 

@@ -12,12 +12,13 @@ from germane.errors import UnknownDocumentError
 from germane.feedback import Evidence, Expansion, FeedbackMethod
 from germane.feedback.method import RankingChoice
 from germane.lm import Smoothing
-from germane.rank.conditions import Condition
-from germane.rank.models import QueryLikelihood, RankingModel
-from germane.rank.priors import Prior
+from germane.rank.models.base import RankingModel
+from germane.rank.models.likelihood import QueryLikelihood
+from germane.rank.query.conditions import Condition
 from germane.rank.registry import model_named
 from germane.rank.retriever import Hits, Refs, Retriever, Scoring, SignedTopic, TopRequest
-from germane.rank.statistics import Need
+from germane.rank.scoring.priors import Prior
+from germane.rank.scoring.statistics import Need
 from germane.types import Mark, Marks
 
 
@@ -40,7 +41,7 @@ def model_of(choice: RankingChoice) -> RankingModel:
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What the first pass gave the second: the evidence, its documents and terms, and the expansion made of it."""
+    """Output of the first pass: the evidence, its documents and terms, and the expansion made of it."""
 
     evidence: Evidence
     documents: Refs
@@ -146,7 +147,7 @@ def rank_expansion(
 
 
 def topic_of(expansion: Expansion, terms: Sequence[str]) -> SignedTopic:
-    """What the expansion wants, by index terms."""
+    """Return the weights of the expansion by index terms."""
     background = expansion.topic.background
     if expansion.against is not None:
         background -= expansion.against_weight * expansion.against.background

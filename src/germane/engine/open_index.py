@@ -22,13 +22,13 @@ from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, fields_of
 from germane.index.writer import IndexWriter
 from germane.lm.parameters import number
-from germane.rank.local import SnapshotRetriever
+from germane.rank.retrievers.local import SnapshotRetriever
 from germane.text import Analyzer
 
 MEMORY = ":memory:"
 """The path of an index that is not kept."""
 IDLE_SECONDS = 0.5
-"""How long after its last change an index gives the writer's lock back; less than a waiting writer waits
+"""Seconds after its last change until an index gives the writer's lock back; less than a waiting writer waits
 (`durable.PATIENCE`)."""
 
 
@@ -102,7 +102,7 @@ class OpenIndex:
 
     @property
     def paths(self) -> str:
-        """What opens the index in another process."""
+        """Path that opens the index in another process."""
         return str(self.folder.absolute())
 
     @property

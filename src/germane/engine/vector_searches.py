@@ -8,7 +8,7 @@ from germane.engine.filtering import AnyFilter
 from germane.engine.results import SearchResult
 from germane.engine.searching import Searching, ranking_named
 from germane.lazy import load
-from germane.rank.models import RankingModel
+from germane.rank.models.base import RankingModel
 
 if TYPE_CHECKING:
     from germane.engine.pipelines import Pipeline
@@ -52,7 +52,7 @@ class VectorSearches:
         threads: int | None = None,
         approximate: bool = False,
     ) -> list[SearchResult]:
-        """The same for many vectors, one a row: many at once take less time than one by one."""
+        """Search for many vectors, one a row, faster than one by one."""
         search = load("germane.engine.vectors.results_by_vectors")
         found: list[SearchResult] = search(self._searching, field, queries, k, filter, threads, approximate)
         return found

@@ -16,7 +16,7 @@ from germane.deadline import look
 from germane.index.segment import Segment
 from germane.index.sequences import documents_with_all, phrase_among
 from germane.rank.near_words import Letters, near_words
-from germane.rank.searcher import Searcher
+from germane.rank.scoring.searcher import Searcher
 
 LOOKED_AT = 32
 """Of the documents that hold two terms, so many are looked at for them side by side."""

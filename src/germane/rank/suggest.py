@@ -21,7 +21,7 @@ from germane.deadline import look
 from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
 from germane.rank.near_words import edits_between
 from germane.rank.retriever import Retriever
-from germane.rank.statistics import CollectionStatistics, Need
+from germane.rank.scoring.statistics import CollectionStatistics, Need
 from germane.text import Analyzer
 
 Pair: TypeAlias = tuple[str, str]

@@ -7,7 +7,7 @@ The model mixes with the words of the title by its own weights (λ1, λ2, or the
 alone, so that a score can be explained (`explained`).
 
 What a learnt model of the index keeps of documents lies in a vector field beside them (`fold_in.py`); titles of other
-models are folded in where the documents lie (`rank.learnt`).
+models are folded in where the documents lie (`rank.retrievers.learnt`).
 """
 
 import itertools
@@ -26,9 +26,8 @@ from germane.latent.parts import LatentExplanation
 from germane.latent.projection import ProjectionModel
 from germane.latent.saving import LatentModel
 from germane.lm.parameters import number
-from germane.rank.learnt import register
-from germane.rank.models import RankingModel
-from germane.rank.query import ParsedQuery
+from germane.rank.models.base import RankingModel
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.registry import model_named
 from germane.rank.retriever import (
     NO_HITS,
@@ -40,7 +39,8 @@ from germane.rank.retriever import (
     SignedTopic,
     TopRequest,
 )
-from germane.rank.surfaces import written
+from germane.rank.retrievers.learnt import register
+from germane.rank.retrievers.surfaces import written
 from germane.text import Analyzer
 from germane.types import title_of
 
@@ -80,7 +80,7 @@ class LatentStage:
         return scores
 
     def parts(self, query: ParsedQuery, candidates: Candidates) -> Floats:
-        """What the model alone says of the candidates."""
+        """Return the scores of the model alone for the candidates."""
         self.require_same_words(candidates.retriever.schema().analyzer)
         return candidates.retriever.apply(self.key, query.weights, candidates.refs)
 
@@ -103,7 +103,7 @@ class LatentStage:
         return _distinct([self._more_by(part, columns, query, retriever, share) for part, columns in parts], n)
 
     def _more_by(self, model: PartModel, columns: slice, query: ParsedQuery, retriever: Retriever, n: int) -> Hits:
-        """What one model finds; of the numbers that are kept of documents the `columns` are its own."""
+        """Return the n best documents of one model; `columns` are its own among the stored numbers of documents."""
         if isinstance(model, ProjectionModel):
             asked = model.project(model.vocabulary.query(query.weights))[0]
             if not asked.any():
