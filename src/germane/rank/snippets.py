@@ -1,6 +1,7 @@
 """The piece of a text that shows best why it was found, with the query's words marked."""
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from itertools import chain
@@ -27,6 +28,7 @@ def longest_of(n_results: int) -> int:
 
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+_MARKS = ".,;:()[]\""
 _PIECE = re.compile(r"\S+")
 MOST_PIECES, LONGEST_PIECE = 1 << 16, 64
 """Pieces whose words are remembered, of each analyser, and the characters that such a piece has at most."""
@@ -72,7 +74,7 @@ class _Known:
 
     def __init__(self) -> None:
         self.places: dict[str, Places] = {}
-        self.pieces: dict[str, set[str]] = {}
+        self.pieces: defaultdict[str, set[str]] = defaultdict(set)
 
 
 class Pieces:
@@ -91,13 +93,15 @@ class Pieces:
         known = self._known
         if len(known.places) > MOST_PIECES:
             known = self._known = _Known()  # another thread may still read the old one
-        new = pieces.difference(known.places)
-        analysed = dict(zip(new, self._analysed(new), strict=True)) if new else {}
-        long = {piece: analysed.pop(piece) for piece in new if len(piece) > LONGEST_PIECE}
-        for piece, places in analysed.items():
-            for term in chain.from_iterable(own for _, _, own in places):
-                known.pieces.setdefault(term, set()).add(piece)
+        new, long = pieces.difference(known.places), dict[str, Places]()
+        for piece, places in zip(new, self._analysed(new), strict=True):
+            if len(piece) > LONGEST_PIECE:
+                long[piece] = places
+                continue
             known.places[piece] = places
+            for _, _, own in places:
+                for term in own:
+                    known.pieces[term].add(piece)
         holding = set().union(*(pieces & known.pieces[term] for term in terms if term in known.pieces))
         marked = {}
         for piece, places in chain(((piece, known.places[piece]) for piece in holding), long.items()):
@@ -107,10 +111,22 @@ class Pieces:
 
     def _analysed(self, pieces: Iterable[str]) -> list[Places]:
         """The words of each piece, all of them analysed together."""
-        words = [[(0, len(p), p)] if p.isalnum() else [(*m.span(), m[0]) for m in _WORD.finditer(p)] for p in pieces]
+        words = list(map(_words, pieces))
         terms = iter(self._analyzer.readings([word for own in words for _, _, word in own]))
-        read = [[(start, end, tuple(next(terms))) for start, end, _ in own] for own in words]
-        return [tuple(place for place in own if place[2]) for own in read]
+        read: list[Places] = []
+        for own in words:
+            places = [(start, end, tuple(own_terms)) for start, end, _ in own if (own_terms := next(terms))]
+            read.append(tuple(places))
+        return read
+
+
+def _words(piece: str) -> list[tuple[int, int, str]]:
+    """The words of a piece: most are one, with a punctuation mark or without."""
+    bare = piece.strip(_MARKS)
+    if bare.isalnum():
+        begin = piece.index(bare)
+        return [(begin, begin + len(bare), bare)]
+    return [(*match.span(), match[0]) for match in _WORD.finditer(piece)]
 
 
 def _first(terms: Iterable[str], wanted: Collection[str]) -> str | None:

@@ -103,7 +103,9 @@ def _sample(searcher: Searcher, pair: tuple[str, str]) -> PairSample:
     samples = []
     for live, own, docs, own_hashes in zip(searcher.snapshot.segments, numbers, both, hashes, strict=True):
         some = docs[own_hashes <= last]
-        held = np.isin(some, phrase_among(live.segment, some, own, 0, searcher.texts)) if len(some) else some > 0
+        held = np.zeros(len(some), np.bool_)
+        if len(some):
+            held[some.searchsorted(phrase_among(live.segment, some, own, 0, searcher.texts))] = True
         samples.append(PairSample(0, own_hashes[own_hashes <= last], held))
     return PairSample.merged(samples)._replace(documents=n)
 
@@ -111,7 +113,7 @@ def _sample(searcher: Searcher, pair: tuple[str, str]) -> PairSample:
 def hashed_ids(segment: Segment, docs: Integers) -> Hashes:
     """A number for each document that depends on its id alone: h(Σ (byte_j + 1)·h(j)), h that of `_mixed`."""
     data, offsets = segment.packed("id")
-    starts, sizes = offsets[docs].astype(np.int64), np.diff(offsets).astype(np.int64)[docs]
+    starts, sizes = offsets[docs].astype(np.int64), (offsets[docs + 1] - offsets[docs]).astype(np.int64)
     ends = np.cumsum(sizes)
     within = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
     places = _mixed(np.arange(int(sizes.max(initial=0)), dtype=np.uint64))
