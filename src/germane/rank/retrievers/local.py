@@ -269,11 +269,8 @@ class SnapshotRetriever:
         """Read the stored fields of documents."""
         if self._only is not None:
             return self._only.stored.fields_of(refs.tolist())
-        located, segments = self._located(refs), self.snapshot.segments
-        return [
-            segments[i].segment.stored.fields(doc)
-            for i, doc in zip(located.segments.tolist(), located.docs.tolist(), strict=True)
-        ]
+        places, segments = map(self._place, refs.tolist()), self.snapshot.segments
+        return [segments[place.segment].segment.stored.fields(place.doc) for place in places]
 
     def snippets(self, refs: Refs, terms: Sequence[str], width: int, longest: int) -> list[Snippet]:
         """Cut snippets out of the stored text."""
