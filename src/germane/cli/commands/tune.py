@@ -9,13 +9,16 @@ import typer
 
 from germane.cli import options
 from germane.cli.progress import steps
+from germane.cli.requests import Typed, asking
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_table, show_rows
+from germane.engine.requests import SearchRequest
 from germane.errors import ParameterError
 from germane.rank.registry import DEFAULT_MODEL
 from germane.tables import Cell
 
 
+@asking(SearchRequest, only={"model", "feedback"})
 def tune(
     dataset: Annotated[
         str,
@@ -27,8 +30,7 @@ def tune(
         list[str],
         typer.Option("--grid", metavar="NAME=A,B,C", help="The values to try; repeatable.", show_default=False),
     ],
-    model: options.ModelIfNamed = None,
-    feedback: options.Feedback = None,
+    typed: Typed,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,6 +68,7 @@ def tune(
     wanted = options.table_format(format, json=json, tsv=tsv)
     axes = dict(_axis(text) for text in grid)
     fixed = {name: values[0] for name, values in (_axis(text, "--set", 1) for text in settings or ())}
+    model, feedback = typed["model"], typed["feedback"]
     ranked = model or ("" if feedback is not None else DEFAULT_MODEL)
     from germane.evaluate.responses import TuningResponse
     from germane.experiments.collections import cache_folder

@@ -13,7 +13,7 @@ from germane.cli.requests import settings_typed
 from germane.cli.streams import put_json, tell
 from germane.errors import InputError, ParameterError
 from germane.track.registry import METHOD_TITLES
-from germane.wording import counted
+from germane.wording import counted, titled
 
 if TYPE_CHECKING:
     from germane.stream import Watch
@@ -36,7 +36,7 @@ def new(
     index: Annotated[
         Path | None, typer.Option("--index", metavar="DIR", help="The index that holds the seeds.", show_default=False)
     ] = None,
-    method: Annotated[str, typer.Option(help=f"One of {options.titled(METHOD_TITLES)}.")] = "germane",
+    method: Annotated[str, typer.Option(help=f"One of {titled(METHOD_TITLES)}.")] = "germane",
     settings: options.Settings = None,
     cost_miss: Annotated[
         float,
