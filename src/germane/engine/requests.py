@@ -66,7 +66,7 @@ RERANK = Field("rerank", "Score the first results again: by a learnt model of th
 
 @dataclass(frozen=True, slots=True)
 class RankingRequest:
-    """A model by name with its parameters, and priors as text (`rank.priors.prior_named`); by default the default.
+    """A model by name with its parameters, and priors as text (`priors.prior_named`); by default the default.
 
     `weights`: those of text fields, for the models that take them; empty: the model's own.
     """
@@ -201,7 +201,7 @@ class SearchRequest:
 
     def __post_init__(self) -> None:
         if self.filter is not None and not isinstance(self.filter, str):
-            object.__setattr__(self, "filter", load("germane.rank.filter_values.Filter").of(self.filter))
+            object.__setattr__(self, "filter", load("germane.rank.query.filter_values.Filter").of(self.filter))
 
 
 @dataclass(frozen=True, slots=True)

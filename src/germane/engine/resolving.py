@@ -9,11 +9,12 @@ from germane.engine.estimating import learn_lam, learn_mu
 from germane.engine.requests import AUTO, FeedbackRequest, RankingRequest
 from germane.errors import RequestError
 from germane.feedback import FeedbackMethod, feedback_named
-from germane.rank.models import QueryLikelihood, RankingModel
+from germane.rank.models.base import RankingModel
+from germane.rank.models.likelihood import QueryLikelihood
 from germane.rank.plan import Collection
-from germane.rank.priors import Prior, prior_named
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.rank.retriever import Retriever
+from germane.rank.scoring.priors import Prior, prior_named
 from germane.types import Marks
 from germane.wording import Name
 

@@ -16,7 +16,7 @@ from germane.engine.registry import PROMOTED
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
 from germane.errors import InputError, ParameterError
-from germane.rank.filter_values import Filter
+from germane.rank.query.filter_values import Filter
 from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount
 from germane.refine.screening.verdicts import NO_VERDICT, with_verdict

@@ -11,7 +11,7 @@ from germane.declare import HTTP, Field, fields_of, value_of
 from germane.declare import check as check_value
 from germane.engine.requests import SearchRequest
 from germane.errors import ParameterError, RequestError
-from germane.rank.filter_values import Filter
+from germane.rank.query.filter_values import Filter
 from germane.server.settings import Settings
 from germane.wording import Name
 
