@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from germane.declare import CLI, HTTP, Field, Rule, check, fields_of, given_in, made, read, schema, spellings
+from germane.declare import CLI, HTTP, Field, Rule, check, check_request, fields_of, made, read, schema, spellings
 from germane.errors import RequestError
 
 FIELDS = (
@@ -90,7 +90,7 @@ def test_a_request_is_made_of_groups_and_mappings() -> None:
     values = {"q": "x", "model": "a", "mu": 3.0, "facet": ["year"]}
     request = made(Request, values, HTTP)
     assert request == Request("x", Ranking("a", {"mu": 3.0}), facets=("year",))
-    assert given_in(request) == {"query", "model", "parameters", "mu", "facets"}
+    assert check_request(request) == {"query", "model", "parameters", "mu", "facets"}
     kinds = {each.name: (each.kind, each.many, each.required) for each in fields_of(Request)}
     assert kinds["query"] == ("string", False, True)
     assert kinds["least_score"] == ("number", False, False)

@@ -2,9 +2,9 @@
 
 from germane.declare.fields import CLI, HTTP, MCP, PYTHON, Field
 from germane.declare.reading import check, read, schema
-from germane.declare.requests import Rule, check_request, fields_of, given_in, made, offered, spellings, value_of
+from germane.declare.requests import Rule, check_request, fields_of, made, offered, spellings, value_of
 
 __all__ = [
-    "CLI", "HTTP", "MCP", "PYTHON", "Field", "Rule", "check", "check_request", "fields_of", "given_in", "made",
+    "CLI", "HTTP", "MCP", "PYTHON", "Field", "Rule", "check", "check_request", "fields_of", "made",
     "offered", "read", "schema", "spellings", "value_of",
 ]  # fmt: skip

@@ -1,9 +1,10 @@
 """A request as its fields: a frozen dataclass whose annotations hold a `Field`, and dataclasses of such as groups."""
 
 import types
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from germane.declare.fields import CLI, PYTHON, Field
@@ -113,29 +114,38 @@ def _built(kind: type, values: Mapping[str, Any]) -> Any:
     return kind(**{name: _built(groups[name], value) if name in groups else value for name, value in values.items()})
 
 
-def check_request(request: Any) -> None:
-    """Raise a `RequestError` where a value of a request is none of its field, or two fields do not go together."""
+@cache
+def _values_of(kind: Hashable) -> tuple[tuple[Field, ...], Callable[[Any], tuple[Any, ...]]]:
+    """Return the fields that are no member of a mapping, and what takes their values from a request at once."""
+    members = {member.name for field in fields_of(kind) for member in field.members}
+    plain = tuple(field for field in fields_of(kind) if field.name not in members)
+    return plain, attrgetter(*(".".join(field.path) for field in plain))
+
+
+def check_request(request: Any) -> set[str]:
+    """Return the names of the fields that ask for something other than nothing or their default.
+
+    Raise a `RequestError` where a value is none of its field, or two fields do not go together.
+    """
     kind: Any = type(request)
-    for field in fields_of(kind):
-        value = value_of(request, field)
-        if value is not field.default and not field.members:
-            check(field, value)
-    names = given_in(request)
-    for rule in request.RULES:
+    plain, values = _values_of(kind)
+    names: set[str] = set()
+    for field, value in zip(plain, values(request), strict=True):
+        if value is field.default or value == {}:
+            continue
+        for each, entry in ((field, value), *((member, value.get(member.name)) for member in field.members)):
+            if not each.members:
+                check(each, entry)
+            if entry not in (None, (), each.default) and entry is not False:
+                names.add(each.name)
+    for rule in kind.RULES:
         rule.check(names)
-
-
-def given_in(request: Any) -> set[str]:
-    """Return the names of the fields that ask for something other than their default or nothing."""
-    kind: Any = type(request)
-    values = {field.name: (value_of(request, field), field.default) for field in fields_of(kind)}
-    return {
-        name for name, (value, default) in values.items() if value not in (None, (), {}, default) and value is not False
-    }
+    return names
 
 
 def value_of(request: Any, field: Field) -> Any:
     """Return the value of a field in a request."""
-    for name in field.path:
-        request = request.get(name) if isinstance(request, Mapping) else getattr(request, name)
-    return request
+    *groups, last = field.path
+    for name in groups:
+        request = getattr(request, name)
+    return request.get(last) if hasattr(request, "get") else getattr(request, last)

@@ -14,7 +14,7 @@ from pydantic import Field, WithJsonSchema
 
 from germane.declare import MCP, check, made, offered, schema
 from germane.declare import Field as Declared
-from germane.engine.requests import ExplainRequest, SearchRequest
+from germane.engine.requests import QUERY, ExplainRequest, SearchRequest
 from germane.errors import ParameterError
 from germane.metasearch.search import MetaSearch
 from germane.refine.refiner import Refiner
@@ -33,13 +33,7 @@ from germane.workspace import values
 SHOWN = 50
 """The longest list that is told."""
 
-Query = Annotated[
-    str,
-    Field(
-        json_schema_extra={"maxLength": 2_000},  # refused in our own words
-        description="Words, or the query language: phrases in quotes, AND, OR, NOT, field:value.",
-    ),
-]
+Query = Annotated[str, WithJsonSchema({**schema(QUERY.at(MCP)), "description": QUERY.help})]
 Count = Annotated[int, Field(ge=1, le=SHOWN, description="How many results.")]
 Id = Annotated[str, Field(max_length=500, description="The id of a document, as a search gave it.")]
 Ids = Annotated[list[Id], Field(max_length=2 * MOST_IDS, description="Ids of documents, as a search gave them.")]
@@ -77,11 +71,11 @@ def asking(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 def _argument(field: Declared) -> inspect.Parameter:
     """Return the argument of a field. Texts are texts for MCP, which reads others that look like JSON as JSON."""
-    described = WithJsonSchema({**schema(field), "description": field.help})
     kind: Any = str if field.kind in ("string", "id") and not field.many else Any
+    annotation = Annotated[kind, WithJsonSchema({**schema(field), "description": field.help})]
     default = inspect.Parameter.empty if field.required else field.default
     return inspect.Parameter(
-        field.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=Annotated[kind, described]
+        field.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation
     )
 
 
