@@ -28,7 +28,7 @@ def longest_of(n_results: int) -> int:
 
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_MARKS = ".,;:()[]\""
+_MARKS = '.,;:()[]"'
 _PIECE = re.compile(r"\S+")
 MOST_PIECES, LONGEST_PIECE = 1 << 16, 64
 """Pieces whose words are remembered, of each analyser, and the characters that such a piece has at most."""

@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from germane.declare import Field
 from germane.errors import GermaneError
 from germane.metasearch.responses import FindResponse
 from germane.schema import Response as Answer
@@ -28,7 +29,7 @@ from germane.server.budget import MOST_SOURCES
 from germane.server.exports import Attachment
 from germane.server.library import Library
 from germane.server.metrics import Metrics
-from germane.server.operations import PREFIX, Media, Operation, Parameter, openapi
+from germane.server.operations import PREFIX, Media, Operation, openapi
 from germane.server.problems import ProblemError, problem_bytes, told
 from germane.server.rendering import Renderer
 from germane.server.roles import Role, require
@@ -38,8 +39,8 @@ from germane.server.sending import EventStream, Sender, event
 STREAMED = Operation(
     "GET", "/find", "Ask several sources; answers stream in as server-sent events, 'answer' for each source and 'list' "
     "for the merged list so far", lambda library, given: None, Media(("text/event-stream",)), (
-        Parameter("q", "the query", required=True, least=1, most=2_000),
-        Parameter("source", "the name of a source", many=True, most=200, items=MOST_SOURCES)),
+        Field("q", "the query", required=True, least=1, most=2_000),
+        Field("source", "the name of a source", many=True, most=200, items=MOST_SOURCES)),
 )  # fmt: skip
 """Like the stream of a job, no function of what was given: it goes on telling."""
 OPERATIONS = (*api.OPERATIONS, *work_api.OPERATIONS)
