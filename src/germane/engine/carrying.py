@@ -1,7 +1,7 @@
 """Results that are carried to another process, by pickle or what builds on it: their values, without the index."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -64,8 +64,8 @@ class CarriedResult(SearchResult):
     def texts(self) -> "tuple[tuple[str, ...], Analyzer]":
         return self._held.text_fields, self._held.analyzer
 
-    def fields(self, i: int) -> dict[str, FieldValue]:
-        return self._held.fields[i]
+    def _fields_at(self, places: Sequence[int]) -> list[dict[str, FieldValue]]:
+        return [self._held.fields[i] for i in places]
 
     @property
     def located(self) -> "tuple[Hits, Retriever]":

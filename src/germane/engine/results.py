@@ -237,11 +237,13 @@ class SearchResult(Sequence[Hit]):
 
     def _hits_at(self, places: Sequence[int]) -> list[Hit]:
         """These results, whose documents are read together."""
-        documents = self._retriever.documents(self._hits.refs[list(places)])
         return [
             _hit(self.offset + i + 1, self.ids[i], float(self.scores[i]), fields, self)
-            for i, fields in zip(places, documents, strict=True)
+            for i, fields in zip(places, self._fields_at(places), strict=True)
         ]
+
+    def _fields_at(self, places: Sequence[int]) -> list[dict[str, FieldValue]]:
+        return self._retriever.documents(self._hits.refs[list(places)])
 
     def __str__(self) -> str:
         """A line for each result: rank, score, id, title."""
@@ -279,8 +281,7 @@ class SearchResult(Sequence[Hit]):
 
     def fields(self, i: int) -> dict[str, FieldValue]:
         """The stored fields of result number i (from 0)."""
-        at = range(len(self))[i]
-        return self._retriever.documents(self._hits.refs[at : at + 1])[0]
+        return self._fields_at([range(len(self))[i]])[0]
 
 
 def match_of(query: ParsedQuery) -> Match:
