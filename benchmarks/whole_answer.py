@@ -84,7 +84,7 @@ def report(names: Sequence[str], folder: Path, *, rounds: int, quick: bool) -> N
 
 
 def one_round(command: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
-    """What a new process measures."""
+    """Return the figures of a new process."""
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ)
     figures: dict[str, dict[str, float]] = json.loads(done.stdout)
     return figures

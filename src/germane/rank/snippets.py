@@ -99,23 +99,23 @@ class Pieces:
                 long[piece] = places
                 continue
             known.places[piece] = places
-            for _, _, own in places:
-                for term in own:
+            for _, _, word_terms in places:
+                for term in word_terms:
                     known.pieces[term].add(piece)
         holding = set().union(*(pieces & known.pieces[term] for term in terms if term in known.pieces))
         marked = {}
         for piece, places in chain(((piece, known.places[piece]) for piece in holding), long.items()):
-            read = [(start, end, _first(own, terms)) for start, end, own in places]
+            read = [(start, end, _first(word_terms, terms)) for start, end, word_terms in places]
             marked[piece] = [(start, end, term) for start, end, term in read if term is not None]
         return marked
 
     def _analysed(self, pieces: Iterable[str]) -> list[Places]:
         """The words of each piece, all of them analysed together."""
         words = list(map(_words, pieces))
-        terms = iter(self._analyzer.readings([word for own in words for _, _, word in own]))
+        terms = iter(self._analyzer.readings([word for piece_words in words for _, _, word in piece_words]))
         read: list[Places] = []
-        for own in words:
-            places = [(start, end, tuple(own_terms)) for start, end, _ in own if (own_terms := next(terms))]
+        for piece_words in words:
+            places = [(start, end, tuple(word_terms)) for start, end, _ in piece_words if (word_terms := next(terms))]
             read.append(tuple(places))
         return read
 
@@ -129,8 +129,8 @@ def _words(piece: str) -> list[tuple[int, int, str]]:
     return [(*match.span(), match[0]) for match in _WORD.finditer(piece)]
 
 
-def _first(terms: Iterable[str], wanted: Collection[str]) -> str | None:
-    return next((term for term in terms if term in wanted), None)
+def _first(word_terms: Iterable[str], terms: Collection[str]) -> str | None:
+    return next((term for term in word_terms if term in terms), None)
 
 
 _PIECES: dict[int, tuple[Analyzer, Pieces]] = {}
@@ -150,7 +150,7 @@ def marks(text: str, terms: Collection[str], analyzer: Analyzer) -> list[Span]:
     """The words of the text that the query asks for; with synonyms, the words of a term that is read as another too."""
     if analyzer.synonyms is not None:  # what a word stands for depends on its neighbours
         words = list(_WORD.finditer(text))
-        first = [_first(own, terms) for own in analyzer.readings([word[0] for word in words])]
+        first = [_first(word_terms, terms) for word_terms in analyzer.readings([word[0] for word in words])]
         return [Span(*word.span(), term) for word, term in zip(words, first, strict=True) if term is not None]
     pieces = {match.start(): match[0] for match in _PIECE.finditer(text)}
     marked = _pieces_of(analyzer).holding(set(pieces.values()), terms)
@@ -169,12 +169,12 @@ def _marks_of_all(texts: Sequence[Sequence[str]], terms: Collection[str], analyz
     marked = _pieces_of(analyzer).holding(set[str]().union(*texts), terms)
     spans = []
     for pieces in texts:
-        own, at = list[Span](), 0
+        text_spans, at = list[Span](), 0
         for piece in pieces:
             if piece in marked:
-                own += [Span(at + start, at + end, term) for start, end, term in marked[piece]]
+                text_spans += [Span(at + start, at + end, term) for start, end, term in marked[piece]]
             at += len(piece) + 1
-        spans.append(own)
+        spans.append(text_spans)
     return spans
 
 
@@ -197,7 +197,7 @@ def snippets(
     """A snippet of each text; those of one answer take less time together than one by one."""
     pieces = [text[:longest].split() for text in texts]
     spans = _marks_of_all(pieces, terms, analyzer)
-    return [_cut(" ".join(own), marked, width) for own, marked in zip(pieces, spans, strict=True)]
+    return [_cut(" ".join(words), marked, width) for words, marked in zip(pieces, spans, strict=True)]
 
 
 def _cut(text: str, spans: list[Span], width: int) -> Snippet:

@@ -76,9 +76,9 @@ def near_terms(
     for live in segments:
         look()
         numbers = spellings.near(live.segment, words, least if len(segments) == 1 else 1)
-        for terms, own in zip(near, numbers, strict=True):
-            if len(own):
-                terms.update(live.segment.terms(own))
+        for terms, word_numbers in zip(near, numbers, strict=True):
+            if len(word_numbers):
+                terms.update(live.segment.terms(word_numbers))
     return list(map(sorted, near))
 
 

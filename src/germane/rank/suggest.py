@@ -81,7 +81,7 @@ def corrections(retriever: Retriever, tokens: Sequence[str], runs: Sequence[Sequ
     if not doubtful:
         return {}
     near = retriever.near_terms([(each.token, each.edits if df[each.term] < RARE else 1) for each in doubtful], RARE)
-    told = retriever.statistics(Need(tuple({*known.terms, *chain.from_iterable(near)})))
+    counted = retriever.statistics(Need(tuple({*known.terms, *chain.from_iterable(near)})))
 
     @cache
     def stand_together(pair: Pair) -> bool:
@@ -94,14 +94,14 @@ def corrections(retriever: Retriever, tokens: Sequence[str], runs: Sequence[Sequ
     for i, (each, terms) in enumerate(zip(doubtful, near, strict=True)):
         look()
         may_replace = _may_replace_unknown if df[each.term] < RARE else _may_replace_known
-        candidates = tuple(term for term in terms if may_replace(told, each, term))
+        candidates = tuple(term for term in terms if may_replace(counted, each, term))
         if not candidates or not is_suspected(each):
             continue
         forms = _near(retriever.statistics(Need((), surfaces=candidates)), each, candidates)
         if df[each.term] < RARE:
-            word = _correct(told, each, forms)
+            word = _correct(counted, each, forms)
         else:
-            word = _correct_in_context(retriever, told, each, forms)
+            word = _correct_in_context(retriever, counted, each, forms)
         if word != each.token and sum(map(is_suspected, doubtful[:i])) < MOST_LOOKED_UP:
             better[each.token] = word
     return better
@@ -130,55 +130,57 @@ def _estimates(retriever: Retriever, pairs: Sequence[Pair]) -> dict[Pair, float]
     return {pair: sample.estimate for pair, sample in zip(distinct, samples, strict=True)}
 
 
-def _may_replace_unknown(told: CollectionStatistics, typed: _Typed, term: str) -> bool:
+def _may_replace_unknown(counted: CollectionStatistics, typed: _Typed, term: str) -> bool:
     """Whether a term is common enough."""
-    return told.terms[term].df >= max(RARE, 10 * told.terms[typed.term].df)
+    return counted.terms[term].df >= max(RARE, 10 * counted.terms[typed.term].df)
 
 
-def _may_replace_known(told: CollectionStatistics, typed: _Typed, term: str) -> bool:
+def _may_replace_known(counted: CollectionStatistics, typed: _Typed, term: str) -> bool:
     """Whether a term would be likelier if it stood beside the neighbours wherever it is, and the typed one nowhere."""
-    if term == typed.term or told.terms[term].df < RARE:
+    if term == typed.term or counted.terms[term].df < RARE:
         return False
     pairs = typed.with_term(term)
-    wherever = {(a, b): min(told.terms[a].df, told.terms[b].df) for a, b in pairs}
-    as_typed = _log_chain(told, typed.beside, dict.fromkeys(typed.beside, 0.0))
-    return _log_chain(told, pairs, wherever) + log_channel(1) >= as_typed
+    wherever = {(a, b): min(counted.terms[a].df, counted.terms[b].df) for a, b in pairs}
+    as_typed = _log_chain(counted, typed.beside, dict.fromkeys(typed.beside, 0.0))
+    return _log_chain(counted, pairs, wherever) + log_channel(1) >= as_typed
 
 
-def _near(told: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> list[_Form]:
+def _near(counted: CollectionStatistics, typed: _Typed, terms: Sequence[str]) -> list[_Form]:
     """The terms whose commonest form is near what was typed."""
-    surfaces = [told.surface(term) for term in terms]
+    surfaces = [counted.surface(term) for term in terms]
     edits = [edits_between(typed.token.encode(), surface.encode(), typed.edits) for surface in surfaces]
     return [form for form in map(_Form, terms, surfaces, edits) if form.edits <= typed.edits]
 
 
-def _correct(told: CollectionStatistics, typed: _Typed, near: Sequence[_Form]) -> str:
+def _correct(counted: CollectionStatistics, typed: _Typed, near: Sequence[_Form]) -> str:
     """The word that is the likeliest whatever stands beside it; the typed one if it is."""
-    known = told.terms[typed.term]
-    as_typed = math.log(known.cf / told.n_tokens) if known.cf else -math.inf
+    known = counted.terms[typed.term]
+    as_typed = math.log(known.cf / counted.n_tokens) if known.cf else -math.inf
     candidates = [Candidate(typed.token, as_typed, log_channel(0))]
     for term, surface, edits in near:
-        candidates.append(Candidate(surface, math.log(told.terms[term].cf / told.n_tokens), log_channel(edits)))
+        candidates.append(Candidate(surface, math.log(counted.terms[term].cf / counted.n_tokens), log_channel(edits)))
     return most_probable(candidates).word
 
 
-def _correct_in_context(retriever: Retriever, told: CollectionStatistics, typed: _Typed, near: Sequence[_Form]) -> str:
+def _correct_in_context(
+    retriever: Retriever, counted: CollectionStatistics, typed: _Typed, near: Sequence[_Form]
+) -> str:
     """The word that stands between its neighbours far more probably; the typed one if it does."""
     nowhere = dict.fromkeys(typed.beside, 0.0)
-    scored = [Candidate(typed.token, _log_chain(told, typed.beside, nowhere), log_channel(0))]
+    scored = [Candidate(typed.token, _log_chain(counted, typed.beside, nowhere), log_channel(0))]
     words = {form.term: form.surface for form in near if form.edits == 1 and not any(map(str.isdigit, form.surface))}
     counts = _estimates(retriever, [pair for term in words for pair in typed.with_term(term)])
     for term, surface in words.items():
         there = typed.with_term(term)
         if max(map(counts.__getitem__, there)) >= RARE:
-            scored.append(Candidate(surface, _log_chain(told, there, counts), log_channel(1)))
+            scored.append(Candidate(surface, _log_chain(counted, there, counts), log_channel(1)))
     return most_probable(scored).word
 
 
-def _log_chain(told: CollectionStatistics, pairs: Sequence[Pair], counts: Mapping[Pair, float]) -> float:
+def _log_chain(counted: CollectionStatistics, pairs: Sequence[Pair], counts: Mapping[Pair, float]) -> float:
     """Σ log P(b|a) over the pairs, (c(ab) + μ·P(b|C)) / (c(a) + μ)."""
     total = 0.0
     for a, b in pairs:
-        first, second = told.terms[a], told.terms[b]
-        total += math.log((counts[a, b] + MU * max(second.cf, 0.5) / told.n_tokens) / (first.cf + MU))
+        first, second = counted.terms[a], counted.terms[b]
+        total += math.log((counts[a, b] + MU * max(second.cf, 0.5) / counted.n_tokens) / (first.cf + MU))
     return total

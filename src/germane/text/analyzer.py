@@ -74,8 +74,8 @@ class Analyzer:
         """
         if self._rules is None:
             kept_tokens = [[token for token in tokenize(word) if token not in self.stop_tokens] for word in words]
-            stems = iter(stemmer(self.stemmer)([token for own in kept_tokens for token in own]))
-            return [[next(stems) for _ in own] for own in kept_tokens]
+            stems = iter(stemmer(self.stemmer)([token for tokens in kept_tokens for token in tokens]))
+            return [[next(stems) for _ in tokens] for tokens in kept_tokens]
         kept = [self._kept(word) for word in words]
         owners = [place for place, own in enumerate(kept) for _ in own]
         terms = [word.term for own in kept for word in own]
