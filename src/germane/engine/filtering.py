@@ -16,19 +16,23 @@ AnyFilter: TypeAlias = FilterValue | Filter | str
 """A filter as plain data or as an expression, or a text in the query language, which a person wrote."""
 
 
-def filter_typed(texts: Sequence[str]) -> Filter | str:
-    """Return the filter that was typed last: a JSON object is one as plain data, any other text a query.
+def filter_typed(text: str) -> Filter | str:
+    """Return a filter that was typed: a JSON object is one as plain data, any other text a query.
 
-    >>> filter_typed(['{"year": 2020}']), filter_typed(["year:2020"])
+    >>> filter_typed('{"year": 2020}'), filter_typed("year:2020")
     (Filter(condition=HasValue(field='year', values=('2020',), flags=())), 'year:2020')
     """
-    text = texts[-1]
     if not text.lstrip().startswith("{"):
         return text
     try:
         return Filter.of(orjson.loads(text))
     except orjson.JSONDecodeError as error:
         raise ParameterError(f"the filter {text!r:.60} is not JSON: {error}") from None
+
+
+def last_filter_typed(texts: Sequence[str]) -> Filter | str:
+    """Return the filter that was typed last."""
+    return filter_typed(texts[-1])
 
 
 def weights_typed(texts: Sequence[str]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from germane.classify.text_models import TEXT_MODELS, text_model
 from germane.engine.requests import AUTO, FeedbackRequest, RankingRequest, Setting
-from germane.errors import ParameterError
+from germane.errors import ParameterError, RequestError
 from germane.feedback.registry import DEFAULT_FEEDBACK
 from germane.feedback.registry import METHODS as FEEDBACK
 from germane.lazy import load
@@ -16,6 +16,7 @@ from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults
 from germane.refine.registry import METHODS as REFINE
 from germane.schema import Response
 from germane.track.registry import METHODS as TRACK
+from germane.wording import Name
 
 if TYPE_CHECKING:
     from germane.refine.screening.ranking import RankerParameters
@@ -116,7 +117,7 @@ def with_settings(
         raise ParameterError(f"{' and '.join(named)}: no parameter {', '.join(foreign)}; there is {takes}")
     twice = sorted(settings.keys() & {*ranking.parameters, *feedback.parameters})
     if twice:
-        raise ParameterError(f"'{twice[0]}' is given twice")
+        raise RequestError(Name(twice[0]), " is given twice")
     ours = {name: _number_or_auto(name, text) for name, text in settings.items() if name in of_model}
     if feedback.wanted:
         own = {name: text for name, text in settings.items() if name in of_method}

@@ -197,7 +197,7 @@ class SearchRequest:
     filter: Annotated["AnyFilter | None", Field(
         "filter", "Only documents that pass: fields and their values as JSON, as in "
         '{"topic": "energy", "year": {">=": 2010}}, or a query, as in year:2010.. .', "filter", unit="filter",
-        group=PAGE, items=50, reader="germane.engine.filtering.filter_typed")] = None  # fmt: skip
+        group=PAGE, items=50, reader="germane.engine.filtering.last_filter_typed")] = None  # fmt: skip
 
     def __post_init__(self) -> None:
         if self.filter is not None and not isinstance(self.filter, str):

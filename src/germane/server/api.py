@@ -143,7 +143,7 @@ def _second_stage(engine: "Engine", name: str | None) -> str | None:
 
 def _narrowing(query: str, filters: Sequence[str]) -> tuple[str, Filter | None]:
     """The query with the conditions in its language behind it, and those that are JSON: a filter as plain data."""
-    read = [filter_typed([text]) for text in filters]
+    read = [filter_typed(text) for text in filters]
     words = " ".join((query, *(each for each in read if isinstance(each, str))))
     values = [each for each in read if isinstance(each, Filter)]
     return words, functools.reduce(operator.and_, values) if values else None

@@ -189,7 +189,7 @@ def filter_label(text: str) -> str:
     >>> filter_label('{"journal":"Nature"}'), filter_label("year:1999")
     ('journal: Nature', 'year:1999')
     """
-    asked = filter_typed([text])
+    asked = filter_typed(text)
     if isinstance(asked, str):
         return text
     told = (f"{field}: {value}" for field, value in asked.to_dict().items() if isinstance(value, str))
