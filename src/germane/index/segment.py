@@ -99,9 +99,7 @@ class Segment:
         self.container = Container(path, verify.rule_of(weakref.ref(self)), trusted=trusted)
         self._trusted = trusted
         self._numbers: dict[str, int] = {}
-        self.kept: list[Any] = []
-        """What rankings keep of it in memory (`rank.maxscore.posting_cache`), as long as it is there itself."""
-        self.was_searched, self._ids_are_sound = False, trusted
+        self._ids_are_sound = trusted
         self._all_sound, self._sound = trusted, {-1}
         """The terms whose posting lists were verified."""
         meta = self.container.meta
