@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from germane.jit import kernel
-from germane.rank.maxscore.simd import count_bits, four_at, lowest_bit, reach_mask
+from germane.rank.maxscore.simd_kernels import count_bits, four_at, lowest_bit, reach_mask
 
 
 @kernel

@@ -110,13 +110,9 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
 
         An `analyzer` or `fields` (in any order) that the index there does not have is a ParameterError.
         """
-        try:
-            engine = cls.open(path)
-        except (IndexFormatError, ParameterError):
-            if (Path(path) / MANIFEST).exists():
-                raise
-            return cls._created_by_somebody(path, analyzer, fields)
-        return engine._require_same(analyzer, fields)
+        if (Path(path) / MANIFEST).exists():
+            return cls.open(path)._require_same(analyzer, fields)
+        return cls._created_by_somebody(path, analyzer, fields)
 
     @classmethod
     def _created_by_somebody(

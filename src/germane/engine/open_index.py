@@ -28,7 +28,7 @@ from germane.text import Analyzer
 MEMORY = ":memory:"
 """The path of an index that is not kept."""
 IDLE_SECONDS = 0.5
-"""How long after its last change an index gives the writer's lock back; less than a waiting writer waits
+"""Seconds after its last change until an index gives the writer's lock back; less than a waiting writer waits
 (`durable.PATIENCE`)."""
 
 
@@ -102,7 +102,7 @@ class OpenIndex:
 
     @property
     def paths(self) -> str:
-        """What opens the index in another process."""
+        """Path that opens the index in another process."""
         return str(self.folder.absolute())
 
     @property

@@ -15,6 +15,7 @@ from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
 from germane.errors import InputError, ParameterError
+from germane.lazy import on_first_use
 from germane.rank.query.filter_values import Filter
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
@@ -57,6 +58,9 @@ from germane.server.screens import DECISIONS, ScreenState
 from germane.stream.responses import HitResponse
 from germane.types import Document
 from germane.workspace.values import Result, Search
+
+with on_first_use(__name__):
+    from germane.server import finding
 
 if TYPE_CHECKING:
     from germane.engine import Engine
@@ -315,9 +319,7 @@ def _saved(library: "Library", search: Search) -> SavedSearch:
 
 
 def sources(library: "Library", given: Given) -> SourcesResponse:
-    from germane.server.finding import source_names
-
-    return SourcesResponse(source_names(library))
+    return SourcesResponse(finding.source_names(library))
 
 
 def preview(library: "Library", given: Given) -> PreviewResponse:

@@ -11,6 +11,7 @@ import anyio
 from germane.data.owned import open_owned
 from germane.engine.models.values import GateReport, ModelVersion
 from germane.latent.names import LATENT_NAMES
+from germane.lazy import on_first_use
 from germane.server.api import COLLECTION, FORMAT, ON_KNOWN, K, members, text
 from germane.server.exports import PIECE, TYPES, Attachment
 from germane.server.jobs import has_ended
@@ -22,6 +23,12 @@ from germane.server.roles import Role
 from germane.server.withholding import shown_report, shown_version
 from germane.workspace.jobs import STATES
 
+with on_first_use(__name__):
+    from germane import clicks
+    from germane.engine.models import model_store
+    from germane.learning import loop
+    from germane.server import finding, histories, work
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
     from germane.workspace.values import Job
 
 LOOK_SECONDS = 0.25
-"""How often a stream of a job's progress looks for news."""
+"""Seconds between two looks of a stream at a job's progress."""
 JOB = Parameter("job", "the number of a job", "integer", "path", least=1, most=10**11)
 VERSION = Parameter("version", "a version, as clicks@3; clicks is the one that serves", where="path", most=100)
 NAME = Parameter("name", "the name of a learnt model", where="path", most=64)
@@ -70,25 +77,20 @@ def new_import(library: "Library", given: Given) -> JobResponse:
 
 
 def new_training(library: "Library", given: Given) -> JobResponse:
-    from germane.engine.models.model_store import check_name
-    from germane.learning.loop import LearnSettings
-
     body = given.body
     library.engine(body.get("collection"))
-    check_name(body.get("name", "clicks"))
+    model_store.check_name(body.get("name", "clicks"))
     hold_out, share = body.get("hold_out", "query"), body.get("share", 0.2)
     try:  # complains before the work begins
-        LearnSettings(body.get("model", "wtm"), body.get("parameters", {}), hold_out, share)
+        loop.LearnSettings(body.get("model", "wtm"), body.get("parameters", {}), hold_out, share)
     except TypeError as error:
         raise ProblemError(422, f"a parameter of the model cannot be used: {error}") from None
     return described(library.jobs.add("train", body))
 
 
 def new_refresh(library: "Library", given: Given) -> JobResponse:
-    from germane.server.finding import sources_named
-
     search = library.saved_searches.search(given.body["search"])
-    sources_named(library, [name for name in search.source.split(",") if name])
+    finding.sources_named(library, [name for name in search.source.split(",") if name])
     return described(library.jobs.add("refresh", given.body))
 
 
@@ -144,13 +146,12 @@ async def progress_of(
 
 
 def models(library: "Library", given: Given) -> ModelsResponse:
-    from germane.clicks import ClickRules
-    from germane.learning.loop import health
-
     engine = library.engine(given["collection"])
     store = engine.models
     lines = {
-        name: health(engine, name, None, ClickRules()).line for name in store.names() if store.serving(name) is not None
+        name: loop.health(engine, name, None, clicks.ClickRules()).line
+        for name in store.names()
+        if store.serving(name) is not None
     }
     return ModelsResponse(tuple(_shown(library, given, each) for each in store.versions()), lines)
 
@@ -171,11 +172,6 @@ def gate(library: "Library", given: Given) -> GateReport:
 
 
 def compare(library: "Library", given: Given) -> GateReport:
-    from germane.learning.loop import LearnSettings
-    from germane.learning.loop import compare as compared
-    from germane.server.histories import history
-    from germane.server.work import click_rules
-
     engine = library.engine(given["collection"])
     baseline = None if given["baseline"] == "plain" else given["baseline"]
     least = library.settings.min_users
@@ -186,9 +182,9 @@ def compare(library: "Library", given: Given) -> GateReport:
         )
     for each in (given["candidate"], *([baseline] if baseline else ())):
         engine.models.version(each)
-    with history(library.home, library.events, given["collection"]) as store:
-        report = compared(
-            engine, store, given["candidate"], baseline, settings=LearnSettings(), rules=click_rules(users)
+    with histories.history(library.home, library.events, given["collection"]) as store:
+        report = loop.compare(
+            engine, store, given["candidate"], baseline, settings=loop.LearnSettings(), rules=work.click_rules(users)
         )
     return shown_report(report, given.role, least)
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Decode posting lists into memory, as `posting_cache` keeps them and `search_kernels` searches them."""
 
 import math

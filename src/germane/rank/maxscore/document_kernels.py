@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Sums over the words of every document of a segment, matching or not."""
 
 import math

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Impacts and scores in kernels; `rank.kinds` has the table of formulas."""
 
 import math

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Find a document in the postings of a chunk."""
 
 import numpy as np

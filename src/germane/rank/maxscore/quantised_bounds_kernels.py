@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Upper bounds of impacts in whole units, for each term and each code of its postings.
 
 A unit is such a part of the largest possible sum that any sum fits 16 bits. Units are rounded up: sums of them are

@@ -13,7 +13,7 @@ CHUNK_BITS = 15
 CHUNK = 1 << CHUNK_BITS
 """Documents that are accumulated together: a place takes two bytes, and the sums fit the nearest cache."""
 LANES = 64
-"""Values that are compared together; see `simd`."""
+"""Values that are compared together; see `simd_kernels`."""
 CODES = 256
 """Counts, saturations or ratios that a decoded list tells apart."""
 MANTISSA_BITS = 48

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Exact scores of the documents that a search has collected; impacts are added in the canonical order of terms."""
 
 import numpy as np

