@@ -12,7 +12,6 @@ import numpy as np
 
 from germane import kept_kernels
 from germane.index.snapshot import RECENT_DOCS
-from germane.index.unpacking import use_kernels
 from germane.lazy import load_compiler
 from germane.types import Document
 
@@ -72,7 +71,6 @@ def _work(folder: Path) -> None:
     from germane.rank.priors import LengthPrior
 
     load_compiler()
-    use_kernels()
     documents = list(_documents())
     many = {word: 1.0 + i for i, word in enumerate(_words()[:60])}
     with Engine.create(folder) as engine:

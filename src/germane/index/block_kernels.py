@@ -13,7 +13,7 @@ A full block is packed vertically (value i lies in lane i % 4), so that eight ne
 
 import numpy as np
 
-from germane.index.blocks import BLOCK, LANES, TF_CAP
+from germane.index.blocks import BLOCK, LANES, MOST_EXTRA, TF_CAP
 from germane.index.simd import unpack_documents, unpack_values
 from germane.jit import inner, kernel
 
@@ -75,10 +75,23 @@ def unpack_short(words, at, bits, n, out, base):
 
 
 @inner
+def ascend(docs, base, n, previous):
+    """Whether `previous` and docs[base:base + n] ascend."""
+    before = np.int64(previous)
+    for i in range(base, base + n):
+        if np.int64(docs[i]) <= before:
+            return False
+        before = np.int64(docs[i])
+    return True
+
+
+@inner
 def decode_block(words, table, b, n, previous, docs, extras, base):
     """Block b's n documents, the one before them being `previous`, and counts minus one, into `docs`, `extras`.
 
-    They have room for a whole block from `base` on.
+    They have room for a whole block from `base` on. Whatever the words say, the documents ascend from `previous` to the
+    block's last one, and no count exceeds the block's largest: where the words contradict the table, the documents are
+    the n that end with the last. So no reader of a forged file leaves its arrays or skips what it should not.
     """
     block = table[b]
     at, doc_bits, tf_bits = np.int64(block.at), np.int64(block.doc_bits), np.int64(block.tf_bits)
@@ -89,17 +102,28 @@ def decode_block(words, table, b, n, previous, docs, extras, base):
         if n > 1:
             unpack_short(words, at, doc_bits, n, docs, base)
             at += words_needed(n, doc_bits)
-        d = np.uint32(previous)
-        for i in range(base, base + n):
-            d += docs[i] + np.uint32(1)
-            docs[i] = d
-        docs[base + n - 1] = block.last
+            d = np.uint32(previous)
+            for i in range(base, base + n):
+                d += docs[i] + np.uint32(1)
+                docs[i] = d
+        else:
+            docs[base] = block.last
         for i in range(base + n, base + BLOCK):
             docs[i] = NO_DOCUMENT
         unpack_short(words, at, tf_bits, n, extras, base)
+    wraps = (np.int64(previous) + 1) + (n << doc_bits) > np.int64(NO_DOCUMENT)
+    if docs[base + n - 1] != block.last or (wraps and not ascend(docs, base, n, previous)):
+        for i in range(n):
+            docs[base + i] = block.last - np.uint32(n - 1 - i)
+    most = np.uint32(np.int64(block.max_tf) - 1)
     if tf_bits == 0:
         for i in range(np.uint64(base), np.uint64(base + n)):
-            extras[i] = np.uint32(block.max_tf - 1)
+            extras[i] = most
+    else:
+        if block.max_tf == TF_CAP:
+            most = np.uint32(MOST_EXTRA)
+        for i in range(np.uint64(base), np.uint64(base + n)):
+            extras[i] = min(extras[i], most)
 
 
 @kernel

@@ -14,6 +14,8 @@ BLOCK = 128
 LANES = 4
 TF_CAP = 255
 """The largest count that the table tells: it stands for this or more."""
+MOST_EXTRA = 2**32 - 2
+"""The largest count, less one, that a block is read with."""
 PADDING = 2 * LANES
 """Words behind the last list: whole rows are read, two at a time."""
 

@@ -63,16 +63,16 @@ def block_sizes(df: Integers, first_block: Integers) -> Integers:
 
 def read_table(
     container: Container, df: Integers, first_block: Integers, before: int = 0
-) -> tuple[npt.NDArray[np.void], int]:
-    """The block table, and how many words the blocks take: they follow one another, as long as their widths tell.
+) -> npt.NDArray[np.void]:
+    """The block table, and one row more: its `at` is where the last block ends. Blocks follow one another.
 
-    The first search waits for this, hence the narrow numbers. What the table says of a list is to be verified with it.
-    With `before`, the table of some lists, whose blocks lie behind so many others.
+    The first search waits for this, hence the narrow numbers. With `before`, the table of some lists, whose blocks lie
+    behind that many others.
     """
     n_blocks = int(first_block[-1])
-    table, own = np.zeros(n_blocks, TABLE), slice(before, before + n_blocks)
+    table, own = np.zeros(n_blocks + 1, TABLE), slice(before, before + n_blocks)
     for name in STORED:
-        table[name] = container.lazily(f"blk_{name}")[own]
+        table[name][:-1] = container[f"blk_{name}"][own]
     size = np.zeros(n_blocks + 1, np.uint16)  # of the block before
     doc_bits, tf_bits = container["blk_doc_bits"][own], container["blk_tf_bits"][own]
     np.add(doc_bits, tf_bits, out=size[1:])
@@ -81,8 +81,11 @@ def read_table(
     n = ((df.astype(np.uint8) - np.uint8(1)) & np.uint8(BLOCK - 1)).astype(np.uint16) + np.uint16(1)
     gaps = np.where(n > 1, (n * doc_bits[ends - 1] + np.uint16(31)) >> 5, np.uint16(0))
     size[ends] = gaps + ((n * tf_bits[ends - 1] + np.uint16(31)) >> 5)
-    table["at"] = np.cumsum(size[:-1], dtype=np.uint32)
-    return table, int(size.sum(dtype=np.int64))
+    at = np.cumsum(size, dtype=np.int64)
+    if at[-1] >= 2**32:
+        raise container.damage("blocks of postings of more than 16 GiB")
+    table["at"] = at
+    return table
 
 
 class PostingsReader:
@@ -100,12 +103,12 @@ class PostingsReader:
         df[escaped] = self._container["df_large"][self._large : self._large + len(escaped)]
         first_block = np.zeros(n + 1, np.int64)
         np.cumsum((df + (BLOCK - 1)) // BLOCK, out=first_block[1:])
-        table, size = read_table(self._container, df, first_block, self._blocks)
-        blocks = PostingBlocks(self._container.lazily("words")[self._words :], table)
+        table = read_table(self._container, df, first_block, self._blocks)
+        blocks = PostingBlocks(self._container.lazily("words")[self._words :], table[:-1])
         self.lists += n
         self._large += len(escaped)
-        self._blocks += len(table)
-        self._words += size
+        self._blocks += len(blocks.table)
+        self._words += int(table["at"][-1])
         return blocks, first_block[:-1], df
 
 
