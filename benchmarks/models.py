@@ -21,7 +21,7 @@ from results import Results
 
 from germane import Engine
 from germane.rank import MODEL_NAMES, keep_decoded, model_named
-from germane.rank.evidence import EvidenceModel
+from germane.rank.models.evidence import EvidenceModel
 
 TASKS = ("short10", "short1000", "long10", "long1000")
 YARDSTICK = "bm25"

@@ -111,8 +111,8 @@ THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from germane.lazy import LazyModule
-homes = {"germane.rank.plan_kernels": "arrange", "germane.text.word_kernels": "__name__",
-    "germane.index.block_kernels": "decode_list", "germane.rank.decoded_kernels": "top_k"}
+homes = {"germane.rank.maxscore.plan_kernels": "arrange", "germane.text.word_kernels": "__name__",
+    "germane.index.block_kernels": "decode_list", "germane.rank.maxscore.search_kernels": "top_k"}
 together = Barrier(len(homes))
 def use(item):
     together.wait()

@@ -13,7 +13,7 @@ from exactness.collection import TEXT, TITLE, Collection
 from germane import Field
 from germane.feedback import FEEDBACK_NAMES
 from germane.rank import MODEL_NAMES
-from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior
+from germane.rank.scoring.priors import FieldPrior, FreshnessPrior, LengthPrior
 
 TODAY = datetime.date(2010, 1, 1)
 """The day that freshness counts from."""

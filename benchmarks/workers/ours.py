@@ -21,7 +21,8 @@ from germane import Analyzer, Document, Engine
 from germane.data import read_documents
 from germane.feedback import RM3, SD, Consensus, FeedbackMethod
 from germane.lm import Dirichlet
-from germane.rank import BM25, QueryLikelihood, scoring
+from germane.rank import BM25, QueryLikelihood
+from germane.rank.scoring import segment_search as scoring
 
 MODELS = {"bm25": BM25(k1=1.2, b=0.75), "dirichlet": QueryLikelihood(Dirichlet(1000.0))}
 N_DOCS, N_TERMS = 20, 100

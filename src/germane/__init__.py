@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from germane.engine import AsyncEngine, Engine, Hit, SearchResult
     from germane.errors import GermaneError
     from germane.lm import LanguageModel
-    from germane.rank.filter_values import Field, Filter
+    from germane.rank.query.filter_values import Field, Filter
     from germane.refine.refiner import Refiner
     from germane.text import Analyzer
     from germane.types import Document, Topic
@@ -47,7 +47,7 @@ __getattr__, __dir__ = lazy_exports(
         "engine": ["AsyncEngine", "Engine", "Hit", "SearchResult"],
         "errors": ["GermaneError"],
         "lm": ["LanguageModel"],
-        "rank.filter_values": ["Field", "Filter"],
+        "rank.query.filter_values": ["Field", "Filter"],
         "refine.refiner": ["Refiner"],
         "text": ["Analyzer"],
         "types": ["Document", "Topic"],

@@ -14,7 +14,7 @@ from germane.data import read_documents
 from germane.data.fields import NumberFields
 from germane.data.writing import ENDINGS, WRITABLE, write_documents
 from germane.engine import Engine
-from germane.rank.facets import FacetValue
+from germane.rank.scoring.facets import FacetValue
 from germane.server.library import PREFERRED
 from germane.types import Document
 
@@ -134,7 +134,7 @@ def test_what_would_part_a_record_or_end_a_file_does_not(tmp_path, fields, forma
 
 
 def _prior(text, engine):
-    from germane.rank.priors import prior_named
+    from germane.rank.scoring.priors import prior_named
 
     return prior_named(text, engine.filterable(), TODAY)
 

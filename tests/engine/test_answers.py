@@ -12,7 +12,7 @@ from germane.engine.requests import resolve
 from germane.errors import GermaneError, ParameterError, QueryError
 from germane.lm import Dirichlet
 from germane.rank import MODEL_NAMES
-from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior, prior_named
+from germane.rank.scoring.priors import FieldPrior, FreshnessPrior, LengthPrior, prior_named
 
 TODAY = datetime.date(2020, 1, 1)
 

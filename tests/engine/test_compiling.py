@@ -109,7 +109,7 @@ FEATURES = """
 from germane.engine.announcing import announce_compiling
 from germane.jit import njit
 announce_compiling()
-for module in ("rank.plan_kernels", "index.kernels", "rank.suggest_kernels", "text.kernels"):
+for module in ("rank.maxscore.plan_kernels", "index.kernels", "rank.suggest_kernels", "text.kernels"):
     function = lambda x: x + 1
     function.__module__ = f"germane.{module}"
     njit(function)(1)
@@ -127,7 +127,7 @@ def test_every_feature_that_is_named_has_kernels() -> None:
     package = Path(compiling.__file__).parents[1]
     modules = {f"germane.{'.'.join(path.relative_to(package).with_suffix('').parts)}" for path in package.rglob("*.py")}
     assert all(any(module.startswith(begin) for module in modules) for begin in FEATURES_NAMED)
-    assert feature_of("germane.rank.decoded_kernels") == feature_of("germane.feedback.kernels") == "searching"
+    assert feature_of("germane.rank.maxscore.search_kernels") == feature_of("germane.feedback.kernels") == "searching"
     assert feature_of("germane.rank.vector_kernels") == "vectors"
 
 

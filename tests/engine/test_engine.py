@@ -16,7 +16,7 @@ from germane.errors import (
 )
 from germane.index.snapshot import Snapshot
 from germane.rank import MODEL_NAMES
-from germane.rank.priors import FieldPrior
+from germane.rank.scoring.priors import FieldPrior
 
 Doc = Document
 

@@ -34,8 +34,8 @@ from germane.index import container
 from germane.index.segment import Segment
 from germane.lm import Dirichlet, JelinekMercer
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood
-from germane.rank.priors import FieldPrior, LengthPrior
-from germane.rank.searcher import Searcher
+from germane.rank.scoring.priors import FieldPrior, LengthPrior
+from germane.rank.scoring.searcher import Searcher
 from germane.types import Marks
 
 Texts = dict[str, list[str]]

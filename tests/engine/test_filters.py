@@ -90,7 +90,10 @@ def test_it_is_plain_data(value: Any, expression: Filter, ids: str) -> None:
     for made in (Filter.of(value), expression):
         assert Filter.of(json.loads(json.dumps(made.to_dict()))) == made
         assert hash(made) == hash(replace(made))
-        assert eval(repr(made), vars(__import__("germane.rank.conditions", fromlist=[""])) | {"Filter": Filter}) == made
+        assert (
+            eval(repr(made), vars(__import__("germane.rank.query.conditions", fromlist=[""])) | {"Filter": Filter})
+            == made
+        )
         with pytest.raises(FrozenInstanceError):
             made.condition = made.condition  # type: ignore[misc]
     assert set(Filter.of(value).fields) <= {name for book in BOOKS for name in book}

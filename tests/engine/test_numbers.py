@@ -11,8 +11,8 @@ from germane.errors import GermaneError, ParameterError
 from germane.feedback import feedback_named
 from germane.lm.parameters import LARGEST, SMALLEST
 from germane.rank.plan import MAX_WEIGHT
-from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior, Prior
 from germane.rank.registry import MODEL_NAMES, model_defaults
+from germane.rank.scoring.priors import FieldPrior, FreshnessPrior, LengthPrior, Prior
 
 TODAY = datetime.date(2026, 1, 1)
 ENDS = [5e-324, 1e-320, 1e-300, SMALLEST, 0.5, 1.0 - SMALLEST, 1.0, LARGEST, 1e300, 1.7e308, 10**400, float("inf")]

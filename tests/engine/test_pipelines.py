@@ -14,7 +14,7 @@ from germane.evaluate.compare import compare
 from germane.evaluate.significance import holm
 from germane.feedback import RM3, SD, Consensus
 from germane.rank.fusion import comb_mnz, reciprocal_rank
-from germane.rank.priors import LengthPrior
+from germane.rank.scoring.priors import LengthPrior
 from germane.text import Analyzer
 
 QUERIES = [

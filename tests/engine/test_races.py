@@ -12,7 +12,7 @@ from germane.engine import open_index as module
 from germane.index import segment, writer
 from germane.index.snapshot import Snapshot
 from germane.lazy import load_compiler
-from germane.rank.priors import LengthPrior
+from germane.rank.scoring.priors import LengthPrior
 
 
 @pytest.fixture

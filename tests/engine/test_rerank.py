@@ -12,8 +12,8 @@ from germane.engine import RERANKER_NAMES, ByModel, Candidates, Gathered
 from germane.errors import ParameterError
 from germane.lm import Dirichlet
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood
-from germane.rank.priors import FieldPrior, LengthPrior
-from germane.rank.query import ParsedQuery
+from germane.rank.query.resolve import ParsedQuery
+from germane.rank.scoring.priors import FieldPrior, LengthPrior
 from germane.refine.weighting import ResultList
 
 

@@ -12,7 +12,7 @@ from germane.engine import SearchResult
 from germane.errors import ParameterError, UnknownDocumentError
 from germane.feedback import FEEDBACK_NAMES
 from germane.rank import MODEL_NAMES
-from germane.rank.priors import FieldPrior, LengthPrior
+from germane.rank.scoring.priors import FieldPrior, LengthPrior
 
 PARTS = 4
 QUERIES = (

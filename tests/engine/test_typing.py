@@ -9,7 +9,7 @@ import pytest
 
 from germane import AsyncEngine, Engine, Field, Filter, Hit, SearchResult
 from germane.errors import GermaneError
-from germane.rank.model_parameters import ModelParameters
+from germane.rank.models.parameters import ModelParameters
 from germane.rank.registry import MODELS
 
 

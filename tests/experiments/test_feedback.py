@@ -15,7 +15,7 @@ from germane.experiments.collections import Collection
 from germane.experiments.feedback import flat_names, ranking_of
 from germane.feedback import FEEDBACK_NAMES, RM1, RM3, SD, Consensus, Rocchio, feedback_named
 from germane.lm import Dirichlet, JelinekMercer
-from germane.rank.models import BM25
+from germane.rank.models.bm25 import BM25
 
 EXPERIMENT = """
 title = "Tiny feedback"

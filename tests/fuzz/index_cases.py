@@ -26,7 +26,7 @@ from germane.index.container import _TRAILER, PIECE
 from germane.index.manifest import NAME
 from germane.index.repair import repair_index
 from germane.index.sequences import TextFields, documents_with_phrase, documents_with_terms_in_field
-from germane.rank import decoded
+from germane.rank.maxscore import posting_cache as decoded
 from germane.rank.registry import model_named
 from germane.types import Document
 

@@ -18,7 +18,7 @@ from germane.index.ciff import CiffReport, export_ciff, import_ciff
 from germane.index.segment_writer import SegmentWriter
 from germane.index.strings import pack_strings
 from germane.lazy import load_compiler
-from germane.rank.evidence import EvidenceModel
+from germane.rank.models.evidence import EvidenceModel
 from germane.rank.registry import MODEL_NAMES, model_named
 from germane.text import Analyzer
 from germane.types import Document

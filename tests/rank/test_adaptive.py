@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from germane.engine import Engine, ExplainRequest, RankingRequest
 from germane.errors import ParameterError
 from germane.lm import robertson_idf
-from germane.rank.adaptive import AdaptiveBM25, saturation
-from germane.rank.models import BM25
+from germane.rank.models.bm25 import BM25, AdaptiveBM25, saturation
+from germane.rank.models.term_formulas import BURSTS, TermFormula, numbers_of
 from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import DEFAULT_MODEL, model_named
-from germane.rank.term_formulas import BURSTS, TermFormula, numbers_of
 
 TEXTS = {
     "a": "mars mars mars rover rover dust",

@@ -8,14 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, TwoStage
-from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, hinted_kernels, model_named, scoring
-from germane.rank.decoded import Coding, decoded_lists
-from germane.rank.decoding_kernels import largest_ratio, ratio_class
-from germane.rank.evidence import EvidenceModel
+from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, model_named
 from germane.rank.kinds import SATURATION
-from germane.rank.records import CLASSES, CODES, Decoded
-from germane.rank.scoring import NO_HINT, NO_MASK, _top_k_decoded, impacts_of, with_extremes
-from germane.rank.searcher import Searcher
+from germane.rank.maxscore import hinted_kernels
+from germane.rank.maxscore.decoding_kernels import largest_ratio, ratio_class
+from germane.rank.maxscore.posting_cache import Coding, decoded_lists
+from germane.rank.maxscore.records import CLASSES, CODES, Decoded
+from germane.rank.models.evidence import EvidenceModel
+from germane.rank.scoring import segment_search as scoring
+from germane.rank.scoring.searcher import Searcher
+from germane.rank.scoring.segment_search import NO_HINT, NO_MASK, _top_k_decoded, impacts_of, with_extremes
 
 MODELS: list[RankingModel] = [
     *(model for model in map(model_named, MODEL_NAMES) if not isinstance(model, EvidenceModel)),  # those prune nothing

@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 from germane import Document
 from germane.errors import ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Laplace, TwoStage
-from germane.rank import (
-    BM25,
-    MODEL_NAMES,
-    DCrossEntropy,
-    QueryLikelihood,
-    RankingModel,
-    TfIdf,
-    impact_kernels,
-    model_named,
-)
-from germane.rank.models import Documents
+from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, QueryLikelihood, RankingModel, TfIdf, model_named
+from germane.rank.maxscore import impact_kernels
+from germane.rank.models.base import Documents
 from germane.rank.plan import Collection, QueryTerm
 from germane.rank.registry import model_defaults
 

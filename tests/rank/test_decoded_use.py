@@ -2,8 +2,8 @@
 
 import pytest
 
-from germane.rank import decoded
-from germane.rank.decoded import PATIENCE, Use, usual_megabytes
+from germane.rank.maxscore import posting_cache as decoded
+from germane.rank.maxscore.posting_cache import PATIENCE, Use, usual_megabytes
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,15 @@ import pytest
 from germane.errors import ParameterError
 from germane.index.sequences import documents_with_all
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
-from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, document_kernels, model_named
-from germane.rank.arguments import DocumentValues, TermArrays
-from germane.rank.everywhere import background_everywhere, scores_everywhere
-from germane.rank.evidence import EvidenceModel
-from germane.rank.hits import Hits
+from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, TfIdf, model_named
 from germane.rank.kinds import COUNT, LOG_COUNT, LOG_COUNT_RATIO, LOG_SIZE_RATIO, SATURATION
+from germane.rank.maxscore import document_kernels
+from germane.rank.models.evidence import EvidenceModel
 from germane.rank.plan import Plan
-from germane.rank.scoring import impacts_everywhere, scores_of, with_extremes
+from germane.rank.scoring.arguments import DocumentValues, TermArrays
+from germane.rank.scoring.hits import Hits
+from germane.rank.scoring.score_all import background_everywhere, scores_everywhere
+from germane.rank.scoring.segment_search import impacts_everywhere, scores_of, with_extremes
 
 SMOOTHINGS = [Dirichlet(3.0), Dirichlet(800.0), JelinekMercer(0.4), TwoStage(0.6, 9.0), AbsoluteDiscounting(0.6)]
 GONE = ["d003", "d011", "d017"]

@@ -7,8 +7,8 @@ import pytest
 from germane import Document, lazy
 from germane.errors import ParameterError, QueryError, UnknownDocumentError
 from germane.rank import MODEL_NAMES
-from germane.rank.models import QueryLikelihood
-from germane.rank.priors import FieldPrior, LengthPrior
+from germane.rank.models.likelihood import QueryLikelihood
+from germane.rank.scoring.priors import FieldPrior, LengthPrior
 
 
 @pytest.fixture(scope="module")

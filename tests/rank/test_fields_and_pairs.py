@@ -16,9 +16,12 @@ from germane import Analyzer, Document, Engine
 from germane.errors import IndexFormatError, ParameterError
 from germane.index.sequences import TextFields, count_pair, counts_by_field, pair_counts
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing
-from germane.rank.dependence import MAX_PAIRS, SequentialDependence
-from germane.rank.field_models import BM25F, FieldMixture
-from germane.rank.models import BM25, QueryLikelihood, RankingModel, TfIdf
+from germane.rank.models.base import RankingModel
+from germane.rank.models.bm25 import BM25
+from germane.rank.models.dependence import MAX_PAIRS, SequentialDependence
+from germane.rank.models.fields import BM25F, FieldMixture
+from germane.rank.models.likelihood import QueryLikelihood
+from germane.rank.models.tfidf import TfIdf
 from germane.rank.registry import model_named
 from germane.types import FieldValue
 

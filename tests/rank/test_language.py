@@ -18,7 +18,10 @@ from typing import Any
 import pytest
 
 from germane import Analyzer, Document, Engine
-from germane.rank import MODEL_NAMES, decoded, plainly, scoring
+from germane.rank import MODEL_NAMES
+from germane.rank.maxscore import posting_cache as decoded
+from germane.rank.scoring import exact
+from germane.rank.scoring import segment_search as scoring
 
 CASES = int(os.environ.get("GERMANE_LANGUAGE_CASES", "3000"))
 QUERIES_OF_A_COLLECTION = 60
@@ -486,7 +489,7 @@ def test_random_queries_over_random_collections(number: int, build, monkeypatch:
     """A third of the collections is searched over lists that are kept, a third over lists unpacked for each query, the
     rest without kernels."""
     rng = Random(f"language {number}")
-    monkeypatch.setattr(plainly, "suits", lambda *_: number % 3 == 2)
+    monkeypatch.setattr(exact, "suits", lambda *_: number % 3 == 2)
     if number % 3 == 1:
         monkeypatch.setattr(decoded, "LEAST_DOCS", 0)
     documents = [random_document(rng, i) for i in range(rng.randint(3, 18))]
@@ -549,7 +552,7 @@ def test_precedence(build) -> None:
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_a_conjunction_by_scoring_all_that_hold_its_words(model: str, build, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a required word is none of the query's."""
-    monkeypatch.setattr(plainly, "suits", lambda *_: False)
+    monkeypatch.setattr(exact, "suits", lambda *_: False)
     monkeypatch.setattr(decoded, "LEAST_DOCS", 0)
     engine: Engine = build([Document(f"d{i}", {"text": "a " * (1 + i % 5) + "b c " * (i % 7)}) for i in range(60)])
     found = engine.search("a AND b", 20, model=model)

@@ -16,15 +16,15 @@ from germane import Analyzer, Document
 from germane.errors import InputError, ParameterError
 from germane.lm import AbsoluteDiscounting, Dirichlet, TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, model_named
-from germane.rank.conditions import And, HoldsAny, Not, Or, Phrase
-from germane.rank.field_models import BM25F
-from germane.rank.filters import FieldFilter, HasValue, StartsWith
-from germane.rank.messages import CLASSES, VERSION, allow, decode, encode
-from germane.rank.models import TermwiseModel
-from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior
+from germane.rank.maxscore.term_table import NumberedWeights
+from germane.rank.models.base import TermwiseModel
+from germane.rank.models.fields import BM25F
+from germane.rank.query.conditions import And, HoldsAny, Not, Or, Phrase
+from germane.rank.query.filters import FieldFilter, HasValue, StartsWith
 from germane.rank.retriever import Hits, Match, Scoring, SignedTopic, TopRequest
-from germane.rank.statistics import Need, Vocabulary
-from germane.rank.term_table import NumberedWeights
+from germane.rank.retrievers.messages import CLASSES, VERSION, allow, decode, encode
+from germane.rank.scoring.priors import FieldPrior, FreshnessPrior, LengthPrior
+from germane.rank.scoring.statistics import Need, Vocabulary
 from germane.text.synonyms import Synonyms
 
 TYPES = ["?", "i1", "<i2", "<i4", "<i8", "u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8", ">f8", ">i4"]

@@ -7,7 +7,7 @@ import pytest
 
 from germane import Document
 from germane.errors import ParameterError
-from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior
+from germane.rank.scoring.priors import FieldPrior, FreshnessPrior, LengthPrior
 
 TODAY = datetime.date(2020, 1, 11)
 

@@ -15,27 +15,19 @@ from germane import Analyzer, Document, Engine
 from germane.errors import ParameterError
 from germane.index.snapshot import Snapshot
 from germane.lm import AbsoluteDiscounting, Dirichlet, JelinekMercer, Smoothing, TwoStage
-from germane.rank import (
-    BM25,
-    MODEL_NAMES,
-    DCrossEntropy,
-    LikelihoodRatio,
-    QueryLikelihood,
-    RankingModel,
-    decoded,
-    model_named,
-    plainly,
-    scoring,
-)
-from germane.rank.conditions import HoldsAny
-from germane.rank.hits import Hits
+from germane.rank import BM25, MODEL_NAMES, DCrossEntropy, LikelihoodRatio, QueryLikelihood, RankingModel, model_named
 from germane.rank.kinds import LOG_SIZE_RATIO, SATURATION
-from germane.rank.local import SnapshotRetriever
-from germane.rank.priors import FieldPrior, LengthPrior, Prior
-from germane.rank.query import ParsedQuery, parse, searchable_in
-from germane.rank.records import CHUNK, CHUNK_BITS
-from germane.rank.searcher import Searcher
-from germane.rank.unit_kernels import BACKGROUNDS
+from germane.rank.maxscore import posting_cache as decoded
+from germane.rank.maxscore.quantised_bounds_kernels import BACKGROUNDS
+from germane.rank.maxscore.records import CHUNK, CHUNK_BITS
+from germane.rank.query.conditions import HoldsAny
+from germane.rank.query.resolve import ParsedQuery, parse, searchable_in
+from germane.rank.retrievers.local import SnapshotRetriever
+from germane.rank.scoring import exact
+from germane.rank.scoring import segment_search as scoring
+from germane.rank.scoring.hits import Hits
+from germane.rank.scoring.priors import FieldPrior, LengthPrior, Prior
+from germane.rank.scoring.searcher import Searcher
 
 EVERYTHING = 1_000_000
 NEVER = 1 << 60
@@ -89,7 +81,7 @@ def agree(
             for prune, least, plain in ((False, NEVER, False), (True, NEVER, False), (True, 0, False), (True, 0, True)):
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr(decoded, "LEAST_DOCS", least)
-                    patch.setattr(plainly, "suits", lambda *_, yes=plain: yes)
+                    patch.setattr(exact, "suits", lambda *_, yes=plain: yes)
                     hits = searcher.search(weights, model, k, filters=filters, priors=log_priors, prune=prune)
                 found = list(zip(hits.scores.tolist(), searcher.ids(hits), strict=True))
                 assert found == expected, (model, k, prune, least, plain, weights)

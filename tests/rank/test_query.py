@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from germane import Analyzer
 from germane.errors import QueryError
-from germane.rank import query as query_module
-from germane.rank.conditions import And, Condition, HoldsAny, Not, Or, Phrase, holds
-from germane.rank.expansion import Expanded
-from germane.rank.filters import FieldFilter, StartsWith, iso_date
-from germane.rank.query import MAX_CONDITIONS, ParsedQuery, Searchable, parse, plain
+from germane.rank.query import resolve as query_module
+from germane.rank.query.conditions import And, Condition, HoldsAny, Not, Or, Phrase, holds
+from germane.rank.query.expansion import Expanded
+from germane.rank.query.filters import FieldFilter, StartsWith, iso_date
+from germane.rank.query.resolve import MAX_CONDITIONS, ParsedQuery, Searchable, parse, plain
 
 ANALYZER = Analyzer()
 

@@ -14,15 +14,15 @@ from germane.deadline import limited, limited_to, seconds_left
 from germane.errors import DeadlineError, InputError, ParameterError, QueryError
 from germane.lm import TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, model_named
-from germane.rank.calls import Answering, Call, ThroughBytes, through_bytes
-from germane.rank.conditions import HoldsAny, Not, Phrase, holds
-from germane.rank.filters import FieldFilter, HasValue
-from germane.rank.local import SnapshotRetriever
-from germane.rank.messages import decode, encode
-from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior, Prior
+from germane.rank.query.conditions import HoldsAny, Not, Phrase, holds
+from germane.rank.query.filters import FieldFilter, HasValue
 from germane.rank.retriever import Hits, Match, NearestRequest, Retriever, Scoring, SignedTopic, SortRequest, TopRequest
-from germane.rank.several import Several
-from germane.rank.statistics import Need
+from germane.rank.retrievers.calls import Answering, Call, ThroughBytes, through_bytes
+from germane.rank.retrievers.local import SnapshotRetriever
+from germane.rank.retrievers.messages import decode, encode
+from germane.rank.retrievers.several import Several
+from germane.rank.scoring.priors import FieldPrior, FreshnessPrior, LengthPrior, Prior
+from germane.rank.scoring.statistics import Need
 
 RAW = Analyzer(stemmer="none", stopwords="none")
 MODELS: list[RankingModel] = [*map(model_named, MODEL_NAMES), QueryLikelihood(TwoStage(0.3, 7.0))]

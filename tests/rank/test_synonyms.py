@@ -3,7 +3,7 @@
 import pytest
 
 from germane import Analyzer, Engine
-from germane.rank.query import parse, searchable_in
+from germane.rank.query.resolve import parse, searchable_in
 from germane.rank.snippets import snippet
 from germane.text import Synonyms
 

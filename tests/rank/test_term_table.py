@@ -18,12 +18,13 @@ from germane.errors import ParameterError
 from germane.index.snapshot import RECENT_DOCS, Snapshot
 from germane.lazy import load_compiler
 from germane.lm import Dirichlet, JelinekMercer
-from germane.rank import BM25, QueryLikelihood, term_table
-from germane.rank.adaptive import AdaptiveBM25
-from germane.rank.models import TermwiseModel
-from germane.rank.searcher import Searcher
-from germane.rank.term_formulas import BURSTS, RATIO, TermFormula, numbers_of
-from germane.rank.term_table import NOWHERE, KnownTerms, Numbered, NumberedWeights, TermTable
+from germane.rank import BM25, QueryLikelihood
+from germane.rank.maxscore import term_table
+from germane.rank.maxscore.term_table import NOWHERE, KnownTerms, Numbered, NumberedWeights, TermTable
+from germane.rank.models.base import TermwiseModel
+from germane.rank.models.bm25 import AdaptiveBM25
+from germane.rank.models.term_formulas import BURSTS, RATIO, TermFormula, numbers_of
+from germane.rank.scoring.searcher import Searcher
 from germane.text import Analyzer
 
 MODELS: list[TermwiseModel] = [

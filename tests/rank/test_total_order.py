@@ -6,7 +6,7 @@ import pytest
 from germane import Document, Engine, Topic
 from germane.lazy import load_compiler
 from germane.rank import MODEL_NAMES
-from germane.rank.priors import LengthPrior
+from germane.rank.scoring.priors import LengthPrior
 
 WORDS = [f"w{i}" for i in range(60)]
 QUERIES = ["w0", "w0 w1 w2", "w3 w40 w59", "w0^0.001 w7^1000 w12", "w5 w5 w5 w6 nothing", " ".join(WORDS)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from germane.index.vector_fields import STEP, TYPES, VectorField
 from germane.index.writer import IndexWriter
 from germane.rank import vector_kernels, vectors
-from germane.rank.filters import FieldFilter
-from germane.rank.searcher import Searcher
+from germane.rank.query.filters import FieldFilter
+from germane.rank.scoring.searcher import Searcher
 from germane.rank.vectors import search_vectors
 from germane.text import Analyzer
 from germane.types import Document

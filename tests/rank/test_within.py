@@ -13,16 +13,16 @@ from germane import Document
 from germane.errors import ParameterError
 from germane.lm import TwoStage
 from germane.rank import BM25, MODEL_NAMES, QueryLikelihood, RankingModel, model_named
-from germane.rank.conditions import Not, Phrase, holds
-from germane.rank.everywhere import background_everywhere, scores_everywhere
-from germane.rank.explain import explain
-from germane.rank.field_models import BM25F
-from germane.rank.filters import FieldFilter
-from germane.rank.hits import Hits
-from germane.rank.priors import FieldPrior, FreshnessPrior, LengthPrior, Prior
-from germane.rank.probabilities import word_probabilities
-from germane.rank.searcher import Searcher
-from germane.rank.statistics import CollectionStatistics, Need, Vocabulary
+from germane.rank.models.fields import BM25F
+from germane.rank.query.conditions import Not, Phrase, holds
+from germane.rank.query.filters import FieldFilter
+from germane.rank.scoring.explain import explain
+from germane.rank.scoring.hits import Hits
+from germane.rank.scoring.priors import FieldPrior, FreshnessPrior, LengthPrior, Prior
+from germane.rank.scoring.probabilities import word_probabilities
+from germane.rank.scoring.score_all import background_everywhere, scores_everywhere
+from germane.rank.scoring.searcher import Searcher
+from germane.rank.scoring.statistics import CollectionStatistics, Need, Vocabulary
 
 MODELS: list[RankingModel] = [*map(model_named, MODEL_NAMES), QueryLikelihood(TwoStage(0.3, 7.0)), BM25F({"text": 2})]
 RUNS = (("w0", "w3", "w1"), ("only0", "w1"), ("w2", "w2"))

@@ -10,11 +10,11 @@ from germane import Document
 from germane.deadline import limited, look, looking
 from germane.engine import Engine
 from germane.errors import DeadlineError
-from germane.rank.field_values import facet
-from germane.rank.matching import matching, sorted_by, values_at
-from germane.rank.models import RankingModel
+from germane.rank.models.base import RankingModel
+from germane.rank.query.work import looks
 from germane.rank.registry import model_named
-from germane.rank.work import looks
+from germane.rank.scoring.field_values import facet
+from germane.rank.scoring.matching import matching, sorted_by, values_at
 
 VALUES = ["b", "B", "a", "2020", "2020-03-01", "1999", "ä", "zz", "5"]
 ROWS: dict[str, dict[str, Any]] = {

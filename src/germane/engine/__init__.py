@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from germane.engine.responses import ExplainResponse, IndexStats, SearchResponse
     from germane.engine.results import Hit, SearchResult
     from germane.index.writer import AddReport
-    from germane.rank.explain import Explanation, TermPart
+    from germane.rank.scoring.explain import Explanation, TermPart
 
 __all__ = [
     "RERANKER_NAMES",

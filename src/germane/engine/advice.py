@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from germane.engine.results import SearchResult
 from germane.errors import QueryError
 from germane.rank.retriever import Retriever
-from germane.rank.statistics import Need
+from germane.rank.scoring.statistics import Need
 from germane.text import tokenize
 from germane.wording import counted
 

@@ -25,9 +25,9 @@ from germane.errors import EngineClosedError
 from germane.feedback import FeedbackMethod
 from germane.index.writer import AddReport
 from germane.lm.parameters import whole
-from germane.rank.model_parameters import ModelParameters
-from germane.rank.models import RankingModel
-from germane.rank.priors import Prior
+from germane.rank.models.base import RankingModel
+from germane.rank.models.parameters import ModelParameters
+from germane.rank.scoring.priors import Prior
 from germane.types import DocId, Document, Topic
 
 Arguments = ParamSpec("Arguments")

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from germane.arrays import Floats, Integers
-from germane.rank.models import RankingModel
-from germane.rank.priors import Prior
+from germane.rank.models.base import RankingModel
 from germane.rank.retriever import Counts, Hits, Refs, Retriever, Scoring, SignedTopic
+from germane.rank.scoring.priors import Prior
 from germane.types import FieldValue
 
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from germane.engine.result_groups import ResultGroup
 from germane.engine.results import SearchResult
 from germane.errors import GermaneError
-from germane.rank.facets import Facet
 from germane.rank.retriever import Hits
+from germane.rank.scoring.facets import Facet
 from germane.types import FieldValue
 
 if TYPE_CHECKING:

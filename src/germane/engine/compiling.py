@@ -68,7 +68,7 @@ def _work(folder: Path) -> None:
     from germane.engine.engine import Engine
     from germane.feedback import FEEDBACK_NAMES
     from germane.rank import MODEL_NAMES
-    from germane.rank.priors import LengthPrior
+    from germane.rank.scoring.priors import LengthPrior
 
     load_compiler()
     documents = list(_documents())

@@ -30,12 +30,12 @@ from germane.index.manifest import NAME as MANIFEST
 from germane.index.vector_fields import VectorField
 from germane.lazy import load
 from germane.lm.parameters import whole
-from germane.rank.explain import Explanation
-from germane.rank.facets import Facet
-from germane.rank.model_parameters import ModelParameters
-from germane.rank.models import RankingModel
-from germane.rank.priors import Prior
+from germane.rank.models.base import RankingModel
+from germane.rank.models.parameters import ModelParameters
 from germane.rank.retriever import Retriever
+from germane.rank.scoring.explain import Explanation
+from germane.rank.scoring.facets import Facet
+from germane.rank.scoring.priors import Prior
 from germane.tables import html
 from germane.text import Analyzer, tokenize
 from germane.types import DEFAULT_FIELDS, DocId, Document, Marks, Topic, id_text
@@ -230,7 +230,7 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
         `model` or parameters, `feedback`, `marks`, `sort`. None leaves it out.
 
         `filter`: only documents that pass, as a value: `{"tenant": "a", "year": {">=": 2020}}`, or as an expression:
-        `(Field("tenant") == "a") & (Field("year") >= 2020)` (`rank.filter_values`); a text is read as a query. Feedback
+        `(Field("tenant") == "a") & (Field("year") >= 2020)` (`filter_values`); a text is read as a query. Feedback
         learns from documents that pass, and from those that are marked. A blank query finds all that pass.
 
         `offset`: leave so many results out and give the next k. `sort`: order by a field instead ("year", or "-year"
@@ -384,7 +384,7 @@ class Engine(EngineChanges, VectorSearches, EngineLearning):
 
     @property
     def max_looks(self) -> int | None:
-        """Documents that a query's phrases, fields and models may look into (`rank.work`); a server sets a bound."""
+        """Documents that a query's phrases, fields and models may look into (`query.work`); a server sets a bound."""
         return self._searching.max_looks
 
     @max_looks.setter

@@ -12,12 +12,13 @@ from germane.errors import UnknownDocumentError
 from germane.feedback import Evidence, Expansion, FeedbackMethod
 from germane.feedback.method import RankingChoice
 from germane.lm import Smoothing
-from germane.rank.conditions import Condition
-from germane.rank.models import QueryLikelihood, RankingModel
-from germane.rank.priors import Prior
+from germane.rank.models.base import RankingModel
+from germane.rank.models.likelihood import QueryLikelihood
+from germane.rank.query.conditions import Condition
 from germane.rank.registry import model_named
 from germane.rank.retriever import Hits, Refs, Retriever, Scoring, SignedTopic, TopRequest
-from germane.rank.statistics import Need
+from germane.rank.scoring.priors import Prior
+from germane.rank.scoring.statistics import Need
 from germane.types import Mark, Marks
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from germane.engine.feedback import Learnt, Passes, model_of, rank_first, signed_weights, topic_of
 from germane.errors import GermaneError
 from germane.feedback import Drift, FeedbackMethod
-from germane.rank.explain import TermPart
-from germane.rank.query import ParsedQuery
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Hits, Retriever, Scoring, SignedTopic
-from germane.rank.surfaces import written
+from germane.rank.retrievers.surfaces import written
+from germane.rank.scoring.explain import TermPart
 from germane.types import Mark
 
 REASONS = 5

@@ -5,9 +5,9 @@ from typing import TypeAlias
 import orjson
 
 from germane.errors import ParameterError
-from germane.rank.conditions import Condition, HoldsAny, both
-from germane.rank.filter_values import Filter, FilterValue, check_fields
-from germane.rank.query import ParsedQuery, searchable_in
+from germane.rank.query.conditions import Condition, HoldsAny, both
+from germane.rank.query.filter_values import Filter, FilterValue, check_fields
+from germane.rank.query.resolve import ParsedQuery, searchable_in
 from germane.rank.retriever import Retriever
 
 AnyFilter: TypeAlias = FilterValue | Filter | str

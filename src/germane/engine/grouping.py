@@ -16,7 +16,7 @@ from germane.engine.result_groups import GROUPED, ResultGroup
 from germane.lm.distributions.mixtures import SmoothedDirichlets, cluster
 from germane.lm.distributions.smoothed_documents import SmoothedDocuments
 from germane.rank.retriever import Refs, Retriever
-from germane.rank.surfaces import written
+from germane.rank.retrievers.surfaces import written
 from germane.refine.clustering import information_bottleneck
 from germane.refine.weighting import ResultList
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from germane.engine.open_index import OpenIndex
 from germane.errors import ParameterError
 from germane.index.writer import IndexWriter
-from germane.rank.calls import through_bytes
-from germane.rank.local import SnapshotRetriever
 from germane.rank.retriever import Retriever
-from germane.rank.several import Several
+from germane.rank.retrievers.calls import through_bytes
+from germane.rank.retrievers.local import SnapshotRetriever
+from germane.rank.retrievers.several import Several
 
 
 class OpenCollections:

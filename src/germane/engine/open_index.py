@@ -22,7 +22,7 @@ from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, fields_of
 from germane.index.writer import IndexWriter
 from germane.lm.parameters import number
-from germane.rank.local import SnapshotRetriever
+from germane.rank.retrievers.local import SnapshotRetriever
 from germane.text import Analyzer
 
 MEMORY = ":memory:"

@@ -8,7 +8,7 @@ import numpy as np
 from germane.engine.results import match_of
 from germane.errors import ParameterError
 from germane.lm.parameters import number, whole
-from germane.rank.query import ParsedQuery
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Hits, Retriever, SortRequest
 
 

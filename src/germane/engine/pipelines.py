@@ -30,10 +30,10 @@ from germane.errors import InputError, ParameterError
 from germane.feedback import FeedbackMethod
 from germane.lm.parameters import positive, whole
 from germane.rank.fusion import Fused, Ranking, fusion_named
-from germane.rank.models import RankingModel
-from germane.rank.priors import Prior
-from germane.rank.query import ParsedQuery
+from germane.rank.models.base import RankingModel
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Hits, Retriever, SignedTopic
+from germane.rank.scoring.priors import Prior
 from germane.types import Marks, Topic
 
 if TYPE_CHECKING:

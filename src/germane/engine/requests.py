@@ -15,12 +15,13 @@ from germane.engine.models.promotion import PROMOTED
 from germane.engine.searching import DEFAULT_FEEDBACK
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
-from germane.rank.filter_values import Filter
-from germane.rank.models import QueryLikelihood, RankingModel
+from germane.rank.models.base import RankingModel
+from germane.rank.models.likelihood import QueryLikelihood
 from germane.rank.plan import Collection
-from germane.rank.priors import Prior, prior_named
+from germane.rank.query.filter_values import Filter
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_defaults, model_named
 from germane.rank.retriever import Retriever
+from germane.rank.scoring.priors import Prior, prior_named
 from germane.types import Marks
 
 AUTO: Literal["auto"] = "auto"
@@ -31,7 +32,7 @@ Setting: TypeAlias = float | Literal["auto"]
 
 @dataclass(frozen=True, slots=True)
 class RankingRequest:
-    """A model by name with its parameters, and priors as text (`rank.priors.prior_named`); by default the default.
+    """A model by name with its parameters, and priors as text (`priors.prior_named`); by default the default.
 
     `weights`: those of text fields, for the models that take them; empty: the model's own.
     """

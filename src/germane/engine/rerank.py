@@ -12,8 +12,8 @@ from germane.engine.candidates import Candidates
 from germane.engine.registry import RERANKER_NAMES, RERANKERS, is_reranker
 from germane.errors import ParameterError
 from germane.lazy import load
-from germane.rank.models import RankingModel
-from germane.rank.query import ParsedQuery
+from germane.rank.models.base import RankingModel
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.registry import MODELS, model_named
 from germane.rank.retriever import Hits
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from germane.engine.rerank import Reranker
 from germane.errors import ParameterError
 from germane.latent.parts import LatentExplanation
-from germane.rank.explain import Explanation
-from germane.rank.priors import Prior
-from germane.rank.query import ParsedQuery
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Retriever, Scoring, SignedTopic
+from germane.rank.scoring.explain import Explanation
+from germane.rank.scoring.priors import Prior
 
 
 @dataclass(frozen=True, slots=True)

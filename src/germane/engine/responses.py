@@ -12,11 +12,11 @@ from germane.engine.results import Hit, SearchResult
 from germane.feedback import Drift
 from germane.index.writer import AddReport
 from germane.latent.parts import LatentPart
-from germane.rank.explain import Explanation, TermPart, WordProbability
-from germane.rank.facets import Facet
 from germane.rank.plan import Collection
 from germane.rank.registry import DEFAULT_MODEL, model_defaults, model_named
 from germane.rank.retriever import FieldVectors, Retriever
+from germane.rank.scoring.explain import Explanation, TermPart, WordProbability
+from germane.rank.scoring.facets import Facet
 from germane.rank.snippets import Snippet
 from germane.schema import ABSENT, HIDDEN, Response
 from germane.types import FieldValue, JSONScalar

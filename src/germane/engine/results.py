@@ -13,9 +13,9 @@ from germane.engine.feedback_report import FeedbackReport
 from germane.engine.result_groups import ResultGroup
 from germane.lazy import load
 from germane.lm.parameters import whole
-from germane.rank.facets import Facet
-from germane.rank.query import ParsedQuery
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import Hits, Match, Retriever
+from germane.rank.scoring.facets import Facet
 from germane.rank.snippets import LONGEST, WIDTH, Snippet, snippet, snippet_text
 from germane.tables import Markup, figure, html
 from germane.types import RESULT_FIELDS, FieldValue, text_of, title_of

@@ -30,15 +30,15 @@ from germane.engine.results import SearchResult
 from germane.errors import GermaneError, ParameterError, QueryError, UnknownDocumentError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.lazy import load
-from germane.rank.explain import Explanation
-from germane.rank.model_parameters import ModelParameters
-from germane.rank.models import RankingModel
+from germane.rank.models.base import RankingModel
+from germane.rank.models.parameters import ModelParameters
 from germane.rank.plan import checked
-from germane.rank.priors import Prior
-from germane.rank.query import MAX_EXPANSIONS, ParsedQuery, parse, plain, searchable_in, strongest
+from germane.rank.query.resolve import MAX_EXPANSIONS, ParsedQuery, parse, plain, searchable_in, strongest
+from germane.rank.query.work import looks
 from germane.rank.registry import DEFAULT_MODEL, MODELS, model_named
 from germane.rank.retriever import Hits, Retriever, Scoring, SignedTopic, TopRequest
-from germane.rank.work import looks
+from germane.rank.scoring.explain import Explanation
+from germane.rank.scoring.priors import Prior
 from germane.types import Marks
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Searching:
     """Searches of an open index.
 
     `max_expansions`: how many prefixes, fuzzy words and phrases with moves a query may have. `max_looks`: how often a
-    query may look into documents (`rank.work`); None: without bound.
+    query may look into documents (`rank.query.work`); None: without bound.
     """
 
     index: OpenIndex | OpenCollections

@@ -8,7 +8,7 @@ from germane.engine.filtering import AnyFilter
 from germane.engine.results import SearchResult
 from germane.engine.searching import Searching, ranking_named
 from germane.lazy import load
-from germane.rank.models import RankingModel
+from germane.rank.models.base import RankingModel
 
 if TYPE_CHECKING:
     from germane.engine.pipelines import Pipeline

@@ -16,9 +16,9 @@ from germane.errors import ParameterError
 from germane.index.vector_fields import VectorField, field_named
 from germane.lazy import load
 from germane.lm.parameters import fraction
-from germane.rank.conditions import Condition
-from germane.rank.models import RankingModel
-from germane.rank.query import ParsedQuery
+from germane.rank.models.base import RankingModel
+from germane.rank.query.conditions import Condition
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.retriever import NO_HITS, Hits, NearestRequest, Retriever, SignedTopic
 
 RRF = "rrf"

@@ -21,7 +21,7 @@ from germane.evaluate.rankings import Qrels, load_qrels
 from germane.experiments.datasets import locate
 from germane.experiments.variants import Variant
 from germane.feedback import FeedbackMethod
-from germane.rank.models import RankingModel
+from germane.rank.models.base import RankingModel
 from germane.text import Analyzer
 from germane.types import DEFAULT_FIELDS, Document, Topic, text_of
 

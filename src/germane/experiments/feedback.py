@@ -12,7 +12,7 @@ from typing import NamedTuple
 from germane.errors import ParameterError
 from germane.feedback import FeedbackMethod, feedback_named
 from germane.lm import Dirichlet, JelinekMercer, Smoothing
-from germane.rank.models import RankingModel
+from germane.rank.models.base import RankingModel
 from germane.rank.registry import DEFAULT_MODEL, model_defaults, model_named
 
 SMOOTHINGS: Mapping[str, tuple[Callable[[float], Smoothing], tuple[str, ...]]] = {

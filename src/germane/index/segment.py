@@ -99,7 +99,7 @@ class Segment:
         self.container = Container(path, verify.rule_of(weakref.ref(self)), trusted=trusted)
         self._trusted = trusted
         self.kept: list[Any] = []
-        """What rankings keep of it in memory (`rank.decoded`), as long as it is there itself."""
+        """What rankings keep of it in memory (`rank.maxscore.posting_cache`), as long as it is there itself."""
         self.was_searched, self._ids_are_sound = False, trusted
         meta = self.container.meta
         try:

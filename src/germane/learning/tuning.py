@@ -18,7 +18,7 @@ from germane.latent.ensemble import PartModel
 from germane.latent.generative import GenerativeModel, QueryProbabilities
 from germane.latent.projection import Cosines
 from germane.learning.gate import CUT_OFF, GateQuery
-from germane.rank.query import plain
+from germane.rank.query.resolve import plain
 from germane.rank.retriever import SignedTopic
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import numpy as np
 
 from germane.arrays import Floats, Integers
 from germane.lm import Dirichlet
-from germane.rank.defaults import DEFAULT_MU
-from germane.rank.local import SnapshotRetriever
-from germane.rank.statistics import Need
+from germane.rank.models.defaults import DEFAULT_MU
+from germane.rank.retrievers.local import SnapshotRetriever
+from germane.rank.scoring.statistics import Need
 from germane.text import Analyzer, BulkAnalyzer
 
 

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 from germane.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from germane.rank.decoded import keep_decoded
-    from germane.rank.dependence import SequentialDependence
-    from germane.rank.field_models import BM25F, FieldMixture
-    from germane.rank.models import BM25, DCrossEntropy, LikelihoodRatio, QueryLikelihood, RankingModel, TfIdf
+    from germane.rank.maxscore.posting_cache import keep_decoded
+    from germane.rank.models.base import RankingModel
+    from germane.rank.models.bm25 import BM25
+    from germane.rank.models.comparison import DCrossEntropy, LikelihoodRatio
+    from germane.rank.models.dependence import SequentialDependence
+    from germane.rank.models.fields import BM25F, FieldMixture
+    from germane.rank.models.likelihood import QueryLikelihood
+    from germane.rank.models.tfidf import TfIdf
     from germane.rank.registry import MODEL_NAMES, model_named
 
 __all__ = [
@@ -32,10 +36,14 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "decoded": ["keep_decoded"],
-        "dependence": ["SequentialDependence"],
-        "field_models": ["BM25F", "FieldMixture"],
-        "models": ["BM25", "DCrossEntropy", "LikelihoodRatio", "QueryLikelihood", "RankingModel", "TfIdf"],
+        "maxscore.posting_cache": ["keep_decoded"],
+        "models.dependence": ["SequentialDependence"],
+        "models.fields": ["BM25F", "FieldMixture"],
+        "models.base": ["RankingModel"],
+        "models.bm25": ["BM25"],
+        "models.comparison": ["DCrossEntropy", "LikelihoodRatio"],
+        "models.likelihood": ["QueryLikelihood"],
+        "models.tfidf": ["TfIdf"],
         "registry": ["MODEL_NAMES", "model_named"],
     },
 )

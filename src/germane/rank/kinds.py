@@ -1,4 +1,4 @@
-"""The five kinds of impact (see `rank.impact_kernels`), apart from the kernels so that naming one loads no compiler."""
+"""The five kinds of impact (see `impact_kernels`), apart from the kernels so that naming one loads no compiler."""
 
 LOG_COUNT_RATIO = 0
 LOG_SIZE_RATIO = 1

@@ -100,7 +100,7 @@ _new_plan = tuple.__new__
 
 
 class Plan(NamedTuple):
-    """The kernel's numbers for one query, terms in the order in which impacts are added (see `rank.impact_kernels`)."""
+    """The kernel's numbers for one query, terms in the order in which impacts are added (`impact_kernels`)."""
 
     kind: int
     terms: Sequence[QueryTerm] = ()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from germane.errors import ParameterError
 from germane.lazy import load
-from germane.rank.defaults import DEFAULT_LAM, DEFAULT_MU
+from germane.rank.models.defaults import DEFAULT_LAM, DEFAULT_MU
 
 if TYPE_CHECKING:
-    from germane.rank.models import RankingModel
+    from germane.rank.models.base import RankingModel
 
 SDM = {"ordered": 0.1, "unordered": 0.05}
 """Shares of pairs of words in sequential dependence: those of Metzler & Croft (2005)."""
@@ -19,18 +19,18 @@ MODELS: dict[str, tuple[str, dict[str, float]]] = {
     "jm": ("germane.lm.JelinekMercer", {"lam": DEFAULT_LAM}),
     "twostage": ("germane.lm.TwoStage", {"lam": 0.9, "mu": DEFAULT_MU}),
     "absolute": ("germane.lm.AbsoluteDiscounting", {"delta": 0.7}),
-    "adaptive": ("germane.rank.adaptive.AdaptiveBM25", {"k1": 0.0, "b": 0.8, "idf": 1.4, "burst": 0.75}),
-    "bm25": ("germane.rank.models.BM25", {"k1": 2.0, "b": 0.75}),
-    "tfidf": ("germane.rank.models.TfIdf", {}),
-    "dce": ("germane.rank.models.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
-    "ratio": ("germane.rank.models.LikelihoodRatio", {"lam": 0.5}),
-    "dcm": ("germane.rank.further_likelihoods.DirichletMultinomial", {"mu": DEFAULT_MU}),
-    "sd": ("germane.rank.further_likelihoods.SmoothedDirichletIntegral", {"mu": 1000.0}),
-    "bigram": ("germane.rank.further_likelihoods.BigramLikelihood", {"mu": DEFAULT_MU, "lam": 0.1}),
-    "bm25f": ("germane.rank.field_models.BM25F", {"k1": 2.0, "b": 0.75}),
-    "lmf": ("germane.rank.field_models.field_mixture", {"mu": DEFAULT_MU}),
-    "sdm": ("germane.rank.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 1.0, "pair_b": 0.0}),
-    "sdm-lm": ("germane.rank.dependence.over_dirichlet", SDM | {"mu": DEFAULT_MU}),
+    "adaptive": ("germane.rank.models.bm25.AdaptiveBM25", {"k1": 0.0, "b": 0.8, "idf": 1.4, "burst": 0.75}),
+    "bm25": ("germane.rank.models.bm25.BM25", {"k1": 2.0, "b": 0.75}),
+    "tfidf": ("germane.rank.models.tfidf.TfIdf", {}),
+    "dce": ("germane.rank.models.comparison.DCrossEntropy", {"mu": DEFAULT_MU, "lam": 0.5}),
+    "ratio": ("germane.rank.models.comparison.LikelihoodRatio", {"lam": 0.5}),
+    "dcm": ("germane.rank.models.bayesian_likelihoods.DirichletMultinomial", {"mu": DEFAULT_MU}),
+    "sd": ("germane.rank.models.bayesian_likelihoods.SmoothedDirichletIntegral", {"mu": 1000.0}),
+    "bigram": ("germane.rank.models.bayesian_likelihoods.BigramLikelihood", {"mu": DEFAULT_MU, "lam": 0.1}),
+    "bm25f": ("germane.rank.models.fields.BM25F", {"k1": 2.0, "b": 0.75}),
+    "lmf": ("germane.rank.models.fields.field_mixture", {"mu": DEFAULT_MU}),
+    "sdm": ("germane.rank.models.dependence.over_bm25", SDM | {"k1": 2.0, "b": 0.75, "pair_k1": 1.0, "pair_b": 0.0}),
+    "sdm-lm": ("germane.rank.models.dependence.over_dirichlet", SDM | {"mu": DEFAULT_MU}),
 }
 """Where the class is, and its parameters with their defaults. A smoothing ranks by query likelihood under it.
 
@@ -102,7 +102,8 @@ def _checked(name: str, given: dict[str, float]) -> dict[str, float]:
 
 
 def _made(home: str, **parameters: Any) -> "RankingModel":
-    from germane.rank.models import QueryLikelihood, RankingModel
+    from germane.rank.models.base import RankingModel
+    from germane.rank.models.likelihood import QueryLikelihood
 
     made = load(home)(**parameters)
     return made if isinstance(made, RankingModel) else QueryLikelihood(made)

@@ -1,8 +1,8 @@
 """`Retriever`: what a door, feedback, a pipeline or a cluster asks of a collection.
 
 Every argument and every result is plain data: no segment, no array over all documents, no callable. Documents are
-named by opaque references, which are valid in the generation that a retriever pins. `rank.messages` writes requests and
-answers as bytes; `rank.several` asks several collections and answers like one of all their documents.
+named by opaque references, which are valid in the generation that a retriever pins. `messages` writes requests and
+answers as bytes; `rank.retrievers.several` asks several collections and answers like one of all their documents.
 
 `statistics` are those of a larger collection of which this one is a part. Without them a retriever uses its own.
 """
@@ -16,15 +16,16 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.index.snapshot import Readings
 from germane.index.vector_fields import VectorField
-from germane.rank.conditions import Condition
-from germane.rank.expansion import Expanded
-from germane.rank.explain import Explanation
-from germane.rank.facets import Facet, ValueCounts
-from germane.rank.models import QueryLikelihood, RankingModel
-from germane.rank.priors import Prior
+from germane.rank.models.base import RankingModel
+from germane.rank.models.likelihood import QueryLikelihood
+from germane.rank.query.conditions import Condition
+from germane.rank.query.expansion import Expanded
+from germane.rank.scoring.explain import Explanation
+from germane.rank.scoring.facets import Facet, ValueCounts
+from germane.rank.scoring.priors import Prior
+from germane.rank.scoring.statistics import CollectionStatistics, Need
 from germane.rank.snippets import Snippet
 from germane.rank.spellings import PairSample
-from germane.rank.statistics import CollectionStatistics, Need
 from germane.text import Analyzer
 from germane.types import Document, FieldValue
 
@@ -91,7 +92,9 @@ class Scoring(NamedTuple):
         """What the ranking takes from the whole collection."""
         weights, background = self.topic
         need = self.model.need(weights)
-        if min(weights.values(), default=0.0) < 0.0:  # words that repel rank all documents (`rank.signed_topics`)
+        if (
+            min(weights.values(), default=0.0) < 0.0
+        ):  # words that repel rank all documents (`rank.scoring.signed_topics`)
             need = need.joined(self.model.need({term: -weight for term, weight in weights.items() if weight < 0.0}))
         everywhere = background != 0.0 and isinstance(self.model, QueryLikelihood)
         return need._replace(priors=self.priors, vocabulary=need.vocabulary or everywhere)

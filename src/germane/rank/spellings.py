@@ -17,7 +17,7 @@ from germane.index.sequences import documents_with_all, phrase_among
 from germane.index.strings import unpack_strings
 from germane.lazy import LazyModule, is_few
 from germane.lm.noisy_channel import Lexicon
-from germane.rank.searcher import Searcher
+from germane.rank.scoring.searcher import Searcher
 
 if TYPE_CHECKING:
     from germane.rank import suggest_kernels

@@ -19,8 +19,8 @@ from typing import NamedTuple, TypeAlias
 from germane.deadline import look
 from germane.lm.noisy_channel import Candidate, edits_allowed, log_channel, most_probable
 from germane.rank.retriever import Retriever
+from germane.rank.scoring.statistics import CollectionStatistics, Need
 from germane.rank.spellings import distances
-from germane.rank.statistics import CollectionStatistics, Need
 from germane.text import Analyzer
 
 Pair: TypeAlias = tuple[str, str]

@@ -15,7 +15,7 @@ from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import ExplainRequest, RankingRequest, SearchRequest
 from germane.engine.responses import AddResponse, ExplainResponse, SearchResponse
 from germane.errors import InputError, ParameterError
-from germane.rank.filter_values import Filter
+from germane.rank.query.filter_values import Filter
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.registry import METHOD_NAMES
 from germane.refine.responses import RefinementResponse, WordAmount

@@ -11,7 +11,7 @@ from germane.engine.models.promotion import PROMOTED
 from germane.engine.requests import SearchRequest
 from germane.engine.result_groups import GROUPED
 from germane.errors import ParameterError
-from germane.rank.filter_values import Filter
+from germane.rank.query.filter_values import Filter
 from germane.server.settings import Settings
 
 MOST_K = 1_000

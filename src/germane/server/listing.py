@@ -11,8 +11,8 @@ from germane.engine.requests import RankingRequest, SearchRequest
 from germane.engine.responses import HitResponse, SearchResponse
 from germane.engine.result_groups import GROUPED, ResultGroup
 from germane.errors import QueryError
-from germane.rank.facets import Facet
 from germane.rank.registry import MODEL_NAMES
+from germane.rank.scoring.facets import Facet
 from germane.rank.snippets import longest_of, marks, snippet
 from germane.refine.reasons import Change, Reason
 from germane.refine.registry import METHOD_TITLES

@@ -12,7 +12,7 @@ import orjson
 
 from germane.engine.filtering import filter_typed
 from germane.errors import ParameterError
-from germane.rank.filter_values import Filter
+from germane.rank.query.filter_values import Filter
 from germane.rank.registry import MODEL_NAMES
 from germane.refine.interest import MOST_WEIGHT
 from germane.refine.registry import METHOD_NAMES

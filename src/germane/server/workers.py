@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from germane.errors import ParameterError
-from germane.rank.decoded import keep_decoded, usual_megabytes
+from germane.rank.maxscore.posting_cache import keep_decoded, usual_megabytes
 from germane.server.rates import make_shared
 from germane.server.running import GRACE, listening, open_library, run, starting_server, tell_when_ready
 from germane.server.settings import Settings

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from germane.engine import ExplainResponse
     from germane.engine.responses import SecondStageResponse
-    from germane.rank.explain import WordProbability
+    from germane.rank.scoring.explain import WordProbability
 
 
 def explain(

@@ -22,7 +22,7 @@ from germane.index.live_segment import LiveSegment
 from germane.index.vector_fields import VectorField
 from germane.index.writer import IndexWriter
 from germane.latent.saving import LatentModel
-from germane.rank.learnt import titles_of
+from germane.rank.retrievers.learnt import titles_of
 from germane.types import Document, title_of
 
 BATCH = 512

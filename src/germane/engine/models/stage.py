@@ -7,7 +7,7 @@ The model mixes with the words of the title by its own weights (λ1, λ2, or the
 alone, so that a score can be explained (`explained`).
 
 What a learnt model of the index keeps of documents lies in a vector field beside them (`fold_in.py`); titles of other
-models are folded in where the documents lie (`rank.learnt`).
+models are folded in where the documents lie (`rank.retrievers.learnt`).
 """
 
 import itertools
@@ -26,9 +26,8 @@ from germane.latent.parts import LatentExplanation
 from germane.latent.projection import ProjectionModel
 from germane.latent.saving import LatentModel
 from germane.lm.parameters import number
-from germane.rank.learnt import register
-from germane.rank.models import RankingModel
-from germane.rank.query import ParsedQuery
+from germane.rank.models.base import RankingModel
+from germane.rank.query.resolve import ParsedQuery
 from germane.rank.registry import model_named
 from germane.rank.retriever import (
     NO_HITS,
@@ -40,7 +39,8 @@ from germane.rank.retriever import (
     SignedTopic,
     TopRequest,
 )
-from germane.rank.surfaces import written
+from germane.rank.retrievers.learnt import register
+from germane.rank.retrievers.surfaces import written
 from germane.text import Analyzer
 from germane.types import title_of
 
