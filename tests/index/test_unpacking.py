@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from germane.index import block_kernels
-from germane.index.blocks import BLOCK, MOST_EXTRA, PADDING, TABLE, TF_CAP, PostingBlocks
+from germane.index.blocks import BLOCK, MOST_EXTRA, PADDING, TF_CAP, PostingBlocks
 from germane.index.unpacking import unpack_list
 from germane.index.verify import table_problem
 
@@ -54,11 +54,6 @@ def decoded(blocks: PostingBlocks, size: int) -> tuple[np.ndarray, np.ndarray]:
     return docs[:size], counts[:size]
 
 
-def table_of(blocks: PostingBlocks) -> np.ndarray:
-    """The table as a segment reads it, with one row more."""
-    return np.append(blocks.table, np.zeros(1, TABLE))
-
-
 @pytest.mark.parametrize("name", ["last", "doc_bits", "tf_bits", "max_tf", "words"])
 def test_a_forged_list_keeps_to_the_table(name: str) -> None:
     """Both read the same from it: documents that ascend to the last one of each block, counts up to its largest."""
@@ -69,29 +64,32 @@ def test_a_forged_list_keeps_to_the_table(name: str) -> None:
         if name == "words":
             blocks.words[rng.integers(0, 8 * -(-size // BLOCK), 3)] = rng.integers(0, 1 << 32, 3)
         else:
-            block = int(rng.integers(0, len(blocks.table)))
-            low, high = {"last": (0, len(doc_len)), "max_tf": (1, 256)}.get(name, (0, 33))  # what its own rule lets pass
-            blocks.table[name][block] = rng.integers(low, high)
-        if table_problem(table_of(blocks), np.array([size]), first) is not None:
+            block = int(rng.integers(0, len(blocks.table.last)))
+            low, high = {"last": (0, len(doc_len)), "max_tf": (1, 256)}.get(
+                name, (0, 33)
+            )  # what its own rule lets pass
+            getattr(blocks.table, name)[block] = rng.integers(low, high)
+        if table_problem(blocks.table, np.array([size]), first) is not None:
             refused += 1
             continue
         docs, counts = decoded(blocks, size)
         again = unpack_list(blocks, 0, size)
-        assert again[0].tolist() == docs.tolist() and again[1].tolist() == counts.tolist(), turn
-        ends = np.minimum(np.arange(1, len(blocks.table) + 1) * BLOCK, size) - 1
+        assert [own.tolist() for own in again] == [docs.tolist(), counts.tolist()], turn
+        ends = np.minimum(np.arange(1, len(blocks.table.last) + 1) * BLOCK, size) - 1
         assert (np.diff(docs.astype(np.int64), prepend=-1) > 0).all()
-        assert docs[ends].tolist() == blocks.table["last"].tolist()
-        largest = blocks.table["max_tf"].astype(np.int64)
-        most = np.where((largest < TF_CAP) | (blocks.table["tf_bits"] == 0), largest, MOST_EXTRA + 1)
-        assert (counts >= 1).all() and (counts <= np.repeat(most, BLOCK)[:size]).all()
+        assert docs[ends].tolist() == blocks.table.last.tolist()
+        largest = blocks.table.max_tf.astype(np.int64)
+        most = np.where((largest < TF_CAP) | (blocks.table.tf_bits == 0), largest, MOST_EXTRA + 1)
+        assert (counts >= 1).all()
+        assert (counts <= np.repeat(most, BLOCK)[:size]).all()
     assert (refused > 0) == (name == "last")
 
 
 def test_blocks_that_do_not_ascend_are_refused() -> None:
     blocks, first, _, _ = packed([300, 1, 128], 3, 4, 5)
     df = np.array([300, 1, 128])
-    assert table_problem(table_of(blocks), df, first) is None
-    for block, last in ((0, 126), (1, 0), (2, int(blocks.table["last"][1]) + 43), (4, 126)):
-        table = table_of(blocks)
-        table["last"][block] = last
+    assert table_problem(blocks.table, df, first) is None
+    for block, last in ((0, 126), (1, 0), (2, int(blocks.table.last[1]) + 43), (4, 126)):
+        table = blocks.table._replace(last=blocks.table.last.copy())
+        table.last[block] = last
         assert table_problem(table, df, first) is not None, block

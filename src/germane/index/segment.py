@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from germane.arrays import Integers
 from germane.index import verify
-from germane.index.blocks import BLOCK, PostingBlocks, bits_needed
+from germane.index.blocks import BLOCK, BlockTable, PostingBlocks, bits_needed
 from germane.index.columns import Column, KeywordColumn, NumericColumn, as_words, numbers_in, read_column
 from germane.index.container import Container
 from germane.index.durable import Identity
@@ -242,7 +242,8 @@ class Segment:
     @cached_property
     def cf(self) -> Integers:
         """Occurrences of each term, deleted documents included; stored as what exceeds df."""
-        cf = self.df + read_small(self.container, "cf")
+        cf = read_small(self.container, "cf")
+        cf += self.df
         self._require_total(cf, self.n_tokens, "tokens")
         return cf
 
@@ -253,15 +254,16 @@ class Segment:
     @cached_property
     def first_block(self) -> Integers:
         """Position of each term's first block in the block table; one more entry than terms."""
-        first = np.zeros(self.n_terms + 1, np.int64)
-        np.cumsum((self.df + (BLOCK - 1)) >> _BLOCK_BITS, out=first[1:])
+        first, blocks = np.zeros(self.n_terms + 1, np.int64), self.df + (BLOCK - 1)
+        blocks >>= _BLOCK_BITS
+        np.cumsum(blocks, out=first[1:])
         return first
 
     # -- postings ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _table(self) -> npt.NDArray[np.void]:
-        """The table of blocks, and behind them a row that says where the last one ends."""
+    def _table(self) -> BlockTable:
+        """The table of blocks; the last entry of `at` is where the last one ends."""
         table = read_table(self.container, self.df, self.first_block)
         if not self._trusted:
             problem = verify.table_problem(table, self.df, self.first_block)
@@ -272,12 +274,12 @@ class Segment:
     @property
     def n_words(self) -> int:
         """Words that the blocks take."""
-        return int(self._table["at"][-1])
+        return int(self._table.at[-1])
 
     @cached_property
     def blocks(self) -> PostingBlocks:
         """The packed lists and the table of their blocks; verify a list (`verify_lists`) before decoding it."""
-        return PostingBlocks(self.container.lazily("words"), self._table[:-1])
+        return PostingBlocks(self.container.lazily("words"), tuple(self._table))
 
     def verify_lists(self, terms: Sequence[int] | None = None) -> None:
         """Verify the checksums of the posting lists of some terms, -1 being none; by default of all lists.
@@ -287,7 +289,7 @@ class Segment:
         """
         if self._trusted:
             return
-        at = self._table["at"]  # verifies the table
+        at = self._table.at  # verifies the table
         self.container.lazily("words")
         if terms is None or self.is_small:
             self.container["words"]

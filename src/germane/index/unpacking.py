@@ -14,13 +14,13 @@ Values = npt.NDArray[np.uint32]
 Widths = npt.NDArray[np.integer]
 IN_A_LANE = BLOCK // LANES
 
+
 def unpack_list(blocks: PostingBlocks, first_block: int, df: int) -> tuple[Values, Values]:
     """Documents and counts of one list."""
     full, rest = divmod(df, BLOCK)
     gaps, extras = np.empty(df, np.uint32), np.empty(df, np.uint32)
-    table = blocks.table[first_block : first_block + full + (rest > 0)]
-    at = table["at"].astype(np.int64)
-    doc_bits, tf_bits = table["doc_bits"].astype(np.int64), table["tf_bits"].astype(np.int64)
+    own = slice(first_block, first_block + full + (rest > 0))
+    last, at, doc_bits, tf_bits, max_tf = (column[own].astype(np.int64) for column in blocks.table)
     whole = gaps[: full * BLOCK].reshape(full, BLOCK), extras[: full * BLOCK].reshape(full, BLOCK)
     _unpack_full(blocks.words, at[:full], doc_bits[:full], whole[0])
     _unpack_full(blocks.words, at[:full] + LANES * doc_bits[:full], tf_bits[:full], whole[1])
@@ -30,9 +30,8 @@ def unpack_list(blocks: PostingBlocks, first_block: int, df: int) -> tuple[Value
         gaps[df - stored :] = _unpack_short(blocks.words, int(at[-1]), int(doc_bits[-1]), stored)
         behind = int(at[-1]) + (stored * int(doc_bits[-1]) + 31) // 32
         extras[full * BLOCK :] = _unpack_short(blocks.words, behind, int(tf_bits[-1]), rest)
-    sizes = np.full(len(table), BLOCK)
+    sizes = np.full(len(last), BLOCK)
     sizes[full:] = rest
-    last = table["last"].astype(np.int64)
     starts, previous = np.cumsum(sizes) - sizes, np.concatenate([[-1], last[:-1]])
     steps = gaps.astype(np.int64) + 1
     sums = np.cumsum(steps)
@@ -42,11 +41,9 @@ def unpack_list(blocks: PostingBlocks, first_block: int, df: int) -> tuple[Value
     for block in np.flatnonzero(docs[starts + sizes - 1] != last).tolist():  # the words contradict the table
         begin, n = int(starts[block]), int(sizes[block])
         docs[begin : begin + n] = np.arange(last[block] - n, last[block]) + 1
-    largest = table["max_tf"].astype(np.uint32) - np.uint32(1)  # of a block where all counts are the same
-    most = np.where((tf_bits > 0) & (table["max_tf"] == TF_CAP), np.uint32(MOST_EXTRA), largest)
-    extras = np.minimum(extras, np.repeat(most, sizes))
-    same = np.repeat(tf_bits == 0, sizes)
-    extras[same] = np.repeat(largest, sizes)[same]
+    most = np.where((tf_bits > 0) & (max_tf == TF_CAP), MOST_EXTRA, max_tf - 1).astype(np.uint32)
+    most_of_all = np.repeat(most, sizes)
+    extras = np.where(np.repeat(tf_bits == 0, sizes), most_of_all, np.minimum(extras, most_of_all))
     return docs.astype(np.uint32), extras + np.uint32(1)
 
 
@@ -96,4 +93,3 @@ def unpack_forward(
     sums = np.concatenate([[0], np.cumsum(gaps + 1)])
     terms = sums[1:] - 1 - np.repeat(sums[starts[:-1]], n)
     return np.minimum(terms, 0xFFFFFFFF).astype(np.uint32), extras + np.uint32(1)
-

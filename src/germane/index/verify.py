@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import AnyArray, Integers
-from germane.index.blocks import BLOCK, PADDING
+from germane.index.blocks import BLOCK, PADDING, BlockTable
 from germane.index.columns import Column, NumericColumn
 from germane.index.container import Container
+from germane.index.lists import sizes_of_last
 from germane.index.sections import SECTIONS
 from germane.index.strings import Packed
 from germane.lazy import LazyModule
@@ -228,16 +229,16 @@ RULES: dict[str, SegmentRule] = {
 }
 
 
-def table_problem(table: npt.NDArray[np.void], df: Integers, first_block: Integers) -> str | None:
-    """What is wrong with the table of blocks; `table` has a row more than blocks (`index.lists.read_table`).
+def table_problem(table: BlockTable, df: Integers, first_block: Integers) -> str | None:
+    """What is wrong with the table of blocks.
 
     The last documents of a list's blocks must ascend, with room between them for the documents of each block.
     """
-    last, first = table["last"][:-1].view(np.int32), first_block[:-1]
-    room, needed = np.empty(len(last), np.int32), np.full(len(last), BLOCK, np.int32)
+    last, first = table.last.view(np.int32), first_block[:-1]
+    room, needed = np.empty(len(last), np.int32), np.full(len(last), BLOCK, np.uint8)
     np.subtract(last[1:], last[:-1], out=room[1:])
-    room[first] = last[first] + 1
-    needed[first_block[1:] - 1] = (df.astype(np.int32) - 1) % BLOCK + 1
+    room[first] = last[first] + np.int32(1)
+    needed[first_block[1:] - 1] = sizes_of_last(df)
     return None if np.all(room >= needed) else "the blocks of a posting list do not ascend"
 
 

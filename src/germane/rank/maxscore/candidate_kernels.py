@@ -6,7 +6,7 @@
 import numpy as np
 
 from germane.index.block_kernels import decode_block
-from germane.index.blocks import BLOCK
+from germane.index.blocks import BLOCK, BlockTable
 from germane.index.simd import prefetch
 from germane.jit import inner, kernel
 from germane.rank.maxscore.impact_kernels import begin, impact, score_of
@@ -20,10 +20,10 @@ AHEAD = 8
 def block_from(table, b, end, d):
     """The first block from b on whose last document is not before d, `end` if there is none; in growing steps."""
     step = 1
-    while b + step < end and np.int64(table[b + step - 1].last) < d:
+    while b + step < end and np.int64(table.last[b + step - 1]) < d:
         b += step
         step *= 2
-    while b < end and np.int64(table[b].last) < d:
+    while b < end and np.int64(table.last[b]) < d:
         b += 1
     return b
 
@@ -31,7 +31,7 @@ def block_from(table, b, end, d):
 @inner
 def before(table, b, first):
     """The last document before block b of a list that begins with block `first`."""
-    return np.int64(table[b - 1].last) if b > first else np.int64(-1)
+    return np.int64(table.last[b - 1]) if b > first else np.int64(-1)
 
 
 @kernel
@@ -42,7 +42,7 @@ def scores_among(asked, lists, words, table, documents, terms, model, found, doc
     """
     asked, lists, documents, m = Asked(*asked), Lists(*lists), DocumentArrays(*documents), model[0]
     begin(asked, lists, terms, m, len(documents.size))
-    n = len(found)
+    table, n = BlockTable(*table), len(found)
     for c in range(n):
         scores[c] = -1.0
     for i in range(m.n_terms):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from germane.index.block_kernels import decode_block
-from germane.index.blocks import BLOCK
+from germane.index.blocks import BLOCK, BlockTable
 from germane.jit import inner, kernel
 from germane.rank.kinds import COUNT, SATURATION
 from germane.rank.maxscore.records import CHUNK, CHUNK_BITS, CLASSES, CODES, MANTISSA_BITS, PEAKS, Decoded, Lists
@@ -71,7 +71,7 @@ def note_large(decoded, row, at, extras, codes, a, b, n_large):
     """Note the counts that do not fit a byte, and the largest one of those that have no code; how many there are."""
     for i in range(a, b):
         count = np.int64(extras[i]) + 1
-        if count >= CODES:
+        if count >= CODES and n_large < len(decoded.large) - 1:  # a forged file may have more than its totals allow
             decoded.large[n_large, 0], decoded.large[n_large, 1] = at + i - a, count
             n_large += 1
         if codes[i] >= CODES:
@@ -113,7 +113,7 @@ def fill(words, table, lists, size, coding, numbers, state, peaks, decoded, bloc
     `coding`: a `posting_cache.Coding`; `peaks`: whether they are kept apart. `block`: memory for one, and for a number
     for each code.
     """
-    lists, decoded = Lists(*lists), Decoded(*decoded)
+    table, lists, decoded = BlockTable(*table), Lists(*lists), Decoded(*decoded)
     docs, extras, sizes, codes = block[0], block[1], block[2], block[3]
     row, used, n_large, sized = state[0], state[1], state[2], coding[0] != COUNT
     n_chunks = decoded.begins.shape[1] - 1

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from germane.arrays import Floats, Integers
 from germane.index.recent import NO_LISTS, TermNumbers
-from germane.index.snapshot import Snapshot, count_in, same
+from germane.index.snapshot import Snapshot, same
 from germane.lazy import LazyModule
 from germane.rank.models.base import TermwiseModel
 from germane.rank.plan import Collection, Plan, QueryTerm, checked, query_term
@@ -178,8 +178,10 @@ class KnownTerms:
         for live, own in zip(self._large, numbers, strict=True):
             live.segment.verify_lists(own)
         numbers.append([NOWHERE] * len(terms) if self._recent is None else self._recent.of(terms))
-        for (df, cf), row in zip(count_in(self._large, terms), zip(*numbers, strict=True), strict=True):
-            yield df, cf, *row
+        counts = np.zeros((2, len(terms)), np.int64)
+        for live, own in zip(self._large, np.array(numbers[: len(self._large)], np.int64), strict=True):
+            counts[:, own >= 0] += live.frequencies_of(own[own >= 0])
+        yield from zip(*counts.tolist(), *numbers, strict=True)
 
     def _empty(self, room: int) -> _Cells:
         return _Cells({}, np.empty((room, 3 + len(self._large)), np.int64), NONE_ASKED)
