@@ -10,7 +10,6 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.deadline import look
 from germane.errors import ParameterError
-from germane.index.courtesy import note_search
 from germane.index.recent import Recent, TermStats
 from germane.index.segment import Segment
 from germane.index.sequences import PairCounts, TextFields, documents_with_any, phrase_among
@@ -256,7 +255,6 @@ class Searcher:
         documents elsewhere reach; those below may be left out. `numbers`: those of the plan's terms, if they are at
         hand.
         """
-        note_search()
         k = self._at_most(k)
         if plan is None:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
@@ -336,7 +334,6 @@ class Searcher:
         wordless: bool,
     ) -> Hits:
         """The best k documents by what a model found that makes its own counts."""
-        note_search()
         k = self._at_most(k)
         if not found:
             return self._unranked(k, filters, priors) if wordless else NO_HITS
