@@ -30,7 +30,7 @@ MEGABYTE = 1 << 20
 
 
 class Touch(NamedTuple):
-    """What one process took: queries a CPU-second, milliseconds until the first answer, resident megabytes."""
+    """One process: queries a CPU-second, milliseconds until the first answer, resident megabytes."""
 
     rate: float
     first_ms: float

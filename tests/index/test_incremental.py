@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from germane.engine import Engine
@@ -126,8 +127,8 @@ def test_statistics_grow_and_those_of_before_stay(
 def counted(snapshot: Snapshot, term: str) -> tuple[int, int]:
     """df and cf of a term, counted in each segment."""
     found = [(live, live.segment.numbers_of([term])[0]) for live in snapshot.segments]
-    pairs = [live.frequency_of(number) for live, number in found if number >= 0]
-    return sum(df for df, _ in pairs), sum(cf for _, cf in pairs)
+    pairs = [live.frequencies_of(np.array([number])) for live, number in found if number >= 0]
+    return sum(int(df[0]) for df, _ in pairs), sum(int(cf[0]) for _, cf in pairs)
 
 
 def test_recent_documents_grow_from_commit_to_commit(

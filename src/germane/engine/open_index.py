@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from germane.errors import EngineClosedError, ParameterError
-from germane.index.durable import touch_lock
 from germane.index.snapshot import Snapshot
 from germane.index.vector_fields import VectorField, fields_of
 from germane.index.writer import IndexWriter
@@ -135,8 +134,6 @@ class OpenIndex:
                 if self._retriever is shown:  # else something came between, and may be newer: look again
                     self._show(snapshot)
                     self._looked = now
-                    if self._writer is None:
-                        touch_lock(self.folder)
                     return
 
     def _show(self, snapshot: Snapshot) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from germane.arrays import Integers
+from germane.index.lists import transposed
 from germane.index.live_segment import LiveSegment
 from germane.index.segment import Segment
 from germane.lazy import LazyModule
@@ -134,7 +135,8 @@ class Recent:
         store.reserve(n_terms, 4 * (int(lists[numbers, DF].sum()) + len(counts)), end)  # each may move, more than once
         store.n_docs = end  # first: a store that was left half changed is not extended again
         added = starts, numbers[places], counts, n_docs
-        store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.sizes, store.end)
+        store.end = recent_kernels.add(*added, lists, store.room, store.postings, store.end)
+        store.sizes[0, n_docs:end], store.sizes[1, n_docs:end] = segment.doc_len[first:], segment.n_unique[first:]
         self.lists = lists
 
     @cached_property
@@ -193,12 +195,15 @@ NO_LISTS = np.empty((0, COLUMNS), np.int32)
 
 
 def _lists_from(segment: Segment, first: int) -> tuple[Integers, Sizes, list[str], Integers | slice]:
-    """The forward lists of a segment's documents from `first` on: starts and counts, distinct terms, and which of these
-    each entry is."""
+    """The words of a segment's documents from `first` on: where each document's begin, counts, distinct terms, and
+    which of these each entry is. They are its posting lists turned round, so that all scorers read the same."""
     latest = segment.latest
     if latest is not None and latest.first == first:
         return latest.starts, latest.counts, latest.terms, slice(None)
-    starts, terms, counts = segment.forward_of(slice(first, segment.n_docs))
+    docs, doc_counts, lists = segment.unpacked
+    starts, terms, counts = transposed(lists, docs, doc_counts, segment.n_docs)
+    begin, starts = starts[first], starts[first:] - starts[first]
+    terms, counts = terms[begin:], counts[begin:]
     held = np.zeros(segment.n_terms, np.bool_)
     held[terms] = True
     places = np.cumsum(held) - 1

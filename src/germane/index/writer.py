@@ -25,7 +25,6 @@ from germane.errors import (
     StorageError,
     UnknownDocumentError,
 )
-from germane.index.courtesy import note_reader, others_search
 from germane.index.deletions import Deletions, delete, no_deletions, write_deletions
 from germane.index.durable import LOCK_NAME, WriterLock, make_folder, remove_quietly, storage_errors
 from germane.index.graphs import write_graph
@@ -58,8 +57,7 @@ from germane.wording import counted
 OnDuplicate = Literal["error", "replace", "skip"]
 
 BACKGROUND_DOCS = 5_000
-"""A merge of more documents than this runs beside the writer's work instead of within a commit; where others search, so
-that it takes its time, any merge of more than TAIL does."""
+"""A merge of more documents than this runs beside the writer's work instead of within a commit."""
 TAIL = 8
 """Documents added a few at a time are written once more with the next ones until they are so many, since a segment for
 each add would slow down every commit; to write more of them again would take longer than the merges that it saves."""
@@ -439,8 +437,6 @@ class IndexWriter:
         `vector_fields`: where they change.
         """
         self._require_own_state()
-        if self._lock.was_touched():
-            note_reader()
         kept = [live for live in segments if live.n_docs]
         tidy, self._has_strays = not self._has_strays, True  # until they are removed, whatever comes between
         try:
@@ -517,7 +513,7 @@ class IndexWriter:
     # -- merging -------------------------------------------------------------------------------------------------
 
     def _maintain(self) -> None:
-        """Keep the number of segments small: small merges at once, unless others search; large ones in the background.
+        """Keep the number of segments small: small merges at once, large ones in the background.
 
         What was committed stands, whether or not a merge succeeds: one that fails is tried again after the next
         change, and `wait` and `close` report the last that failed.
@@ -527,7 +523,7 @@ class IndexWriter:
             segments = [free[i] for i in choose_merge([(live.n_docs, live.segment.n_docs) for live in free])]
             if not segments:
                 return
-            if sum(live.n_docs for live in segments) > (TAIL if others_search() else BACKGROUND_DOCS):
+            if sum(live.n_docs for live in segments) > BACKGROUND_DOCS:
                 if self._in_merge:  # one at a time
                     return
                 self._in_merge = {live.entry.name for live in segments}

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from germane.index.block_kernels import decode_block
-from germane.index.blocks import BLOCK
+from germane.index.blocks import BLOCK, BlockTable
 from germane.jit import inner, kernel
 from germane.rank.kinds import COUNT, LOG_SIZE_RATIO, SATURATION
 from germane.rank.maxscore.impact_kernels import argument
@@ -73,7 +73,7 @@ def note_large(decoded, row, at, extras, codes, a, b, n_large):
     """Note the counts that do not fit a byte, and the largest one of those that have no code; how many there are."""
     for i in range(a, b):
         count = np.int64(extras[i]) + 1
-        if count >= CODES:
+        if count >= CODES and n_large < len(decoded.large) - 1:  # a forged file may have more than its totals allow
             decoded.large[n_large, 0], decoded.large[n_large, 1] = at + i - a, count
             n_large += 1
         if codes[i] >= CODES:
@@ -87,7 +87,7 @@ def decode(words, table, first_block, df, size, coding, numbers, state, decoded,
 
     `coding`: a `posting_cache.Coding`; `block`: memory for four blocks.
     """
-    decoded = Decoded(*decoded)
+    table, decoded = BlockTable(*table), Decoded(*decoded)
     docs, extras, sizes, codes = block[0], block[1], block[2], block[3]
     row, used, n_large, sized = state[0], state[1], state[2], coding[0] != COUNT
     n_chunks = decoded.begins.shape[1] - 1

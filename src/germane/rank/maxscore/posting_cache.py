@@ -156,7 +156,7 @@ class PostingCache:
         return Postings(lists.arrays, lists.add(segment, numbers), 1.0, coding.lowest)
 
     def _keep(self, segment: Segment, coding: Coding, numbers: Integers) -> Postings | None:
-        """The same, kept from now on; None where there is no room. `_lock` is held."""
+        """Keep lists from now on; None where there is no room. `_lock` is held."""
         kept = self.kept.setdefault(segment, [])
         for lists in kept:
             inflation = coding.inflation(lists.coding)
@@ -172,8 +172,8 @@ class PostingCache:
         rows = lists.row_of[numbers]
         if -1 in rows.tolist():
             missing = numbers[rows < 0]
-            wanted = lists.bytes_of(segment.df[missing])
-            if not _take(wanted):
+            n_bytes = lists.bytes_of(segment.df[missing])
+            if not _take(n_bytes):
                 return None
             try:
                 lists.row_of[missing] = lists.add(segment, missing)
@@ -211,15 +211,15 @@ def keep_decoded(megabytes: int) -> None:
         _forget_all()
 
 
-def _take(wanted: int) -> bool:
+def _take(n_bytes: int) -> bool:
     """Whether there is room for so many bytes more; if not, everything is evicted. `_lock` is held."""
     global _taken
-    if _taken + wanted > _room:
+    if _taken + n_bytes > _room:
         _taken = sum(map(PostingCache._bytes, _caches))  # segments and snapshots come and go
-    if _taken + wanted > _room:
+    if _taken + n_bytes > _room:
         _forget_all()
         return False
-    _taken += wanted
+    _taken += n_bytes
     return True
 
 

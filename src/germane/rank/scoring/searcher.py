@@ -11,7 +11,6 @@ import numpy.typing as npt
 from germane.arrays import Floats, Integers
 from germane.deadline import look
 from germane.errors import ParameterError
-from germane.index.courtesy import note_search
 from germane.index.recent import TermStats
 from germane.index.segment import Segment
 from germane.index.sequences import PairCounts, TextFields, phrase_among
@@ -31,6 +30,7 @@ from germane.rank.scoring.memory import remember
 from germane.rank.scoring.priors import Prior
 from germane.rank.scoring.scorers import Scorers
 from germane.rank.scoring.statistics import CollectionStatistics, Need, Pair
+from germane.rank.scoring.term_cache import TermCache
 
 Weights = Mapping[str, float]
 REMEMBERED_MODELS = 16
@@ -49,7 +49,8 @@ class Searcher:
     def __init__(self, snapshot: Snapshot, previous: "Searcher | None" = None) -> None:
         self.snapshot = snapshot
         self.texts = TextFields(snapshot.manifest.analyzer, snapshot.manifest.text_fields)
-        self._local = LocalStatistics(snapshot, self.texts)
+        self._terms = TermCache(snapshot)
+        self._local = LocalStatistics(snapshot, self.texts, self._terms)
         self.statistics: Statistics = self._local
         self.collection = Collection(snapshot.n_docs, snapshot.n_tokens)
         self.parts: PartsMemory = PartsMemory(snapshot, previous.parts if previous else None)
@@ -121,11 +122,10 @@ class Searcher:
 
     def homes_of(self, terms: Sequence[str]) -> list[tuple[int, int]]:
         """Return, for each of the terms that live documents hold, the first segment with it and its number there."""
-        lying = zip(*(live.segment.numbers_of(terms) for live in self.snapshot.segments), strict=True)
         return [
-            next((i, number) for i, number in enumerate(numbers) if number >= 0)
-            for stats, numbers in zip(self.snapshot.term_stats(terms), lying, strict=False)
-            if stats.df > 0
+            next((i, number) for i, number in enumerate(known.numbers) if number >= 0)
+            for known in self._terms.known(terms)
+            if known.stats.df > 0
         ]
 
     def known_terms(self, weights: Mapping[str, float]) -> list[QueryTerm]:
@@ -171,7 +171,6 @@ class Searcher:
         impacts and, if the collection holds no term, their prior alone. `threshold`: a score that k documents elsewhere
         reach; those below may be left out.
         """
-        note_search()
         k = self._at_most(k)
         if isinstance(model, EvidenceModel):
             evidence = model.evidence(self, checked(weights))
@@ -188,9 +187,10 @@ class Searcher:
         for i, live in enumerate(self.snapshot.segments):
             look()
             terms = self.terms_in(i, plan)
-            own = self._required_in(live.segment, required) if required else None
-            if (required and own is None) or not (wordless or len(terms.numbers)):
+            numbers = self._terms.numbers(i, [*required]) if required else []
+            if -1 in numbers or not (wordless or len(terms.numbers)):
                 continue
+            own = np.array(numbers, np.int64) if required else None
             asked = SegmentSearch(live.segment, terms, values[i], self.mask(i, rest), own, wordless, prune)
             best = self._best_with_phrases(asked, phrases, k, threshold) if phrases else self._best(asked, k, threshold)
             if len(best[0]):
@@ -225,14 +225,6 @@ class Searcher:
             scores = scored.scores(None if priors is None else priors[i])[docs]
             results[i] = best_of(self.snapshot.segments[i].segment, scores, docs, k)
         return in_total_order(self.snapshot, results, k)
-
-    def _required_in(self, segment: Segment, required: dict[str, None]) -> Integers | None:
-        """The numbers of required terms in a segment, whose lists are verified; None if it lacks one."""
-        numbers = segment.numbers_of([*required])
-        if -1 in numbers:
-            return None
-        segment.verify_lists(numbers)
-        return np.array(numbers, np.int64)
 
     def _best(self, asked: "SegmentSearch", k: int, threshold: float) -> ScoredDocs:
         """The best k documents of a segment."""
@@ -326,10 +318,7 @@ class Searcher:
 
     def terms_in(self, i: int, plan: Plan) -> TermArrays:
         """The plan's terms that segment i holds; their lists are verified."""
-        segment = self.snapshot.segments[i].segment
-        numbers = segment.numbers_of([term.term for term in plan.terms])
-        segment.verify_lists(numbers)
-        return TermArrays.of(plan, numbers)
+        return TermArrays.of(plan, self._terms.numbers(i, [term.term for term in plan.terms]))
 
     def _document_values(self, model: RankingModel, priors: Sequence[Floats] | None) -> Values:
         """For each segment what its documents are given beside their postings; without priors remembered."""
