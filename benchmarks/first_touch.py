@@ -3,26 +3,28 @@
 python benchmarks/first_touch.py                           # 500,000 documents, as docs/performance.md has them
 python benchmarks/first_touch.py --docs 100000 --collections synthetic --tasks short10
 
-Kernels are compiled before, and loaded by a search of a small index. CPU time of all threads; the engines take turns,
-and the median of the rounds counts. A line for each engine: queries a CPU-second (opening included), milliseconds of
-opening with the first query, resident megabytes at the end, and the ratio to the first engine of the task.
+Kernels are compiled before (`germane warmup`), and loaded by searches of a small index. CPU time of all threads; the
+engines take turns, and the median of the rounds counts. A line for each engine: queries a CPU-second (opening
+included), milliseconds of opening with the first query, resident megabytes at the end, and how many times as fast the
+first engine is.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import corpora
 from contest import SEARCHES, Engines, index_path
-from peers import OURS, PEERS, WORK, Peer
+from peers import OUR_PYTHON, OURS, PEERS, WORK, Peer
 from processes import Process
 from results import Results
 
-SMALL_DOCS = 5_000
-"""Documents of the index that loads the kernels."""
+SMALL_DOCS = 25_000
+"""Documents of the index that loads the kernels: a smaller one is searched without (`rank.scoring.scorers`)."""
 TASKS = {"short10": 1_000, "short1000": 200, "long10": 200}
 """Queries of each task of `contest.SEARCHES`."""
 ENGINES = (OURS[0], *(peer for peer in PEERS if peer.name in ("tantivy", "bm25s")))
@@ -69,6 +71,7 @@ def main() -> None:
     args = parser.parse_args()
     engines = [engine for engine in ENGINES if engine.name in args.engines.split(",")]
     builders = Engines(engines, Results(WORK / "first_touch.json"))
+    subprocess.run([str(OUR_PYTHON), "-m", "germane.cli", "warmup"], check=True)
     small = corpora.prepare("synthetic", SMALL_DOCS)
     builders.build_missing(engines, small / "docs.jsonl", small.name)
     for name in args.collections.split(","):

@@ -74,7 +74,7 @@ def note_large(decoded, row, at, extras, codes, a, b, n_large):
     for i in range(a, b):
         count = np.int64(extras[i]) + 1
         if count >= CODES and n_large < len(decoded.large) - 1:  # a forged file may have more than its totals allow
-            decoded.large[n_large, 0], decoded.large[n_large, 1] = at + i - a, count
+            decoded.large[n_large, 0], decoded.large[n_large, 1] = at + i - a + 1, count
             n_large += 1
         if codes[i] >= CODES:
             decoded.most[row] = max(decoded.most[row], count)

@@ -28,7 +28,6 @@ else:
 
 LEAST_DOCS = 1024
 """The lists of a smaller segment are not worth keeping."""
-NOWHERE = 1 << 62
 MOST_CODINGS = 8
 """Codings of a segment's lists that are kept; the first makes room for another."""
 TOLERANCE = 1.02
@@ -88,8 +87,11 @@ class DecodedLists:
 
     def __init__(self, segment: Segment, coding: Coding, only: Integers | None = None) -> None:
         self.coding = coding
-        df, cf = (segment.df, segment.cf) if only is None else (segment.df[only], segment.cf[only])
-        postings, n_lists, chunks, sized = int(df.sum()), len(df), -(-segment.n_docs // CHUNK), coding.kind in SIZED
+        n_lists = segment.n_terms if only is None else len(only)
+        postings, tokens = segment.n_postings, segment.n_tokens
+        if only is not None:
+            postings, tokens = int(segment.df[only].sum()), int(segment.cf[only].sum())
+        chunks, sized = -(-segment.n_docs // CHUNK), coding.kind in SIZED
         extras = np.empty(postings + 1, np.uint8)  # memory is only taken where it is written
         self.decoded = Decoded(
             docs=np.empty(postings + LANES, np.uint16),  # LANES are looked at together, the last ones too
@@ -99,10 +101,11 @@ class DecodedLists:
             least=np.empty(n_lists, np.uint8),
             tops=np.empty((n_lists, chunks + 1), np.uint8),
             most=np.empty(n_lists, np.int64),
-            large=np.full((int(np.minimum(cf // CODES, df).sum()) + 1, 2), NOWHERE, np.int64),
+            large=np.zeros((tokens // CODES + 2, 2), np.int64),
         )
         self.arrays: tuple[AnyArray, ...] = tuple(self.decoded)
-        self.row_of = np.full(segment.n_terms, -1, np.int64) if only is None else np.empty(0, np.int64)
+        self.row_of = np.zeros(segment.n_terms if only is None else 0, np.int64)
+        """By term the row of its list, plus 1; 0: it is not there."""
         self._state = np.zeros(3, np.int64)
         self._a_posting, self._a_list = 4 if sized else 3, 9 * (chunks + 1) + 9
 
@@ -110,7 +113,7 @@ class DecodedLists:
     def bytes(self) -> int:
         """The memory that is taken."""
         rows, postings, _ = self._state.tolist()
-        return int(postings * self._a_posting + rows * self._a_list + self.row_of.nbytes + self.decoded.large.nbytes)
+        return int(postings * self._a_posting + rows * self._a_list)
 
     def bytes_of(self, df: Integers) -> int:
         """The memory that lists of these lengths take."""
@@ -169,18 +172,18 @@ class PostingCache:
             except MemoryError:  # the tables of a huge segment alone
                 return None
             kept.append(lists)
-        rows = lists.row_of[numbers]
+        rows = lists.row_of[numbers] - 1
         if -1 in rows.tolist():
             missing = numbers[rows < 0]
             n_bytes = lists.bytes_of(segment.df[missing])
             if not _take(n_bytes):
                 return None
             try:
-                lists.row_of[missing] = lists.add(segment, missing)
+                lists.row_of[missing] = lists.add(segment, missing) + 1
             except BaseException:  # whatever was left half done is not to be added to
                 kept.remove(lists)
                 raise
-            rows = lists.row_of[numbers]
+            rows = lists.row_of[numbers] - 1
         return Postings(lists.arrays, rows, inflation, coding.lowest)
 
     def _bytes(self) -> int:

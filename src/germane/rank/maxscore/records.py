@@ -105,7 +105,7 @@ class Decoded(NamedTuple):
 
     `begins`: where the postings of a chunk begin; `tops`: the largest code among them; `least`: the list's smallest
     code; `most`: the largest count that the last code stands for, else 0. `large`: postings whose counts do not fit a
-    byte, with these, ascending.
+    byte, plus 1, with these, ascending; then zeros.
     """
 
     docs: npt.NDArray[np.uint16]

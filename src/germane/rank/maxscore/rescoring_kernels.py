@@ -25,7 +25,7 @@ def exact(decoded, t, m, p, by):
         at = 0
         for step in range(47, -1, -1):
             further = at + (1 << step)
-            if further < len(decoded.large) and decoded.large[further, 0] <= p:
+            if further < len(decoded.large) and 0 < decoded.large[further, 0] <= p + 1:
                 at = further
         count = decoded.large[at, 1]
     return impact(t, m, np.float64(count), by)

@@ -7,7 +7,7 @@ whole units (`quantised_bounds_kernels`); documents whose bounds reach what k do
 (`rescoring_kernels`). Where terms are required, the candidates are the documents of the rarest required list, and those
 that a look-up does not find are dropped.
 
-Equivalent in NumPy: `rank.scoring.exact.top_k`.
+Equivalent in NumPy: `rank.scoring.exact.top_k`, which is the oracle of the tests.
 """
 
 import numpy as np
