@@ -17,7 +17,7 @@ DOCUMENT = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = {
     "errors": 0, "types": 0, "arrays": 0, "lazy": 0, "kernel_cache": 0, "schema": 0, "tables": 0, "jit": 0,
     "wording": 0, "deadline": 0,
-    "text": 1, "data": 1,
+    "text": 1, "data": 1, "declare": 1,
     "index": 2, "clicks": 2,
     "lm": 3,
     "rank": 4, "feedback": 4, "classify": 4, "refine": 4, "track": 4, "latent": 4,

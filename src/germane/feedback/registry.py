@@ -25,6 +25,8 @@ METHODS: "LazyClasses[FeedbackMethod]" = LazyClasses(
 """Home of each class. A new method is a class here; see docs/extending.md."""
 
 FEEDBACK_NAMES = tuple(METHODS)
+DEFAULT_FEEDBACK = "consensus"
+"""Name of the method that learns from marks where none is named."""
 
 
 def feedback_named(name: str, **parameters: Any) -> "FeedbackMethod":

@@ -357,8 +357,6 @@ class Pages:
         form = await Form.of(request)
         place = ViewState.of(form["state"], self.library.settings)
         name = form["name"].strip()
-        if "/" in name:
-            raise ProblemError(422, "the name of a topic holds no slash")
 
         def work() -> None:
             seeds = search_documents(self.library, place.s, "relevant")

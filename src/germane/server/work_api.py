@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import anyio
 
 from germane.data.owned import open_owned
+from germane.declare import Field
 from germane.engine.models.values import GateReport, ModelVersion
 from germane.latent.names import LATENT_NAMES
 from germane.lazy import on_first_use
 from germane.server.api import COLLECTION, FORMAT, ON_KNOWN, K, members, text
 from germane.server.exports import PIECE, TYPES, Attachment
 from germane.server.jobs import has_ended
-from germane.server.operations import Given, Media, Operation, Parameter
+from germane.server.operations import Given, Media, Operation
 from germane.server.problems import ProblemError
 from germane.server.requested import requested
 from germane.server.responses import JobResponse, JobsResponse, ModelsResponse
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.25
 """Seconds between two looks of a stream at a job's progress."""
-JOB = Parameter("job", "the number of a job", "integer", "path", least=1, most=10**11)
-VERSION = Parameter("version", "a version, as clicks@3; clicks is the one that serves", where="path", most=100)
-NAME = Parameter("name", "the name of a learnt model", where="path", most=64)
+JOB = Field("job", "the number of a job", "integer", "path", least=1, most=10**11)
+VERSION = Field("version", "a version, as clicks@3; clicks is the one that serves", where="path", most=100)
+NAME = Field("name", "the name of a learnt model", where="path", most=64)
 MODELS = "/collections/{collection}/models"
 
 
@@ -213,7 +214,7 @@ IMPORT = members(
     on_duplicate={"type": "string", "enum": list(ON_KNOWN)}, incomplete={"type": "boolean"},
 )  # fmt: skip
 EXPORT = members((), collection=text(200), format={"type": "string", "enum": list(FORMAT.choices)})
-MIN_USERS = Parameter(
+MIN_USERS = Field(
     "min_users", "a query that fewer visitors typed does not count; not below what the server was told", "integer",
     least=1, most=10**6,
 )  # fmt: skip
@@ -227,7 +228,7 @@ STREAM = Operation(
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/jobs", "Work in the background, the latest first", jobs, JobsResponse, (
-        K, Parameter("state", "those in this state", choices=STATES))),
+        K, Field("state", "those in this state", choices=STATES))),
     Operation("GET", "/jobs/{job}", "A job", job, JobResponse, (JOB,)),
     Operation("GET", "/jobs/{job}/file", "What an export wrote", job_file, FILE, (JOB,)),
     Operation("POST", "/jobs/{job}/cancel", "Stop a job; what it did until then is kept", cancel, JobResponse, (JOB,),
@@ -245,8 +246,8 @@ OPERATIONS: tuple[Operation, ...] = (
               JobResponse, body=members((), collection=text(200)), role=Role.MARKER, **BEGUN),
     Operation("GET", MODELS, "The learnt models of a collection", models, ModelsResponse, (COLLECTION,)),
     Operation("GET", "/collections/{collection}/comparison", "Two versions on held-out clicks, as the gate does it",
-              compare, GateReport, (COLLECTION, Parameter("candidate", "a version", required=True, least=1, most=100),
-                                    Parameter("baseline", "another, or plain for the plain ranking", most=100,
+              compare, GateReport, (COLLECTION, Field("candidate", "a version", required=True, least=1, most=100),
+                                    Field("baseline", "another, or plain for the plain ranking", most=100,
                                               default="plain"), MIN_USERS), role=Role.ADMIN),
     Operation("GET", f"{MODELS}/{{version}}", "A version: what it was learnt from, and how it fared", model,
               ModelVersion, (COLLECTION, VERSION)),

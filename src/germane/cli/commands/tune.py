@@ -9,8 +9,10 @@ import typer
 
 from germane.cli import options
 from germane.cli.progress import steps
+from germane.cli.requests import Typed, asking
 from germane.cli.streams import put_json, tell
 from germane.cli.tables import put_table, show_rows
+from germane.engine.requests import SearchRequest
 from germane.errors import ParameterError
 from germane.lazy import on_first_use
 from germane.rank.registry import DEFAULT_MODEL
@@ -22,6 +24,7 @@ with on_first_use(__name__):
     from germane.experiments import trials as experiments_trials
 
 
+@asking(SearchRequest, only={"model", "feedback"})
 def tune(
     dataset: Annotated[
         str,
@@ -33,8 +36,7 @@ def tune(
         list[str],
         typer.Option("--grid", metavar="NAME=A,B,C", help="The values to try; repeatable.", show_default=False),
     ],
-    model: options.ModelIfNamed = None,
-    feedback: options.Feedback = None,
+    typed: Typed,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,6 +74,7 @@ def tune(
     wanted = options.table_format(format, json=json, tsv=tsv)
     axes = dict(_axis(text) for text in grid)
     fixed = {name: values[0] for name, values in (_axis(text, "--set", 1) for text in settings or ())}
+    model, feedback = typed["model"], typed["feedback"]
     ranked = model or ("" if feedback is not None else DEFAULT_MODEL)
 
     trials: list[tuple[Mapping[str, float], float]] = []

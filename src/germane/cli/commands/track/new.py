@@ -19,7 +19,7 @@ from germane.errors import InputError, ParameterError
 from germane.lazy import on_first_use
 from germane.track.registry import METHOD_TITLES
 from germane.types import RESULT_FIELDS, Document, text_of
-from germane.wording import counted
+from germane.wording import counted, titled
 
 with on_first_use(__name__):
     from germane import data, track
@@ -50,7 +50,7 @@ def new(
     index: Annotated[
         Path | None, typer.Option("--index", metavar="DIR", help="The index that holds the seeds.", show_default=False)
     ] = None,
-    method: Annotated[str, typer.Option(help=f"One of {options.titled(METHOD_TITLES)}.")] = "germane",
+    method: Annotated[str, typer.Option(help=f"One of {titled(METHOD_TITLES)}.")] = "germane",
     settings: options.Settings = None,
     cost_miss: Annotated[
         float,

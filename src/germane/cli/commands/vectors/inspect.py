@@ -9,13 +9,15 @@ from germane.cli import hits, options
 from germane.cli.commands.vectors.changing import Name
 from germane.cli.failures import NOTHING_FOUND
 from germane.cli.opening import open_engine
+from germane.cli.requests import Typed, asking
 from germane.cli.streams import put_json, put_row, tell, terminal
+from germane.engine.requests import SearchRequest
 from germane.errors import ParameterError
 from germane.lazy import on_first_use
 
 with on_first_use(__name__):
     from germane.data import vector_files
-    from germane.engine import filtering, responses
+    from germane.engine import responses
 
 
 def list_(folder: options.Folder, json: options.Json = False) -> None:
@@ -35,9 +37,11 @@ def list_(folder: options.Folder, json: options.Json = False) -> None:
         tell("the index has no vector field")
 
 
+@asking(SearchRequest, only={"filter"})
 def search(
     folder: options.Folder,
     name: Name,
+    typed: Typed,
     vector: Annotated[
         Path | None,
         typer.Argument(metavar="FILE", help="The query's vector: a .npy file or a JSON list.", show_default=False),
@@ -61,7 +65,6 @@ def search(
             "--mix", help="How they are joined: rrf, by ranks; or the weight of the vectors, from 0 to 1, by scores."
         ),
     ] = "rrf",
-    filter: options.Filtering = None,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="By the graphs of germane vectors graph: faster, may miss some.")
     ] = False,
@@ -87,16 +90,15 @@ def search(
     wanted = options.one_of(json=json, tsv=tsv, trec=trec)
 
     engine = open_engine(folder)
-    asked = None if vector is None else vector_files.read_vector(vector)
-    narrow = None if filter is None else filtering.filter_typed(filter)
+    near = None if vector is None else vector_files.read_vector(vector)
     if query is None:
-        by = text if asked is None else asked
+        by = text if near is None else near
         assert by is not None  # one of the two was given
-        result = engine.vector_search(by, k, field=name, filter=narrow, approximate=approximate)
+        result = engine.vector_search(by, k, field=name, filter=typed["filter"], approximate=approximate)
         ranked_by = f"vectors:{name}"
     else:
         result = engine.hybrid_search(
-            query, asked, k, field=name, mix=_mix(mix), filter=narrow, approximate=approximate
+            query, near, k, field=name, mix=_mix(mix), filter=typed["filter"], approximate=approximate
         )
         ranked_by = f"hybrid:{name}:{mix}"
     found = responses.SearchResponse.of(result, query or text or "", ranked_by, k)
